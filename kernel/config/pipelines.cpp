@@ -234,6 +234,8 @@ Error broken(std::string_view code, std::string pointer, std::string message, st
     return Error{std::string(code), std::move(message), std::move(pointer), std::move(remedy), ErrorKind::invalid};
 }
 
+constexpr std::string_view exit_gates[] = {gate_name::red, gate_name::green, gate_name::refactor, gate_name::fix, gate_name::deliver, gate_name::tests, "conformance", "types", "syntax"};
+
 /// What holds of a template wherever it comes from.
 Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string& pointer) {
     std::vector<std::string> names;
@@ -256,20 +258,18 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
             return broken("AF-PIPE-001", at + "/config/exit_criteria", "the stage has exit criteria and no exit gate that could measure them", "Name one with `exit_gate`.");
         }
         if (stage.max_steps == 0) { return broken("AF-PIPE-001", at + "/max_steps", "max_steps is 0", "Write at least 1."); }
-        std::string_view rest = stage.skip_if;
-        for (bool more = !rest.empty(); more;) {
-            const auto end = rest.find(" OR ");
-            more = end != std::string_view::npos;
-            const auto word = rest.substr(0, end);
-            const auto& known = skip_conditions();
-            if (std::find(known.begin(), known.end(), word) == known.end()) {
-                const auto near = nearest(word, known);
-                return broken("AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which there is not",
-                              near.empty() ? "Conditions, joined by OR: never, no_ambiguities, spec_provided, tests_provided, trivial_change, external_spec_provided, external_tests_provided."
-                                           : "Did you mean `" + near + "`?");
-            }
-            rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 4);
+        if (const std::string named = exit_gate(stage); !named.empty() && std::ranges::find(exit_gates, named) == std::end(exit_gates)) {
+            return broken("AF-PIPE-001", at + "/config/exit_gate", "there is no gate `" + ellipsis(named, 60) + "`", "Known gates: syntax, types, conformance, tests, red, green, refactor, fix, deliver.");
         }
+    }
+    // The kernel keeps one suite of tests locked, and delivers once.
+    struct Once { bool (*is)(const StageTemplate& stage); const char* key; const char* what; };
+    for (const auto& [is, key, what] : {Once{writes_tests, "locks_tests", "locks its tests"}, Once{makes_delivery, "delivers", "delivers"}}) {
+        const auto first = std::ranges::find_if(pipeline.stages, is);
+        const auto second = first == pipeline.stages.end() ? first : std::find_if(std::next(first), pipeline.stages.end(), is);
+        if (second == pipeline.stages.end()) { continue; }
+        return broken("AF-PIPE-015", pointer + "/stages/" + std::to_string(second - pipeline.stages.begin()), "stage " + second->name + " " + what + ", and so does " + first->name,
+                      std::string("Only one stage of a pipeline does: write `") + key + ": false` in the other.");
     }
     if (!pipeline.index_of(pipeline.exit_stage)) {
         const auto near = nearest(pipeline.exit_stage, names);
@@ -293,6 +293,44 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
     return {};
 }
 
+/// The words of `skip_if`: the kernel's, and those that a contract's `conditions` make true.
+Result<void> check_conditions(const StageTemplate& stage, const std::string& at, const ContractSet& contracts) {
+    std::vector<std::string> known = skip_conditions();
+    for (const std::string& name : contracts.names()) {
+        const auto contract = contracts.get(name);
+        for (std::string& word : contract.ok() ? contract->condition_words() : std::vector<std::string>()) { known.push_back(std::move(word)); }
+    }
+    std::string_view rest = stage.skip_if;
+    for (bool more = !rest.empty(); more;) {
+        const auto end = rest.find(" OR ");
+        more = end != std::string_view::npos;
+        const auto word = rest.substr(0, end);
+        if (std::find(known.begin(), known.end(), word) == known.end()) {
+            const auto near = nearest(word, known);
+            return broken("AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which there is not",
+                          near.empty() ? "Conditions, joined by OR: never, no_ambiguities, spec_provided, tests_provided, trivial_change, external_spec_provided, external_tests_provided, "
+                                         "and those under `conditions` of a contract."
+                                       : "Did you mean `" + near + "`?");
+        }
+        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 4);
+    }
+    return {};
+}
+
+/// What a stage locks or delivers has to be in its artifact.
+Result<void> check_purpose(const StageTemplate& stage, const std::string& at, const Contract& contract) {
+    const json::value* fields = contract.schema().if_contains("properties");
+    const auto has = [&](std::string_view field) { return fields != nullptr && fields->is_object() && fields->get_object().contains(field); };
+    if (writes_tests(stage) && !has("test_files")) {
+        return broken("AF-PIPE-015", at, "stage " + stage.name + " locks its tests, and its contract " + stage.contract + " has no `test_files` that name them",
+                      "Give it the contract test_suite, or one with `test_files` like that, or take `locks_tests` out.");
+    }
+    if (!exit_gate(stage).empty() && exit_gate(stage) == gate_name::deliver && !makes_delivery(stage)) {
+        return broken("AF-PIPE-015", at, "stage " + stage.name + " has the exit gate `deliver` and does not deliver", "Write `delivers: true`, or take the gate out.");
+    }
+    return {};
+}
+
 Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet& contracts) {
     const auto check = [&](const std::string& name, std::string pointer) -> Result<void> {
         if (contracts.get(name).ok()) { return {}; }
@@ -306,11 +344,21 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
             return broken("AF-PIPE-009", at, "stage " + stage.name + " says no `contract`", "Add `contract: <name>`: what the stage must produce.");
         }
         AF_CHECK(check(stage.contract, at + "/contract"));
+        AF_TRY(const Contract contract, contracts.get(stage.contract));
+        AF_CHECK(check_purpose(stage, at, contract));
+        AF_CHECK(check_conditions(stage, at, contracts));
         for (std::size_t j = 0; j < stage.prerequisites.size(); ++j) { AF_CHECK(check(stage.prerequisites[j], at + "/prerequisites/" + std::to_string(j))); }
     }
     for (const auto& [name, artifact] : pipeline.accepts_external) { AF_CHECK(check(artifact.contract, "/pipeline/accepts_external/" + name + "/contract")); }
     for (const auto& [name, artifact] : pipeline.requires_external) { AF_CHECK(check(artifact.contract, "/pipeline/requires_external/" + name + "/contract")); }
-    if (!pipeline.deliverable.empty()) { AF_CHECK(check(pipeline.deliverable, "/pipeline/exit/deliverable")); }
+    if (!pipeline.deliverable.empty()) {
+        AF_CHECK(check(pipeline.deliverable, "/pipeline/exit/deliverable"));
+        const auto end = pipeline.stages.begin() + static_cast<std::ptrdiff_t>(pipeline.index_of(pipeline.exit_stage).value_or(pipeline.stages.size() - 1)) + 1;
+        if (std::none_of(pipeline.stages.begin(), end, [&](const StageTemplate& stage) { return stage.contract == pipeline.deliverable; })) {
+            return broken("AF-PIPE-015", "/pipeline/exit/deliverable", "the pipeline is for a " + ellipsis(pipeline.deliverable, 60) + ", which no stage up to " + pipeline.exit_stage + " makes",
+                          "Name the contract of one of these stages, or end the pipeline later.");
+        }
+    }
     return {};
 }
 

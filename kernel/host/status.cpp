@@ -117,15 +117,16 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
         if (!text.ok()) { return program.fail(text.error()); }
         artifact = *text;
     }
+    const Spend spend = state.ledger.of_stage(phase);
     if (program.json_output) {
         json::array told;
         for (const Record* record : own) { told.push_back(record->body); }
         print_answer(out, json::object{{"task_id", state.task_id}, {"stage", phase}, {"status", to_string(found->status)}, {"steps", found->steps},
-                                       {"input_tokens", found->input_tokens}, {"output_tokens", found->output_tokens}, {"duration_ms", found->duration_ms},
+                                       {"input_tokens", spend.input_tokens}, {"output_tokens", spend.output_tokens}, {"duration_ms", found->duration_ms},
                                        {"error", found->error}, {"artifact", found->artifact}, {"records", std::move(told)}}, watch);
         return 0;
     }
-    out << state.task_id << "  stage " << phase << "  " << to_string(found->status) << "\n  " << found->steps << " steps, " << found->input_tokens + found->output_tokens << " tokens, "
+    out << state.task_id << "  stage " << phase << "  " << to_string(found->status) << "\n  " << found->steps << " steps, " << spend.tokens() << " tokens, "
         << human_duration(std::chrono::milliseconds(found->duration_ms)) << (found->error.empty() ? "" : "\n  " + printable(found->error, 1000)) << "\n\n";
     for (const Record* record : own) {
         if (record->type() == records::Answer::type || record->type() == records::CallStarted::type || record->type() == records::CallFinished::type) { continue; }
@@ -166,7 +167,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
                 << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at << "\n\n";
     for (const StageState& stage : state->stages) {
         out << fmt::format("  {:<10} {:<10} {:>3} steps {:>8} tokens {:>8}{}\n", stage.name, to_string(stage.status), stage.steps,
-                                   stage.input_tokens + stage.output_tokens, human_duration(std::chrono::milliseconds(stage.duration_ms)),
+                                   state->ledger.of_stage(stage.name).tokens(), human_duration(std::chrono::milliseconds(stage.duration_ms)),
                                    stage.error.empty() ? "" : "  " + printable(stage.error, 200));
     }
     if (spend.calls + spend.lost > 0) {

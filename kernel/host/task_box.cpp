@@ -99,7 +99,7 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
         BoxLine line{.text = fmt::format("{} {:<10}", sign, printable(stage.name, 40)), .colours = colour};
         if (stage.steps > 0) {
             line.text += fmt::format(" {:>4} step{}", stage.steps, stage.steps == 1 ? " " : "s");
-            if (room >= room_for_all) { line.text += fmt::format(" {:>9} tokens", stage.input_tokens + stage.output_tokens); }
+            if (room >= room_for_all) { line.text += fmt::format(" {:>9} tokens", state.ledger.of_stage(stage.name).tokens()); }
             if (stage.duration_ms > 0) { line.right = human_duration(std::chrono::milliseconds(stage.duration_ms)); }      // Known once a visit has ended.
         } else if (stage.status != StageStatus::pending) {
             line.text += " " + std::string(to_string(stage.status));
@@ -180,8 +180,7 @@ std::vector<BoxPart> box_of_task(const TaskState& state, const TaskGlance& glanc
     BoxPart head{head_of(glance, look, now)};
     head.push_back({.text = "  \"" + printable(state.request, 400) + "\"", .whole = true});
     if (const std::string acts = acts_text(glance.acts, is_over(glance.summary.status), now); !acts.empty()) { head.push_back({.text = "  " + acts, .whole = true}); }
-    std::uint64_t tokens = 0;
-    for (const StageState& stage : state.stages) { tokens += stage.input_tokens + stage.output_tokens; }
+    const std::uint64_t tokens = state.ledger.total().tokens();
     head.push_back({.text = fmt::format("  {} step{}, {} tokens{}", state.steps, state.steps == 1 ? "" : "s", tokens, cost.empty() ? "" : "; " + printable(cost, 200)), .whole = true});
     parts.push_back(std::move(head));
     parts.push_back(stages_part(state, box_room(look)));

@@ -84,6 +84,10 @@ Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract,
     AF_TRY(const std::vector<std::string> uncorrected, faults_of_correction(*task_.session, artifact));
     faults.insert(faults.end(), uncorrected.begin(), uncorrected.end());
     if (!faults.empty()) { return faults; }
+    if (makes_delivery(task_.state().stage_template()) && task_.state().delivery.empty() && task_.state().commit.empty()) {
+        faults.push_back("stage `" + task_.stage_name() + "` is there to deliver, and has delivered nothing: its executor `" + task_.state().stage_template().executor + "` does not");
+        return faults;
+    }
     // A stage that hands in an artifact without its gate having passed on this very tree has verified nothing.
     if (exit_gate(task_.state().stage_template()).empty()) { return faults; }
     AF_TRY(const std::string inputs, task_.workshop->gate_inputs());

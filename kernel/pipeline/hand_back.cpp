@@ -315,7 +315,8 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
 Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session, Workshop& workshop, const json::object& claim, const std::string& tree) {
     const TaskState& state = session.state();
     const std::string to = text_of(claim, "to");
-    if (exit_gate(state.stage_template()) != gate_name::green || !stage_handed_back_to(state, to) || state.red_tree.empty()) {
+    const auto stage = stage_handed_back_to(state, to);
+    if (exit_gate(state.stage_template()) != gate_name::green || !stage || state.red_tree.empty()) {
         return refused("stage `" + state.stage().name + "` has no earlier stage `" + to + "` whose work it tries", "hand in the work without hand_back");
     }
     const auto measured = state.gates.find(gate_name::green);
@@ -327,7 +328,9 @@ Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session,
     AF_TRY(const auto changes, workshop.diff(state.red_tree, tree));
     HandBackGround ground{*specification, *suite, *report, {}};
     for (const TreeChange& change : changes) { ground.changed.push_back(change.path); }
-    return judge_hand_back(claim, ground);
+    json::object meant = claim;
+    meant["to"] = state.pipeline.stages[*stage].contract == contract_name::specification ? hand_back_to::specification : hand_back_to::tests;
+    return judge_hand_back(meant, ground);
 }
 
 std::string hand_back_words(const records::HandBackEvidence& evidence) {
@@ -345,7 +348,8 @@ std::string hand_back_words(const records::HandBackEvidence& evidence) {
 std::optional<std::size_t> stage_handed_back_to(const TaskState& state, std::string_view to) {
     for (std::size_t index = state.stage_index; index-- > 0;) {
         const StageTemplate& stage = state.pipeline.stages[index];
-        const bool meant = to == hand_back_to::tests ? writes_tests(stage) : to == hand_back_to::specification ? stage.contract == contract_name::specification : stage.name == to;
+        const bool meant = to == hand_back_to::tests ? writes_tests(stage) : to == hand_back_to::specification ? stage.contract == contract_name::specification
+                                                                             : stage.name == to && (writes_tests(stage) || stage.contract == contract_name::specification);
         if (meant) { return index; }
     }
     return std::nullopt;

@@ -439,6 +439,11 @@ Result<std::vector<Change>> StageHost::write_skeleton(const std::vector<Skeleton
 }
 
 Result<Delivery> StageHost::deliver(const DeliveryRequest& request) {
+    const StageTemplate& stage = calls_->session().state().stage_template();
+    if (!makes_delivery(stage)) {
+        return Error{"AF-PIPE-016", "stage `" + stage.name + "` may not deliver: its template does not say that it does", "pipeline " + calls_->session().state().pipeline.name,
+                     "Write `delivers: true` in the stage, or give it the contract delivery_report.", ErrorKind::denied};
+    }
     json::object trailers;
     for (const auto& [name, text] : request.trailers) { trailers[name] = text; }
     const json::object input{{"title", request.title}, {"body", request.body}, {"trailers", trailers}, {"tree", calls_->session().state().tree}};

@@ -27,6 +27,7 @@
 //   6. A commit is delivered only from a tree on which the deliver gate passed.
 //   7. No stage is gone back to more often than its `max_cycles`.
 //   8. A record that is refused changes nothing.
+//   9. The files that the state names lie below the task's folder.
 #pragma once
 
 #include <string>
@@ -105,7 +106,7 @@ private:
     void made_progress();
     void count_effort(const std::string& gate, const GateState& measured, const std::string& failing, std::uint64_t failures);
     void take_delivery();
-    void count_call(const std::string& stage, const json::object& usage, bool lost);
+    [[nodiscard]] Result<void> count_call(const std::string& stage, const json::object& usage, bool lost);
     void begin_visit();
     void remember(const records::Step& step, std::uint64_t number);
     void undo_stage(std::size_t index);
@@ -122,6 +123,8 @@ private:
     [[nodiscard]] Result<void> require_writer() const;
     [[nodiscard]] Result<void> require_reviews() const;
     [[nodiscard]] Result<void> require_exit_gate() const;
+    /// Of a file that a record names: it lies below the task's folder.
+    [[nodiscard]] Result<void> require_own_file(const std::string& path) const;
 
     [[nodiscard]] bool stage_is_done() const;
     [[nodiscard]] std::string role() const;

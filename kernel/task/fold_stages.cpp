@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
+#include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "task/fold.hpp"
 
@@ -68,6 +70,7 @@ Result<void> Fold::on(const records::StageCompleted& completed) {
 Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     AF_CHECK(require_executing(accepted.stage));
     AF_CHECK(require_exit_gate());
+    AF_CHECK(require_own_file(accepted.artifact));
     StageState& stage = state_.stage();
     stage.artifact = accepted.artifact;
     stage.artifact_hash = accepted.artifact_hash;
@@ -86,6 +89,12 @@ Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     return {};
 }
 
+Result<void> Fold::require_own_file(const std::string& path) const {
+    const std::filesystem::path file(path);
+    const bool inside = !path.empty() && file.is_relative() && std::ranges::none_of(file, [](const auto& part) { return part == ".." || part == "." || part.empty(); });
+    return inside ? Result<void>() : refuse("`" + ellipsis(sanitize_utf8(path), 100) + "` is no file below the task's folder");
+}
+
 Result<void> Fold::on(const records::ArtifactRejected& rejected) {
     AF_CHECK(require_executing(rejected.stage));
     StageState& stage = state_.stage();
@@ -102,6 +111,7 @@ Result<void> Fold::on(const records::ArtifactRejected& rejected) {
 
 Result<void> Fold::on(const records::ReviewFinished& review) {
     AF_CHECK(require_running_stage(review.stage));
+    if (!review.review->empty()) { AF_CHECK(require_own_file(*review.review)); }
     if (state_.progress != StageProgress::accepted) { return refuse("there is no accepted artifact to review"); }
     const auto& reviewers = state_.stage_template().reviewers;
     if (std::find(reviewers.begin(), reviewers.end(), review.reviewer) == reviewers.end()) { return refuse("`" + review.reviewer + "` does not review this stage"); }

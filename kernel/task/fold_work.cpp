@@ -7,6 +7,13 @@
 
 namespace agentforge::kernel {
 
+namespace {
+
+/// Sums of thousands of such numbers are exact.
+constexpr std::uint64_t most_counted = 1ULL << 40U;
+
+}  // namespace
+
 // ------------------------------------------------------------------------------------------------------------- steps --
 
 Result<void> Fold::on(const records::Step& step) {
@@ -16,6 +23,8 @@ Result<void> Fold::on(const records::Step& step) {
     const std::uint64_t number = envelope_.step.value_or(0);
     if (number != state_.steps + 1) { return refuse("step " + std::to_string(number) + " follows step " + std::to_string(state_.steps)); }
     if (!step.tree->empty() && *step.tree != state_.tree) { AF_CHECK(require_writer()); }
+    if (*step.input_tokens > most_counted || *step.output_tokens > most_counted) { return refuse("the step's tokens are no number that a call can have used"); }
+    if (step.patch) { AF_CHECK(require_own_file(*step.patch)); }
     StageState& stage = state_.stages[*index];
     stage.steps += 1;
     stage.input_tokens += *step.input_tokens;
@@ -60,7 +69,7 @@ RunState* Fold::run_of(const std::string& stage, unsigned visit, unsigned run) {
 
 /// What a call used is counted with its answer, not with its step: a crash between the two loses nothing and counts nothing twice.
 Result<void> Fold::on(const records::Answer& answer) {
-    if (answer.usage) { count_call(answer.phase, *answer.usage, false); }
+    if (answer.usage) { AF_CHECK(count_call(answer.phase, *answer.usage, false)); }
     std::int64_t& halves = state_.resumption.failed_attempts_halves;
     halves = std::max<std::int64_t>(0, halves - 1);
     if (RunState* const run = run_of(answer.phase, *answer.visit, *answer.run)) { run->answers[*answer.run_step] = *answer.answer; }
@@ -69,7 +78,7 @@ Result<void> Fold::on(const records::Answer& answer) {
 
 /// An attempt that was refused before the model began says nothing of usage.
 Result<void> Fold::on(const records::AttemptFailed& failed) {
-    if (failed.usage) { count_call(failed.phase, *failed.usage, true); }
+    if (failed.usage) { AF_CHECK(count_call(failed.phase, *failed.usage, true)); }
     state_.resumption.failed_attempts_halves += 2;
     if (RunState* const run = run_of(failed.phase, *failed.visit, *failed.run)) {
         RunState::Attempts& attempts = run->attempts[*failed.run_step];
@@ -79,14 +88,22 @@ Result<void> Fold::on(const records::AttemptFailed& failed) {
 }
 
 Result<void> Fold::on(const records::CallLost& lost) {
-    count_call(lost.phase, lost.usage, true);
-    return {};
+    return count_call(lost.phase, lost.usage, true);
 }
 
-void Fold::count_call(const std::string& stage, const json::object& usage, bool lost) {
+Result<void> Fold::count_call(const std::string& stage, const json::object& usage, bool lost) {
+    for (const char* key : {"input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens", "cost_microusd"}) {
+        const json::value* value = usage.if_contains(key);
+        const bool needed = key == std::string_view("input_tokens") || key == std::string_view("output_tokens");
+        if (value == nullptr && !needed) { continue; }
+        if (value == nullptr || !value->is_int64() || value->get_int64() < 0 || static_cast<std::uint64_t>(value->get_int64()) > most_counted) {
+            return refuse(std::string("the call's usage has no number `") + key + "`");
+        }
+    }
     state_.ledger.add(stage, role(), CallUsage::from_json(usage), lost);
     state_.answer_counted = state_.answer_counted || !lost;
     state_.died_running = false;
+    return {};
 }
 
 Result<void> Fold::on(const records::ServerTool& tool) {

@@ -461,6 +461,7 @@ constexpr std::size_t many_unknown = 16;
 struct ListedTask {
     TaskSummary summary;
     bool sure = false;              ///< It is what the journal says.
+    std::optional<Error> problem = {};      ///< Why it is not known what the journal says.
 };
 
 /// The projection, or the journal itself where that goes on after it: a process that ended between the two leaves them so.
@@ -469,6 +470,7 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
     const bool own = projected.ok() && projected->summary.task_id == name;
     if (own && Journal::ends_with(place.journal(), projected->hash)) { return ListedTask{std::move(projected->summary), true}; }
     std::error_code none;
+    std::optional<Error> problem;
     // Who works on it writes the projection in a moment; of a task that nobody goes on with it is written here.
     if (fs::exists(place.journal(), none) && !TaskLock::holder(place)) {
         const auto state = fold_journal(place.journal());
@@ -477,6 +479,9 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
             (void)write_file_atomic(place.state(), to_json_pretty(to_json(*state)), Durability::cached).ok();      // A folder that cannot be written is listed, too.
             return ListedTask{summary_of(*state), true};
         }
+        if (!state.ok()) { problem = state.error(); }
+    } else if (own && !projected->hash.empty() && !fs::exists(place.journal(), none)) {
+        problem = Error{"AF-TASK-004", "The task has a state and no journal", place.journal().string(), "Restore the folder from a backup, or remove it.", ErrorKind::corrupt};
     }
     if (!projected.ok()) {
         if (projected.error().kind != ErrorKind::not_found) { return std::move(projected).error(); }
@@ -486,7 +491,7 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
                      ErrorKind::corrupt};
     }
     if (projected->summary.task_id != name) { return state_of_another(place, name, projected->summary.task_id); }
-    return ListedTask{std::move(projected->summary), false};
+    return ListedTask{std::move(projected->summary), false, std::move(problem)};
 }
 
 /// Nothing where the task has no journal.
@@ -525,6 +530,7 @@ Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, st
             listing.problems.push_back(std::move(found).error());
             continue;
         }
+        if (found->problem) { listing.problems.push_back(std::move(*found->problem)); }
         tasks.push_back(std::move(found->summary));
         // Of a task that went on meanwhile it is not known which journal that was.
         if (stamp && found->sure && stamp_of(folder.get(), name) == stamp) {

@@ -82,6 +82,10 @@ public:
 
 protected:
     [[nodiscard]] StageResult finish(json::object artifact, const AgentOutcome&, StageContext& context) override {
+        for (const char* field : {"summary", "changelog_entry"}) {
+            if (!text_of(artifact, field).empty()) { continue; }
+            return StageResult::failed(Error{"AF-STAGE-003", std::string("Missing output field: ") + field, "", "let the stage's contract ask for it, as delivery_report does", ErrorKind::invalid});
+        }
         Workspace& files = context.workspace();
         std::string before;
         if (files.exists(changelog)) {

@@ -148,6 +148,7 @@ struct Project {
             return call_tool("complete", {{"text", "b"}});
         });
         options = Bench::with({played_by("a", "software_developer"), played_by("b", "software_developer"), Bench::simple("deliver")});
+        options.pipeline.stages.back().delivers = true;
         options.pipeline.stages[1].config = {{"exit_gate", "tests"}};
     }
     Bench& bench;

@@ -265,6 +265,7 @@ protected:
     }
     [[nodiscard]] PipelineResult start() {
         StartOptions options = delivers ? Bench::with({"spec", "red", "green", "deliver"}) : Bench::with({"spec", "red", "green"});
+        if (delivers) { options.pipeline.stages.back().delivers = true; }
         const char* const contracts[] = {"specification", "test_suite", "implementation"};
         const char* const agents[] = {"software_architect", "test_engineer", "software_developer"};
         for (std::size_t at = 0; at < 3; ++at) {

@@ -86,13 +86,22 @@ inline Broken invariant_7(const Folded& folded) {
 /// 8. A record that is refused changes nothing.
 inline Broken invariant_8(const Folded& folded) { return folded.taken || folded.before == folded.after ? "" : folded.type() + " was refused and changed the state"; }
 
+/// 9. The files that the state names lie below the task's folder.
+inline Broken invariant_9(const Folded& folded) {
+    for (const StageState& stage : folded.after.stages) {
+        const bool leads_out = stage.artifact.starts_with('/') || ("/" + stage.artifact + "/").find("/../") != std::string::npos;
+        if (leads_out) { return "the artifact of " + stage.name + " is not below the task's folder: " + stage.artifact; }
+    }
+    return {};
+}
+
 struct Invariant {
     unsigned number;
     Broken (*broken)(const Folded& folded);
 };
 
-inline constexpr std::array<Invariant, 8> invariants{
-    {{1, invariant_1}, {2, invariant_2}, {3, invariant_3}, {4, invariant_4}, {5, invariant_5}, {6, invariant_6}, {7, invariant_7}, {8, invariant_8}}};
+inline constexpr std::array<Invariant, 9> invariants{
+    {{1, invariant_1}, {2, invariant_2}, {3, invariant_3}, {4, invariant_4}, {5, invariant_5}, {6, invariant_6}, {7, invariant_7}, {8, invariant_8}, {9, invariant_9}}};
 
 /// `3: green was completed without its reviews`, for each that is broken.
 inline std::string broken_invariants(const Folded& folded) {
