@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/json_fields.hpp"
+#include "base/text.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel {
@@ -136,10 +137,12 @@ std::optional<CheckPoint> FollowedTask::checks_after(std::uint64_t number) const
     return later == checks_.begin() ? std::nullopt : std::optional(*std::prev(later));
 }
 
+Error FollowedTask::no_step(std::string_view asked) const {
+    return {"AF-DASH-015", "there is no step " + ellipsis(sanitize_utf8(asked), 40), task_id_, "the task has " + std::to_string(steps_.size()) + " steps: choose one of them", ErrorKind::not_found};
+}
+
 Result<std::vector<Record>> FollowedTask::steps(std::uint64_t number, std::size_t count) const {
-    if (number == 0 || number > steps_.size()) {
-        return Error{"AF-DASH-015", "there is no step " + std::to_string(number), task_id_, "the task has " + std::to_string(steps_.size()) + " steps: choose one of them", ErrorKind::not_found};
-    }
+    if (number == 0 || number > steps_.size()) { return no_step(std::to_string(number)); }
     std::vector<Record> taken;
     AF_CHECK(JournalTail::read_from(paths_.journal(), steps_[number - 1], [&](const Record& record) {
         if (record.type() == records::Step::type && records::envelope_in(record).step.value_or(0) >= number) { taken.push_back(record); }

@@ -86,6 +86,8 @@ public:
     [[nodiscard]] const std::vector<StepRange>& ranges() const noexcept { return ranges_; }
     [[nodiscard]] std::size_t step_count() const noexcept { return steps_.size(); }
 
+    /// What is told of a step that the task does not have.
+    [[nodiscard]] Error no_step(std::string_view asked) const;
     /// The record of step `number` and those after it, at most `count`. Errors: `not_found` AF-DASH-015; those of JournalTail::read_from.
     [[nodiscard]] Result<std::vector<Record>> steps(std::uint64_t number, std::size_t count) const;
     /// Records after sequence number `after`, at most `count`. Errors: those of JournalTail::read_from.

@@ -393,8 +393,7 @@ void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts) {
         std::uint64_t number = 0;
         const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
         if (problem != std::errc() || end != text.data() + text.size() || number == 0) {
-            return Error{"AF-DASH-015", "there is no step `" + ellipsis(sanitize_utf8(text), 40) + "`", task.state().task_id,
-                         "the task has " + std::to_string(task.step_count()) + " steps: choose one of them", ErrorKind::not_found};
+            return task.no_step(text);
         }
         return step_of(task, number);
     });

@@ -14,6 +14,7 @@
 #include "host/inspect.hpp"
 #include "host/project.hpp"
 #include "host/terminal.hpp"
+#include "pipeline/session.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel {
@@ -234,9 +235,12 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
     Recovery recovery;
     const auto records = store.records(*id, &recovery);
     if (!records.ok()) { return program.fail(records.error()); }
+    const auto state = read_task_state(store, *id);     // The chain may verify and its records make no task.
+    if (!state.ok() && (arguments.step != 0 || arguments.gates)) { return program.fail(state.error()); }
     if (arguments.step != 0) { return show_step(program, paths, *records, arguments); }
     if (arguments.gates) { return show_gates(program, *id, *records); }
-    return show_journal(program, *id, *records, recovery);
+    const int shown = show_journal(program, *id, *records, recovery);
+    return state.ok() ? shown : program.fail(state.error());
 }
 
 }  // namespace

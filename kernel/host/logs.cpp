@@ -11,6 +11,7 @@
 #include "host/inspect.hpp"
 #include "host/journal_change.hpp"
 #include "host/project.hpp"
+#include "pipeline/session.hpp"
 
 namespace agentforge::kernel {
 
@@ -82,6 +83,12 @@ int follow(Program& program, const LogArguments& arguments, const TaskPaths& pat
     }
 }
 
+/// The chain may verify and its records make no task.
+int told_whole(Program& program, const TaskStore& store, const std::string& id) {
+    const auto state = read_task_state(store, id);
+    return state.ok() ? 0 : program.fail(state.error());
+}
+
 int show_logs(Program& program, const LogArguments& arguments) {
     if (arguments.follow && arguments.format == "json") {
         program.fail(Error{"AF-CLI-073", "--follow has no end that one JSON object could wait for", "", "use --output-format stream-json: one object a line", ErrorKind::invalid});
@@ -100,10 +107,10 @@ int show_logs(Program& program, const LogArguments& arguments) {
         json::array told;
         for (std::size_t index = first; index < records->size(); ++index) { told.push_back((*records)[index].body); }
         program.print_json({{"task_id", *id}, {"records", std::move(told)}, {"running", TaskLock::holder(paths).has_value()}});
-        return 0;
+        return told_whole(program, store, *id);
     }
     for (std::size_t index = first; index < records->size(); ++index) { print_record(program, arguments, (*records)[index]); }
-    return arguments.follow ? follow(program, arguments, paths, records->empty() ? 0 : records->back().seq) : 0;
+    return arguments.follow ? follow(program, arguments, paths, records->empty() ? 0 : records->back().seq) : told_whole(program, store, *id);
 }
 
 }  // namespace

@@ -352,6 +352,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_remind(app, program);
     add_inspect(app, program);
     add_cost(app, program);
+    add_stats(app, program);
     add_diff(app, program);
     add_apply(app, program);
     add_rebase(app, program);

@@ -146,6 +146,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     const TaskState* const state = &seen->state();
     if (program.json_output) {
         json::object object = to_json(*state);
+        object["total_tokens"] = state->ledger.total().tokens();     // With those of lost calls, which belong to no step.
         object.erase("pipeline_template");
         print_answer(out, object, arguments.watch);
         return 0;

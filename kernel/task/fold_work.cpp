@@ -205,6 +205,7 @@ Result<void> Fold::on(const records::HeldOut& held_out) {
 
 Result<void> Fold::on(const records::Delivered& delivered) {
     AF_CHECK(require_executing(delivered.stage));
+    if (delivered.patch_file && !delivered.patch_file->empty()) { AF_CHECK(require_own_file(*delivered.patch_file)); }
     const auto measured = state_.gates.find(gate_name::deliver);
     if (measured == state_.gates.end() || !measured->second.passed || measured->second.partial || measured->second.tree != delivered.tree) {
         return refuse("the deliver gate did not pass on the delivered tree");

@@ -229,6 +229,8 @@ json::object to_json_without_template(const TaskState& state) {
     for (const auto& [name, gate] : state.gates) {
         gates[name] = {{"tree", gate.tree}, {"passed", gate.passed}, {"partial", gate.partial}, {"summary", gate.summary}, {"seq", gate.seq}};
     }
+    std::uint64_t tokens = 0;
+    for (const StageState& stage : state.stages) { tokens += stage.input_tokens + stage.output_tokens; }
     json::object result{{"format", 1},
                         {"task_id", state.task_id},
                         {"request", state.request},
@@ -247,7 +249,7 @@ json::object to_json_without_template(const TaskState& state) {
                         {"commit", state.commit},
                         {"branch", state.branch},
                         {"steps", state.steps},
-                        {"total_tokens", state.ledger.total().tokens()},
+                        {"total_tokens", tokens},
                         {"spend", state.ledger.to_json()},
                         {"costing", state.costing},
                         {"answer_counted", state.answer_counted},

@@ -55,6 +55,21 @@ class TestCost(ProgramTest):
         for word in (f"${calls * ONE_CALL / 1e6:.4f}", "requirements_analyst", "your own of 2026-11-01", "max_steps 50", f"as much as {as_tokens} tokens without a cache"):
             self.assertIn(word, text)
 
+    def test_stats_add_the_tasks_up(self):
+        self.assert_code(self.ask("--set", f"cost.prices={self.write(PRICES)}"), 0)
+        self.assert_code(self.start("--exit-after", "intake"), 0)      # From a transcript.
+        told = self.run_program("stats", "--json").json
+        costs = [self.run_program("cost", task, "--json").json["total"] for task in self.tasks()]
+        self.assertEqual(told["tasks"], 2)
+        self.assertEqual(told["tokens"], sum(cost["input_tokens"] + cost["output_tokens"] for cost in costs))
+        self.assertAlmostEqual(told["estimated_cost_usd"], sum(cost["cost_microusd"] for cost in costs) / 1e6)
+        self.assertEqual([(one["name"], one["tasks"]) for one in told["by_model"]], [("replay", 1), ("scripted", 1)])
+        self.assertEqual(self.run_program("stats", "--since", "2200-01-01", "--json").json["tasks"], 0)
+        self.assert_error(self.run_program("stats", "--since", "soon"), "AF-CLI-147", exit_code=2)
+        text = self.run_program("stats").out
+        for word in ("2 tasks", "escalated", "verified", "rework", "scripted"):
+            self.assertIn(word, text)
+
     def test_a_call_that_was_under_way_when_the_process_was_killed_is_counted_at_its_most(self):
         answer, release, held = self.server.answer, threading.Event(), threading.Event()
 

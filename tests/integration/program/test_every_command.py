@@ -58,6 +58,7 @@ class TestEveryCommand(ProgramTest):
             "inspect": ((self.done,), 0),
             "logs": ((self.done,), 0),
             "cost": ((self.done,), 0),
+            "stats": ((), 0),
             "diff": ((self.done,), None),
             "apply": ((self.done, "--check"), None),
             "rebase": ((self.done, "--check"), None),

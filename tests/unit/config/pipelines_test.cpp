@@ -252,6 +252,40 @@ TEST(Pipelines, a_condition_after_or_must_be_there) {
     EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: clarify, skip_if: 'never OR '}\n")).error().code, "AF-PIPE-005");
 }
 
+TEST(Pipelines, a_condition_of_the_projects_own_contract_may_be_named) {
+    const Folder folder;
+    folder.write("contracts/notes.yaml", "contract: notes\nversion: \"1.0\"\ndescription: d\nschema: {todo: {type: array, items: {type: string}}}\nconditions: {nothing_to_do: [{empty: todo}]}\n");
+    folder.write("pipelines/mine.yaml", mine("  stages:\n    - {name: look, contract: notes}\n    - {name: clarify, skip_if: nothing_to_do}\n"));
+    const auto own = ContractSet::load({shipped_config + "/contracts", folder.path() + "/contracts"});
+    ASSERT_TRUE(own.ok()) << own.error().to_string();
+    const auto set = PipelineSet::load("", folder.path() + "/pipelines", "", *own);
+    EXPECT_TRUE(set.ok() || set.error().code != "AF-PIPE-005") << set.error().to_string();
+}
+
+TEST(Pipelines, an_exit_gate_that_does_not_exist_is_refused) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: look, contract: analysis, config: {exit_gate: nope}}\n"));
+    EXPECT_EQ(set.error().message, "there is no gate `nope`");
+}
+
+TEST(Pipelines, two_stages_that_lock_tests_or_deliver_are_refused) {
+    const auto locking = with_project("mine.yaml", mine("  stages:\n    - name: red\n    - {name: probes, executor: red, contract: test_suite, config: {exit_gate: red}}\n"));
+    EXPECT_EQ(locking.error().message, "stage probes locks its tests, and so does red");
+    const auto delivering = with_project("mine.yaml", mine("  stages:\n    - name: deliver\n    - {name: again, executor: deliver, contract: delivery_report}\n"));
+    EXPECT_EQ(delivering.error().message, "stage again delivers, and so does deliver");
+    EXPECT_EQ(delivering.error().code, "AF-PIPE-015");
+}
+
+TEST(Pipelines, tests_that_an_artifact_does_not_name_cannot_be_locked) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: look, contract: analysis, locks_tests: true}\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-015");
+    EXPECT_THAT(set.error().message, testing::HasSubstr("has no `test_files` that name them"));
+}
+
+TEST(Pipelines, a_deliverable_that_no_stage_up_to_the_exit_makes_is_refused) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: analyze\n    - name: spec\n  exit: {stage: analyze, deliverable: specification}\n"));
+    EXPECT_EQ(set.error().message, "the pipeline is for a specification, which no stage up to analyze makes");
+}
+
 TEST(Pipelines, a_weakened_meta_contract_does_not_end_the_program) {
     const Folder folder;
     folder.write("contracts/p.yaml", "contract: pipeline_template\nversion: \"1.0\"\ndescription: d\nadditionalProperties: true\nschema: {x: {type: string}}\n");

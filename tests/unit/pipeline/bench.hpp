@@ -440,6 +440,13 @@ public:
         return with(std::move(stages));
     }
 
+    /// One stage, `deliver`, that delivers.
+    [[nodiscard]] static StartOptions delivering() {
+        StartOptions options = with({"deliver"});
+        options.pipeline.stages[0].delivers = true;
+        return options;
+    }
+
     [[nodiscard]] PipelineResult start(const StartOptions& options, std::string_view request = "Do it") {
         auto result = controller().execute(request, options);
         EXPECT_TRUE(result.ok()) << result.error().to_string();

@@ -1261,13 +1261,35 @@ TEST_F(ControllerTest, a_program_that_writes_the_placeholder_of_a_secret_is_take
     EXPECT_TRUE(bench.start(options).success);
 }
 
+TEST_F(ControllerTest, a_stage_that_is_not_there_to_deliver_cannot) {
+    std::string code;
+    bench.stage("deliver", [&](StageContext& context) {
+        const auto delivery = context.deliver(DeliveryRequest{"Add it", "body", {}});
+        code = delivery.ok() ? "" : delivery.error().code;
+        return note("done");
+    });
+    const auto result = bench.start(Bench::with({"deliver"}));
+    EXPECT_TRUE(result.success);
+    EXPECT_EQ(code, "AF-PIPE-016");
+    EXPECT_TRUE(bench.state(result.task_id).commit.empty());
+}
+
+TEST_F(ControllerTest, a_stage_that_is_there_to_deliver_and_does_not_is_not_done) {
+    bench.stage("deliver", [&](StageContext&) { return note("done"); });
+    const auto result = bench.start(Bench::delivering());
+    EXPECT_FALSE(result.success);
+    const auto& errors = bench.state(result.task_id).previous_errors;
+    ASSERT_FALSE(errors.empty());
+    EXPECT_NE(errors.front().find("has delivered nothing"), std::string::npos) << errors.front();
+}
+
 TEST_F(ControllerTest, delivery_commits_once_and_anchors_the_journal) {
     bench.stage("deliver", [&](StageContext& context) {
         EXPECT_TRUE(context.workspace().create("CHANGELOG.md", "x\n").ok());
         const auto delivery = context.deliver(DeliveryRequest{"Add it\nEvil-Trailer: 1", "body", {}});
         return delivery.ok() ? note(delivery->commit) : StageResult::failed(delivery.error());
     });
-    StartOptions options = Bench::with({"deliver"});
+    StartOptions options = Bench::delivering();
     options.pipeline.stages[0].agent = "devops_engineer";
     const auto result = bench.start(options);
     ASSERT_TRUE(result.success) << result.error->to_string();
@@ -1284,7 +1306,7 @@ TEST_F(ControllerTest, nothing_is_committed_past_a_failed_gate) {
         EXPECT_EQ(delivery.error().code, "AF-ORCH-030");
         return StageResult::failed(delivery.error());
     });
-    EXPECT_EQ(bench.start(Bench::with({"deliver"})).status, TaskStatus::failed);
+    EXPECT_EQ(bench.start(Bench::delivering()).status, TaskStatus::failed);
     EXPECT_EQ(bench.memory.commits, 0U);
 }
 

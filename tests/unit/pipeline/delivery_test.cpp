@@ -15,7 +15,7 @@ using ::testing::Not;
 class DeliveryTest : public ::testing::Test {
 protected:
     DeliveryTest() {
-        options = Bench::with({"deliver"});
+        options = Bench::delivering();
         options.pipeline.stages[0].agent = "devops_engineer";
         options.pipeline.stages[0].max_retries = 0;
         bench.stage("deliver", [this](StageContext& context) {

@@ -93,6 +93,13 @@ TEST_F(Invariants, number_8_finds_a_refused_record_that_changed_something) {
     EXPECT_EQ(broken("step", false), "8: step was refused and changed the state\n");
 }
 
+TEST_F(Invariants, number_9_finds_a_file_outside_of_the_tasks_folder) {
+    for (const char* file : {"/etc/passwd", "../state.yaml", "artifacts/../../x"}) {
+        after_.stages[0].artifact = file;
+        EXPECT_EQ(broken("artifact_accepted"), std::string("9: the artifact of build is not below the task's folder: ") + file + "\n");
+    }
+}
+
 /// The head of the fold and the checks say the same of each number.
 TEST_F(Invariants, are_those_that_the_fold_numbers) {
     std::ifstream fold(std::string(AGENTFORGE_SOURCE_DIR) + "/kernel/task/fold.hpp");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Journals that an older version wrote: each still opens, and says what that version said of its task (tests/journals).
+#include <algorithm>
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -58,6 +59,32 @@ TEST(KeptJournals, the_deadline_of_what_waits_is_that_of_its_record) {
     ASSERT_TRUE(state.ok() && state->approval);
     EXPECT_EQ(state->resumption.deadline.id, state->approval->id);
     EXPECT_FALSE(state->resumption.accepted_at.empty());
+}
+
+/// Folds a kept journal in which the newest record of a type has another value in a field.
+Error refusal_of(std::string_view type, const char* field, const json::value& value, const char* inside = nullptr) {
+    auto records = Journal::read(journals / "delivered_and_rebased" / "actions.yaml").value();
+    const auto newest = std::find_if(records.rbegin(), records.rend(), [&](const Record& record) { return record.type() == type; });
+    if (newest == records.rend()) { return {}; }
+    json::object& changed = inside == nullptr ? newest->body : newest->body.at(inside).as_object();
+    changed[field] = value;
+    const auto state = fold_all(records);
+    return state.ok() ? Error{} : state.error();
+}
+
+TEST(KeptJournals, a_record_that_leads_out_of_the_tasks_folder_is_refused) {
+    for (const char* file : {"/etc/passwd", "../../state.yaml", "artifacts/../../../x", "", "./x"}) {
+        EXPECT_NE(refusal_of("artifact_accepted", "artifact", file).message.find("is no file below the task's folder"), std::string::npos) << file;
+        EXPECT_NE(refusal_of("step", "patch", file).message.find("is no file below the task's folder"), std::string::npos) << file;
+    }
+}
+
+TEST(KeptJournals, a_usage_that_is_no_number_of_tokens_is_refused) {
+    const json::value none[] = {"x", -5, nullptr, 1.5, json::value(std::uint64_t(1) << 63U)};
+    for (const json::value& number : none) {
+        EXPECT_NE(refusal_of("answer", "input_tokens", number, "usage").message.find("no number `input_tokens`"), std::string::npos) << number;
+    }
+    EXPECT_FALSE(refusal_of("step", "input_tokens", std::uint64_t(1) << 63U).message.empty());
 }
 
 }  // namespace

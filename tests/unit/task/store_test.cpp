@@ -225,6 +225,20 @@ TEST_F(TaskStoreTest, a_broken_state_is_corrupt_and_listed_as_a_problem) {
     EXPECT_EQ(listing->problems[0].code, "AF-TASK-009");
 }
 
+TEST_F(TaskStoreTest, a_journal_that_is_gone_or_broken_is_listed_as_a_problem) {
+    create(id);
+    const std::string state = to_json_pretty(json::object{{"task_id", id}, {"request", "Add login"}, {"status", "completed"}, {"created_at", "2026-01-02T00:00:00.000Z"}, {"hash", std::string(64, 'a')}});
+    ASSERT_TRUE(store_.save_state(id, state).ok());
+    const auto gone = store_.list();
+    ASSERT_EQ(gone->problems.size(), 1U);
+    EXPECT_EQ(gone->problems[0].code, "AF-TASK-004");
+    EXPECT_EQ(ids(*gone), std::vector<std::string>{std::string(id)});
+    ASSERT_TRUE(write_file_atomic(store_.paths(id).journal(), "no journal\n", Durability::cached).ok());
+    const auto broken = store_.list();
+    ASSERT_EQ(broken->problems.size(), 1U);
+    EXPECT_EQ(broken->problems[0].code, "AF-JRNL-002");
+}
+
 TEST_F(TaskStoreTest, lists_nothing_where_there_is_no_folder) {
     EXPECT_TRUE(store_.list()->tasks.empty());
     EXPECT_EQ(store_.active_count(), 0U);

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tasks of a repository have come to (North Star part 10).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+
+#include "aggregate/statistics.hpp"
+#include "base/clock.hpp"
+#include "base/text.hpp"
+#include "git/rework.hpp"
+#include "host/command_line.hpp"
+#include "host/display.hpp"
+#include "host/known_repositories.hpp"
+#include "host/outcome.hpp"
+#include "host/project.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+using std::chrono::system_clock;
+
+struct StatsArguments {
+    std::string since;
+    std::uint64_t rework_days = 14;
+    bool all = false;
+};
+
+struct ReworkSum {
+    std::uint64_t commits = 0;          ///< Delivered ones.
+    std::uint64_t merged = 0;           ///< That HEAD contains.
+    std::uint64_t lines = 0;
+    std::uint64_t gone = 0;
+};
+
+struct Found {
+    Statistics all;
+    std::map<std::string, Statistics> by_pipeline;
+    std::map<std::string, Statistics> by_model;
+    ReworkSum rework;
+    std::size_t unreadable = 0;
+};
+
+/// `2026-11-01`, a whole RFC 3339 time, or a time span before now (`30d`).
+Result<std::optional<system_clock::time_point>> read_since(const std::string& text, system_clock::time_point now) {
+    if (text.empty()) { return std::optional<system_clock::time_point>(); }
+    if (const auto span = parse_time_span(text)) { return std::optional(now - *span); }
+    for (const std::string& whole : {text, text + "T00:00:00.000Z"}) {
+        if (const auto time = parse_time(whole); time.ok()) { return std::optional(*time); }
+    }
+    return Error{"AF-CLI-147", "`" + printable(text, 60) + "` is no date", "--since", "write a date (2026-11-01) or a time span (30d)", ErrorKind::invalid};
+}
+
+void add_task(Program& program, const std::filesystem::path& root, const TaskCase& task, std::chrono::seconds within, Found& found) {
+    found.all.add(task);
+    found.by_pipeline[task.pipeline].add(task);
+    if (task.spend.calls + task.spend.lost > 0) { found.by_model[task.model].add(task); }
+    if (task.commit.empty() || !task.delivered) { return; }
+    found.rework.commits += 1;
+    const auto rework = rework_of(root, task.base_tree, task.commit, within);
+    if (!rework.ok()) { program.err << "agentforge: " << printable_lines(rework.error().to_string()) << "\n"; }
+    if (!rework.ok() || !*rework) { return; }
+    found.rework.merged += 1;
+    found.rework.lines += (*rework)->lines;
+    found.rework.gone += (*rework)->gone;
+}
+
+Result<void> add_repository(Program& program, const std::filesystem::path& root, const StatsArguments& arguments, const std::optional<system_clock::time_point>& since, Found& found) {
+    const TaskStore store(root / ".agentforge");
+    AF_TRY(const TaskListing listing, store.list({}, 0));
+    for (const Error& problem : listing.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    for (const TaskSummary& summary : listing.tasks) {
+        const auto created = parse_time(summary.created_at);
+        if (since && created.ok() && *created < *since) { continue; }
+        const auto task = case_of(store.paths(summary.task_id), summary.task_id);
+        if (!task.ok()) {
+            program.err << "agentforge: " << printable_lines(task.error().to_string()) << "\n";
+            found.unreadable += 1;
+            continue;
+        }
+        add_task(program, root, *task, std::chrono::hours(24 * arguments.rework_days), found);
+    }
+    return {};
+}
+
+json::value number_or_null(const std::optional<std::uint64_t>& number) { return number ? json::value(*number) : json::value(nullptr); }
+json::value share_or_null(std::uint64_t part, std::uint64_t whole) {
+    const auto found = share(part, whole);
+    return found ? json::value(*found) : json::value(nullptr);
+}
+
+json::object sums_json(const Statistics& sums) {
+    return {{"tasks", sums.tasks}, {"delivered", sums.delivered}, {"ended", sums.ended}, {"escalated", sums.escalated}, {"escalation_rate", share_or_null(sums.escalated, sums.tasks)},
+            {"gates", sums.gates}, {"gates_passed", sums.gates_passed}, {"verification_pass_rate", share_or_null(sums.gates_passed, sums.gates)},
+            {"steps_per_delivered_task", number_or_null(median(sums.steps))}, {"tokens_per_delivered_task", number_or_null(median(sums.tokens))},
+            {"waited_for_people_ms", sums.people_ms}, {"tokens", sums.spend.tokens()}, {"estimated_cost_usd", static_cast<double>(sums.spend.cost_microusd) * 1e-6}, {"cost_known", sums.spend.cost_known()}};
+}
+
+json::array groups_json(const std::map<std::string, Statistics>& groups) {
+    json::array told;
+    for (const auto& [name, sums] : groups) {
+        json::object one{{"name", name}};
+        for (auto& [key, value] : sums_json(sums)) { one[key] = value; }
+        told.push_back(std::move(one));
+    }
+    return told;
+}
+
+/// Weeks from the oldest task to now, at least one.
+double weeks_of(const Statistics& sums, system_clock::time_point now) {
+    const auto span = sums.first ? now - *sums.first : system_clock::duration::zero();
+    return std::max(1.0, std::chrono::duration<double>(span).count() / std::chrono::duration<double>(std::chrono::hours(24 * 7)).count());
+}
+
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+    const auto found = share(part, whole);
+    return found ? fmt::format("{:.0f} %", 100 * *found) : "-";
+}
+
+std::string cost_of(const Spend& spend) { return spend.cost_known() ? money(spend.cost_microusd) : spend.cost_microusd == 0 ? "unknown" : "at least " + money(spend.cost_microusd); }
+
+std::string median_of(const std::vector<std::uint64_t>& values) {
+    const auto found = median(values);
+    return found ? std::to_string(*found) : "-";
+}
+
+void show_groups(std::ostream& out, const char* title, const std::map<std::string, Statistics>& groups) {
+    if (groups.empty()) { return; }
+    out << fmt::format("\n  {:<28} {:>6} {:>10} {:>10} {:>9} {:>9} {:>11}  {}\n", title, "tasks", "delivered", "escalated", "verified", "steps", "tokens", "cost");
+    for (const auto& [name, sums] : groups) {
+        out << fmt::format("    {:<26} {:>6} {:>10} {:>10} {:>9} {:>9} {:>11}  {}\n", name.empty() ? "(not named)" : printable(name, 26), sums.tasks, percent(sums.delivered, sums.tasks),
+                           percent(sums.escalated, sums.tasks), percent(sums.gates_passed, sums.gates), median_of(sums.steps), median_of(sums.tokens), cost_of(sums.spend));
+    }
+}
+
+void show(std::ostream& out, const Found& found, const StatsArguments& arguments, system_clock::time_point now) {
+    const Statistics& sums = found.all;
+    out << sums.tasks << (sums.tasks == 1 ? " task" : " tasks") << (arguments.since.empty() ? "" : " since " + printable(arguments.since, 40)) << "\n";
+    if (sums.tasks == 0) { return; }
+    const auto line = [&out](const char* name, const std::string& value, const std::string& words) { out << fmt::format("  {:<14} {:>9}  {}\n", name, value, words); };
+    line("delivered", percent(sums.delivered, sums.tasks), fmt::format("{} of {}; {} have ended", sums.delivered, sums.tasks, sums.ended));
+    line("escalated", percent(sums.escalated, sums.tasks), fmt::format("{} asked a person a question", sums.escalated));
+    line("verified", percent(sums.gates_passed, sums.gates), fmt::format("{} of {} judgements of a stage's work passed", sums.gates_passed, sums.gates));
+    line("steps", median_of(sums.steps), "of a delivered task (the median)");
+    line("tokens", median_of(sums.tokens), fmt::format("of a delivered task (the median); {} of all tasks", sums.spend.tokens()));
+    line("cost", cost_of(sums.spend), sums.spend.cost_known() ? "of all tasks" : fmt::format("of all tasks; the price of {} of {} calls is not known", sums.spend.unpriced, sums.spend.calls + sums.spend.lost));
+    line("people", human_duration(std::chrono::milliseconds(sums.people_ms)), "that tasks waited for a person's answer");
+    line("rework", percent(found.rework.gone, found.rework.lines), fmt::format("{} of {} delivered lines were changed within {} days; HEAD contains {} of {} delivered commits", found.rework.gone, found.rework.lines,
+                                                                            arguments.rework_days, found.rework.merged, found.rework.commits));
+    line("a week", fmt::format("{:.1f}", static_cast<double>(sums.tasks) / weeks_of(sums, now)), "tasks");
+    show_groups(out, "pipeline", found.by_pipeline);
+    show_groups(out, "model", found.by_model);
+}
+
+int run_stats(Program& program, const StatsArguments& arguments) {
+    const auto now = system_clock::now();
+    const auto since = read_since(arguments.since, now);
+    if (!since.ok()) {
+        program.fail(since.error());
+        return static_cast<int>(ExitCode::usage);
+    }
+    std::vector<KnownRepository> repositories;
+    if (arguments.all) {
+        const auto known = known_repositories(program);
+        auto list = known.ok() ? known->list() : Result<std::vector<KnownRepository>>(known.error());
+        if (!list.ok()) { return program.fail(list.error()); }
+        repositories = std::move(*list);
+    } else {
+        const auto place = ProjectPlace::find(program);
+        if (!place.ok()) { return program.fail(place.error()); }
+        repositories.push_back({"", place->root});
+    }
+    Found found;
+    for (const KnownRepository& repository : repositories) {
+        if (const auto added = add_repository(program, repository.path, arguments, *since, found); !added.ok()) { return program.fail(added.error()); }
+    }
+    if (program.json_output) {
+        json::object told = sums_json(found.all);
+        told["since"] = *since ? json::value(format_time(**since)) : json::value(nullptr);
+        told["tasks_per_week"] = found.all.tasks == 0 ? 0.0 : static_cast<double>(found.all.tasks) / weeks_of(found.all, now);
+        told["unreadable_tasks"] = found.unreadable;
+        told["rework"] = {{"days", arguments.rework_days}, {"delivered_commits", found.rework.commits}, {"in_head", found.rework.merged}, {"lines", found.rework.lines},
+                          {"lines_changed", found.rework.gone}, {"rate", share_or_null(found.rework.gone, found.rework.lines)}};
+        told["by_pipeline"] = groups_json(found.by_pipeline);
+        told["by_model"] = groups_json(found.by_model);
+        program.print_json(told);
+    } else {
+        show(program.out, found, arguments, now);
+    }
+    return found.unreadable == 0 ? 0 : static_cast<int>(ExitCode::failed);
+}
+
+}  // namespace
+
+void add_stats(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<StatsArguments>();
+    const Command command = add_subcommand(app, "stats", "Show what the repository's tasks have come to: deliveries, escalations, verification, cost, rework");
+    add_option(*command, "--since", arguments->since, "Only tasks created since then: a date, or a time span such as 30d")->type_name("DATE");
+    add_option(*command, "--rework-days", arguments->rework_days, "A delivered line counts as reworked if it changes within so many days; 14")->type_name("N")->between(1, 3650);
+    add_flag(*command, "--all", arguments->all, "The tasks of every known repository");
+    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    command->footer("Examples:\n  agentforge stats\n  agentforge stats --since 30d\n  agentforge stats --all --json");
+    command->callback([&program, arguments] {
+        program.pages = true;
+        program.command = [&program, arguments] { return run_stats(program, *arguments); };
+    });
+}
+
+}  // namespace agentforge::kernel

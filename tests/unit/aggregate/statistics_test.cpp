@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aggregate/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include "unit/aggregate/kept_journal.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+class StatisticsOfATask : public ::testing::Test {
+protected:
+    Result<TaskCase> kept(const char* name) {
+        KeptJournal journal(name);
+        const std::filesystem::path folder = journal.begin(folder_.path() / name, journal.records());
+        return case_of(TaskPaths{folder}, journal.task_id());
+    }
+    TemporaryDirectory folder_{"statistics"};
+};
+
+TEST_F(StatisticsOfATask, that_was_delivered_are_those_of_its_journal) {
+    const auto found = kept("delivered_and_rebased");
+    ASSERT_TRUE(found.ok()) << found.error().to_string();
+    EXPECT_TRUE(found->delivered);
+    EXPECT_TRUE(found->ended);
+    EXPECT_FALSE(found->escalated);
+    EXPECT_EQ(found->pipeline, "implement");
+    EXPECT_EQ(found->steps, 27U);
+    EXPECT_EQ(found->spend.calls, 27U);
+    EXPECT_FALSE(found->commit.empty());
+    EXPECT_EQ(found->people_ms, 0U);
+}
+
+TEST_F(StatisticsOfATask, count_five_judgements_of_a_stages_whole_work_among_its_31_gates) {
+    const auto found = kept("delivered_and_rebased");
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(found->gates, 5U);
+    EXPECT_EQ(found->gates_passed, 4U);
+}
+
+TEST_F(StatisticsOfATask, that_waits_say_that_it_is_not_delivered) {
+    const auto found = kept("waiting_for_approval");
+    ASSERT_TRUE(found.ok());
+    EXPECT_FALSE(found->delivered);
+    EXPECT_FALSE(found->ended);
+    EXPECT_EQ(found->people_ms, 0U) << "nobody has answered yet";
+}
+
+TEST(Statistics, add_up_tasks_and_take_the_median_of_delivered_ones) {
+    Statistics sums;
+    for (const std::uint64_t steps : {10U, 30U, 20U}) {
+        TaskCase one;
+        one.delivered = one.ended = true;
+        one.steps = steps;
+        one.gates = 2;
+        one.gates_passed = 1;
+        one.people_ms = 100;
+        sums.add(one);
+    }
+    TaskCase open;
+    open.escalated = true;
+    open.steps = 1000;
+    sums.add(open);
+    EXPECT_EQ(sums.tasks, 4U);
+    EXPECT_EQ(sums.delivered, 3U);
+    EXPECT_EQ(sums.escalated, 1U);
+    EXPECT_EQ(sums.people_ms, 300U);
+    EXPECT_EQ(median(sums.steps), 20U);
+    EXPECT_EQ(share(sums.gates_passed, sums.gates), 0.5);
+}
+
+TEST(Statistics, of_nothing_have_no_median_and_no_share) {
+    EXPECT_EQ(median({}), std::nullopt);
+    EXPECT_EQ(share(0, 0), std::nullopt);
+    EXPECT_EQ(median({7, 3}), 3U);
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
