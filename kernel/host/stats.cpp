@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
+#include <set>
 
+#include "aggregate/aggregator.hpp"
 #include "aggregate/statistics.hpp"
 #include "base/clock.hpp"
 #include "base/text.hpp"
@@ -41,7 +43,14 @@ struct Found {
     std::map<std::string, Statistics> by_model;
     ReworkSum rework;
     std::size_t unreadable = 0;
+    std::set<std::string> told;         ///< Problems, each once.
 };
+
+void tell(Program& program, const Error& problem, Found& found) {
+    std::string text = printable_lines(problem.to_string());
+    if (!found.told.insert(text).second) { return; }
+    program.err << "agentforge: " << text << "\n";
+}
 
 /// `2026-11-01`, a whole RFC 3339 time, or a time span before now (`30d`).
 Result<std::optional<system_clock::time_point>> read_since(const std::string& text, system_clock::time_point now) {
@@ -60,7 +69,7 @@ void add_task(Program& program, const std::filesystem::path& root, const TaskCas
     if (task.commit.empty() || !task.delivered) { return; }
     found.rework.commits += 1;
     const auto rework = rework_of(root, task.base_tree, task.commit, within);
-    if (!rework.ok()) { program.err << "agentforge: " << printable_lines(rework.error().to_string()) << "\n"; }
+    if (!rework.ok()) { tell(program, rework.error(), found); }
     if (!rework.ok() || !*rework) { return; }
     found.rework.merged += 1;
     found.rework.lines += (*rework)->lines;
@@ -70,13 +79,13 @@ void add_task(Program& program, const std::filesystem::path& root, const TaskCas
 Result<void> add_repository(Program& program, const std::filesystem::path& root, const StatsArguments& arguments, const std::optional<system_clock::time_point>& since, Found& found) {
     const TaskStore store(root / ".agentforge");
     AF_TRY(const TaskListing listing, store.list({}, 0));
-    for (const Error& problem : listing.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    for (const Error& problem : listing.problems) { tell(program, problem, found); }
     for (const TaskSummary& summary : listing.tasks) {
         const auto created = parse_time(summary.created_at);
         if (since && created.ok() && *created < *since) { continue; }
         const auto task = case_of(store.paths(summary.task_id), summary.task_id);
         if (!task.ok()) {
-            program.err << "agentforge: " << printable_lines(task.error().to_string()) << "\n";
+            tell(program, task.error(), found);
             found.unreadable += 1;
             continue;
         }
@@ -173,7 +182,13 @@ int run_stats(Program& program, const StatsArguments& arguments) {
         repositories.push_back({"", place->root});
     }
     Found found;
+    std::size_t left_out = 0;
     for (const KnownRepository& repository : repositories) {
+        if (const auto problem = arguments.all ? problem_of(repository) : std::nullopt) {
+            tell(program, *problem, found);
+            ++left_out;
+            continue;
+        }
         if (const auto added = add_repository(program, repository.path, arguments, *since, found); !added.ok()) { return program.fail(added.error()); }
     }
     if (program.json_output) {
@@ -181,6 +196,7 @@ int run_stats(Program& program, const StatsArguments& arguments) {
         told["since"] = *since ? json::value(format_time(**since)) : json::value(nullptr);
         told["tasks_per_week"] = found.all.tasks == 0 ? 0.0 : static_cast<double>(found.all.tasks) / weeks_of(found.all, now);
         told["unreadable_tasks"] = found.unreadable;
+        told["repositories_left_out"] = left_out;
         told["rework"] = {{"days", arguments.rework_days}, {"delivered_commits", found.rework.commits}, {"in_head", found.rework.merged}, {"lines", found.rework.lines},
                           {"lines_changed", found.rework.gone}, {"rate", share_or_null(found.rework.gone, found.rework.lines)}};
         told["by_pipeline"] = groups_json(found.by_pipeline);
@@ -189,7 +205,7 @@ int run_stats(Program& program, const StatsArguments& arguments) {
     } else {
         show(program.out, found, arguments, now);
     }
-    return found.unreadable == 0 ? 0 : static_cast<int>(ExitCode::failed);
+    return found.unreadable + left_out == 0 ? 0 : static_cast<int>(ExitCode::failed);
 }
 
 }  // namespace

@@ -66,9 +66,21 @@ class TestCost(ProgramTest):
         self.assertEqual([(one["name"], one["tasks"]) for one in told["by_model"]], [("replay", 1), ("scripted", 1)])
         self.assertEqual(self.run_program("stats", "--since", "2200-01-01", "--json").json["tasks"], 0)
         self.assert_error(self.run_program("stats", "--since", "soon"), "AF-CLI-147", exit_code=2)
+        self.assert_code(self.run_program("repo", "add"), 0)
+        self.assertEqual(self.run_program("stats", "--all", "--json").json["tasks"], 2)
         text = self.run_program("stats").out
         for word in ("2 tasks", "escalated", "verified", "rework", "scripted"):
             self.assertIn(word, text)
+
+    def test_stats_name_what_they_could_not_read(self):
+        self.assert_code(self.ask("--set", f"cost.prices={self.write(PRICES)}"), 0)
+        self.assert_code(self.run_program("repo", "add", "--name", "here"), 0)
+        (self.repository / ".agentforge/tasks" / self.task() / "actions.yaml").write_text("")
+        broken = self.assert_error(self.run_program("stats"), "AF-JRNL-002", exit_code=1)
+        self.assertEqual(broken.err.count("AF-JRNL-002"), 1)
+        self.repository.rename(self.folder / "elsewhere")
+        gone = self.run_program("stats", "--all", cwd=self.folder)
+        self.assert_error(gone, "AF-DASH-011", exit_code=1)
 
     def test_a_call_that_was_under_way_when_the_process_was_killed_is_counted_at_its_most(self):
         answer, release, held = self.server.answer, threading.Event(), threading.Event()
