@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: node --import record_calls.mjs TEST_FILE     with AGENTFORGE_CALLS: {"root", "tests": paths, "out": the file to write}
-// Writes down which calls a test file makes to the project's functions, if arguments and result are literals: [module, function, arguments, result] each,
-// the last two as JSON or as `told` of varied_calls.mjs has them. Calls between the project's own functions are left out.
+// Writes down which calls a test file makes to the project's functions, if the arguments are literals: [module, function, arguments, result] each,
+// the last two as JSON or as `told` of varied_calls.mjs has them; the result is null if it is no literal. Calls between the project's own functions are left out.
 import fs from 'node:fs';
 import module from 'node:module';
 import path from 'node:path';
@@ -73,7 +73,7 @@ async function begin() {
           throw error;
         } finally {
           depth -= 1;
-          if (before !== null && result !== null) calls.push([url, name, before, result]);
+          if (before !== null) calls.push([url, name, before, result]);
         }
       },
     });

@@ -245,7 +245,8 @@ function wearsOut(calls, all, root) {
 }
 
 /** What is wrong with the project's functions, whose `calls` its tests make; empty if nothing is. */
-export function finding(calls, root, environment) {
+export function finding(recorded, root, environment) {
+  const calls = recorded.filter((call) => call[3] !== null);
   if (calls.length === 0) return '';
   const inTest = results(calls, environment, 1, true)[0];
   const inProgram = results(calls, environment, 1, false)[0];
@@ -280,8 +281,9 @@ export function onlyBefore(now, before) {
   const missing = () => {
     const found = new Map();
     for (const call of before.all().map((each) => anywhere(each, before.root))) {
-      if (isValue(call[3]) && made.has(key(call)) && made.get(key(call)) !== call[3]) break;
-      if (!isValue(call[3]) && called.has(named(call)) && !made.has(key(call))) found.set(key(call), call);
+      const fails = call[3] !== null && !isValue(call[3]);
+      if (!fails && made.has(key(call)) && made.get(key(call)) !== call[3]) break;
+      if (fails && called.has(named(call)) && !made.has(key(call))) found.set(key(call), call);
     }
     return found;
   };

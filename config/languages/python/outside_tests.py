@@ -50,7 +50,8 @@ def literal(value):
 
 
 class Recorder:
-    """Records the calls that tests make. Calls between the project's own functions are left out."""
+    """Records the calls that tests make, whose arguments are literals; the result is None if it is none. Calls between the project's own functions are
+    left out."""
 
     def __init__(self):
         self.calls = []
@@ -72,7 +73,7 @@ class Recorder:
                 raise
             finally:
                 self.depth.value = depth
-                if None not in before and told is not None:
+                if None not in before:
                     self.calls.append([module, name, *before, told])
         return call
 
@@ -231,7 +232,7 @@ def only_before(root, made, before, record_before):
         found = {}
         for call in record_before():
             key = anywhere(call, before)
-            if not call[4].startswith("raises "):
+            if call[4] is None or not call[4].startswith("raises "):
                 if results.get(key, call[4]) != call[4]:
                     break
             elif tuple(call[:2]) in called and key not in results and not has_none([ast.literal_eval(each) for each in call[2:4]]):
@@ -257,12 +258,14 @@ def finding(root, before, tests, arguments, environment, seconds, further):
         return ""
     paths = environment.get("PYTHONPATH", "").split(os.pathsep)
     found_here = {**environment, "PYTHONPATH": os.pathsep.join(dict.fromkeys([*here["path"], *paths]))}
-    other = difference(root, tests, arguments, found_here, here["calls"], limit)
-    if other is None:
-        return ""
-    other = other or further(here["calls"], found_here)
-    if other:
-        return other
+    with_literals = [call for call in here["calls"] if call[4] is not None]
+    if with_literals:
+        other = difference(root, tests, arguments, found_here, with_literals, limit)
+        if other is None:
+            return ""
+        other = other or further(with_literals, found_here)
+        if other:
+            return other
     found_before = {**environment, "PYTHONPATH": os.pathsep.join(before + each[len(root):] if each.startswith(root) else each for each in paths)}
 
     def calls_before():

@@ -28,6 +28,9 @@ class OnlyBefore(unittest.TestCase):
     def test_a_call_that_chance_decides_is_not(self):
         self.assertEqual(self.found([call("([3],)", "3")], [call("([1],)")], [call("([2],)")]), "")
 
+    def test_a_call_whose_result_is_no_literal_now_is_not(self):
+        self.assertEqual(self.found([call("('a',)", None), call("('',)", "raises ValueError")], [call("('a',)"), call("('',)")]), "")
+
     def test_a_path_below_the_tree_is_the_same_path(self):
         self.assertEqual(self.found([call("('/now/data',)", "3")], [call("('/before/data',)")]), "")
 

@@ -151,6 +151,14 @@ test('a call that chance decides is not reported', () => {
   assert.equal(onlyBefore(now(call('[3]', '3', '/now')), before([call('[1]')], [call('[2]')])), '');
 });
 
+test('a call whose result is no literal now is not reported', () => {
+  assert.equal(onlyBefore(now(call('["a"]', null, '/now'), call('[""]', 'throws Error', '/now')), before([call('["a"]'), call('[""]')])), '');
+});
+
+test('a call that gives no literal is recorded, and says nothing of other arguments', () => {
+  assert.equal(found(module('export function middle(values) {\n  return () => values[1];\n}\n')).words, '');
+});
+
 test('a path below the tree is the same path', () => {
   assert.equal(onlyBefore(now(call('["/now/data"]', '3', '/now')), before([call('["/before/data"]')])), '');
 });
