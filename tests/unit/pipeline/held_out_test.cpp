@@ -33,6 +33,7 @@ protected:
         bench.stage("green", [&](StageContext& context) { return implement(context); });
         bench.stage("deliver", [&](StageContext& context) {
             delivers_with = context.workspace().exists(other);
+            EXPECT_TRUE(context.deliver(DeliveryRequest{"Add it", "", {}}).ok());
             return note();
         });
     }
