@@ -66,6 +66,12 @@ public:
         return json_response(told);
     }
     [[nodiscard]] const std::string& task_id() const { return place_.task_id; }
+    /// Errors: `conflict` AF-DASH-022.
+    Result<void> require_open() const {
+        AF_TRY(const Aggregator::Figures figures, parts_.tasks.figures(place_));
+        if (!available_actions(figures->glance).empty()) { return {}; }
+        return Error{"AF-DASH-022", "The task has ended", figures->glance.summary.status, "start another, or go on from one of its steps", ErrorKind::conflict};
+    }
 
 private:
     const DashboardParts& parts_;
@@ -107,6 +113,7 @@ Result<HttpResponse> pause(const TaskCommands& task, const ApiCall& call) {
 
 Result<HttpResponse> resume(const TaskCommands& task, const ApiCall& call) {
     AF_CHECK(only(call.body, {"guidance"}));
+    AF_CHECK(task.require_open());
     AF_TRY(const json::object answer, task.resume(text_of(call.body, "guidance")));
     return json_response({{"task_id", task.task_id()}, {"detached", true}}, 202);
 }

@@ -124,5 +124,11 @@ TEST_F(Change, PassesNothingUnknownOver) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
+TEST_F(Change, ATaskThatHasEndedIsNotResumed) {
+    const HttpResponse refused = post("/api/tasks/" + ended_.task_id() + "/resume", {});
+    EXPECT_EQ(code_of(refused), "409 AF-DASH-022");
+    EXPECT_TRUE(commands_.ran.empty());
+}
+
 }  // namespace
 }  // namespace agentforge::kernel::testing
