@@ -33,7 +33,7 @@ std::vector<std::string_view> cookies_of(std::string_view header, std::string_vi
     return values;
 }
 
-/// What stands after `Bearer`, in any case; empty where there is none.
+/// The token after `Bearer` (upper or lower case); empty if there is none.
 std::string_view bearer_of(const std::string& header) {
     constexpr std::string_view scheme = "bearer ";
     return lower_case(header.substr(0, scheme.size())) == scheme ? trimmed(std::string_view(header).substr(scheme.size())) : std::string_view();

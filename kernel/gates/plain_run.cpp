@@ -46,7 +46,7 @@ std::string copy_tree(const fs::path& from, const fs::path& to) {
     return failure ? "the tree could not be copied" : "";
 }
 
-/// Writes these files below a folder; empty optional: deletes one.
+/// Writes these files below a folder, and deletes those without content.
 Result<void> write_over(const fs::path& root, const std::map<std::string, std::optional<std::string>>& files) {
     for (const auto& [file, text] : files) {
         std::error_code failure;

@@ -235,7 +235,7 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
     Recovery recovery;
     const auto records = store.records(*id, &recovery);
     if (!records.ok()) { return program.fail(records.error()); }
-    const auto state = read_task_state(store, *id);     // The chain may verify and its records make no task.
+    const auto state = read_task_state(store, *id);     // The hash chain may be intact although the records do not add up to a task.
     if (!state.ok() && (arguments.step != 0 || arguments.gates)) { return program.fail(state.error()); }
     if (arguments.step != 0) { return show_step(program, paths, *records, arguments); }
     if (arguments.gates) { return show_gates(program, *id, *records); }

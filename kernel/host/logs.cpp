@@ -83,7 +83,7 @@ int follow(Program& program, const LogArguments& arguments, const TaskPaths& pat
     }
 }
 
-/// The chain may verify and its records make no task.
+/// The hash chain may be intact although the records do not add up to a task.
 int told_whole(Program& program, const TaskStore& store, const std::string& id) {
     const auto state = read_task_state(store, id);
     return state.ok() ? 0 : program.fail(state.error());

@@ -117,7 +117,7 @@ json::array groups_json(const std::map<std::string, Statistics>& groups) {
     return told;
 }
 
-/// Weeks from the oldest task to now, at least one.
+/// The weeks since the oldest task was created; at least one.
 double weeks_of(const Statistics& sums, system_clock::time_point now) {
     const auto span = sums.first ? now - *sums.first : system_clock::duration::zero();
     return std::max(1.0, std::chrono::duration<double>(span).count() / std::chrono::duration<double>(std::chrono::hours(24 * 7)).count());

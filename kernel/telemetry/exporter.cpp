@@ -211,7 +211,7 @@ struct Exporter::State {
             of.pause = first_pause;
             std::string message;
             if (const std::uint64_t rejected = rejected_by(reply->body, message); rejected > 0) {
-                of.counts.dropped += signal == Signal::metrics ? 1 : rejected;      // Of metrics, exports are counted, and data points rejected.
+                of.counts.dropped += signal == Signal::metrics ? 1 : rejected;      // We count exports of metrics; the collector rejects single data points.
                 problem = "the collector rejected some: " + ellipsis(message, shown_of_reply);
             }
             return Outcome::taken;

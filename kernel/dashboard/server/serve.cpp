@@ -236,7 +236,7 @@ private:
         return key.size() == length && key.ends_with("==") && key.find_first_not_of(letters) == length - 2;
     }
 
-    /// A client has nothing to say but that it is still there, and that it leaves. The code to close with, where it does anything else.
+    /// A client may only ping, answer a ping, or close. Anything else: the code to close the connection with.
     static std::optional<Poco::UInt16> receive(Net::WebSocket& web_socket) {
         constexpr int most_control_bytes = 125;
         constexpr int mask = 0x80;
