@@ -24,6 +24,6 @@ int main(int argc, char** argv) {
     benchmark::RunSpecifiedBenchmarks();
     const std::string table = agentforge::bench::table();
     std::cout << "\n" << table;
-    if (const char* file = std::getenv("AGENTFORGE_BENCH_TABLE")) { std::ofstream(file) << table; }
+    if (const char* file = std::getenv("BENCH_TABLE")) { std::ofstream(file) << table; }
     return 0;
 }
