@@ -485,6 +485,7 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
     AF_TRY(const auto* found, language(call.tree));
     TestSelection selection;
     std::map<std::string, std::set<std::string>> equating;          // File → its functions that must fail now.
+    bool decisive = false;
     for (const auto& file : green.red_files) {
         AF_TRY(const auto now, checkout_->file(call.tree, file));
         AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, file));
@@ -496,8 +497,9 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
             const auto with = changed_line_numbers(*now, code);
             std::erase_if(lines, [&](const auto line) { return !with.contains(line); });
         }
-        auto text = with_other_expectations(*now, lines, found->code);
+        auto [text, expects] = with_other_expectations(*now, lines, found->code);
         if (text.empty()) { continue; }
+        decisive = decisive || expects;
         selection.files.push_back(file);
         equating[file] = plainly_equating(text, changed_line_numbers(text, *now), found->code);
         selection.instead[file] = std::move(text);
@@ -523,7 +525,7 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
         const auto name = without_parameters(test.id);
         if (equating[test.file].contains(name.substr(name.rfind(':') + 1))) { evidence.equal_to_others.push_back(test.id); }
     }
-    evidence.expects_anything = seen > 0 && passed == seen;
+    evidence.expects_anything = decisive && seen > 0 && passed == seen;
     return {};
 }
 

@@ -349,17 +349,52 @@ bool are_all_arguments(std::string_view text, const std::vector<const CodeLitera
     return text.substr(0, literals.front()->begin).ends_with('(') && text.substr(literals.back()->end).starts_with(')');
 }
 
+/// The largest number with decimals, if there is one: beside a tolerance, what is expected within it.
+const CodeLiteral* largest_decimal(const std::vector<const CodeLiteral*>& literals) {
+    static const RE2 decimal(R"(\d{1,9}\.\d+)");
+    const CodeLiteral* largest = nullptr;
+    for (const auto* literal : literals) {
+        if (!RE2::FullMatch(literal->value, decimal)) { continue; }
+        if (largest == nullptr || std::stod(literal->value) > std::stod(largest->value)) { largest = literal; }
+    }
+    return largest;
+}
+
+/// Whether something must equal what stands at this place: behind `==` or `!=` outside every call, or an argument (or an element of one) of a call that says so.
+bool must_be_equal(const Line& line, std::size_t place) {
+    static const RE2 compared(R"([^=!<>][=!]={1,2}[^=])");
+    static const RE2 equality(R"((?i)(?:(?:_|^|str)eq|equals?|tobe|same|^is)!?$)");
+    static const RE2 other(R"((?i)not|almost|near|approx|close)");
+    int open = 0;
+    for (auto at = place; at-- > 0;) {
+        const char c = line.code[at];
+        if (c == ')' || c == ']' || c == '}') { ++open; }
+        if (c != '(' && c != '[' && c != '{') { continue; }
+        if (open > 0) {
+            --open;
+            continue;
+        }
+        auto begin = at;
+        while (begin > 0 && (std::isalnum(static_cast<unsigned char>(line.code[begin - 1])) != 0 || line.code[begin - 1] == '_' || line.code[begin - 1] == '!')) { --begin; }
+        if (c != '(' || begin == at) { continue; }      // A list, or brackets around a part.
+        const re2::StringPiece called(line.code.data() + begin, at - begin);
+        return RE2::PartialMatch(called, equality) && !RE2::PartialMatch(called, other);
+    }
+    return RE2::PartialMatch(re2::StringPiece(line.code.data(), place), compared);
+}
+
 }  // namespace
 
-std::string with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
+OtherExpectations with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
     if (rules.empty()) { return {}; }
+    static const RE2 within(R"((?i)\babs\(|near|approx|close|almost|delta|tolerance|epsilon|places)");
     static const RE2 asserts(R"((?i)==|assert|expect|require|check|\bis\(|\bto(?:be|equal|strictequal)\(|equal|!=)");
     // Names of modules: with another one the file would not load.
     static const RE2 imports(R"(^\s*(?:import|from|export\b.*\bfrom|use|package|#\s*include)\b|=\s*require\()");
     const auto read = read_code(text, rules);
     const auto blanked = lines_of(read.code);
     const auto written = lines_of(text);
-    std::string result;
+    OtherExpectations result;
     bool changed = false;
     for (std::size_t index = 0; index < written.size(); ++index) {
         Line line{written[index], blanked[index]};
@@ -371,6 +406,7 @@ std::string with_other_expectations(std::string_view text, const std::set<std::u
             if (wanted && literal.line == index + 1) { literals.push_back(&literal); }
         }
         const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
+        const auto all = literals;
         const auto direct = equated(literals, line.code, begin);
         literals = direct.size() == 1 ? direct : compares_with_itself(line) ? std::vector<const CodeLiteral*>() : outermost(literals, line, begin);
         // What is expected is the last on the line, or before it where only commas part them: elements of a list, or a message behind the value. One
@@ -387,19 +423,27 @@ std::string with_other_expectations(std::string_view text, const std::set<std::u
             if (auto other = other_row(line.text); other && !RE2::PartialMatch(words, imports)) {
                 now = std::move(*other);
                 changed = true;
+                result.decisive = true;
             }
         }
+        // Beside a tolerance, which with another value may take in more.
+        const bool tolerant = RE2::PartialMatch(words, within);
+        const auto* decimal = direct.size() == 1 || literals.empty() ? nullptr : largest_decimal(tolerant ? all : literals);
+        if (decimal != nullptr) { literals = {decimal}; }
         // From the right, so that places on the left hold.
         for (auto literal = literals.rbegin(); literal != literals.rend(); ++literal) {
             const Line rest{std::string_view(line.text).substr(0, std::min(line.text.size(), (*literal)->end - begin)), line.code};
-            if (const auto other = direct.size() == 1 ? other_exact(**literal, begin, rest) : other_literal(**literal, begin, rest)) {
+            const bool exact = direct.size() == 1 || decimal != nullptr;
+            if (const auto other = exact ? other_exact(**literal, begin, rest) : other_literal(**literal, begin, rest)) {
                 now = other->text + now.substr(rest.text.size());
                 changed = true;
+                const bool within_it = tolerant && decimal != nullptr;
+                result.decisive = result.decisive || direct.size() == 1 || within_it || must_be_equal(line, (*literal)->begin - begin);
             }
         }
-        result += now + "\n";
+        result.text += now + "\n";
     }
-    return changed ? result : std::string();
+    return changed ? result : OtherExpectations{};
 }
 
 namespace {

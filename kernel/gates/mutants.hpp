@@ -53,10 +53,16 @@ struct AlteredResults {
 [[nodiscard]] std::vector<AlteredResults> altered_results(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines,
                                                           const CodeRules& rules, const std::vector<MutationRule>& mutations);
 
-/// A test's text that expects other values: on each line that asserts something, the literal that something must equal (`== 4`) or, without one, what is
-/// last in the fewest brackets; and on each row of a table of cases the last value. A call that is compared with itself stays. `lines`: only these. Empty:
-/// no line is of this kind.
-[[nodiscard]] std::string with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules);
+/// A test's text that expects other values.
+struct OtherExpectations {
+    std::string text;           ///< Empty: no line is of this kind.
+    bool decisive = false;      ///< Whether one of the altered values is what something must equal: a test that reaches it fails now. Others may be arguments.
+};
+
+/// On each line that asserts something, alters the literal that something must equal (`== 4`) or, without one, what is last in the fewest brackets; the
+/// largest number with decimals where there are some (`assertAlmostEqual(f(), 2.5, delta=0.1)`); and on each row of a table of cases the last value. A call
+/// that is compared with itself stays. `lines`: only these.
+[[nodiscard]] OtherExpectations with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules);
 
 /// The functions that assert on one of these lines that something equals a literal, under no condition: with another literal there, they fail. One of
 /// several functions of the same name is left out.

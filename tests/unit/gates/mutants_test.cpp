@@ -139,35 +139,35 @@ TEST(Mutants, of_data_change_its_last_word) {
 
 TEST(Expectations, what_a_predicate_is_given_is_not_expected) {
     const auto go = shipped("go");
-    EXPECT_EQ(with_other_expectations("\tif !Equal(\"a\", \"a\") {\n", {1}, go.code), "");
-    EXPECT_EQ(with_other_expectations("\tif Equal(\"a\", \"b\") {\n", {1}, go.code), "");
-    EXPECT_THAT(with_other_expectations("\tif !reflect.DeepEqual(got, []string{\"a\"}) {\n", {1}, go.code), HasSubstr("\"~a\""));
-    EXPECT_THAT(with_other_expectations("\tif add(1, 2) != 3 {\n", {1}, go.code), HasSubstr("!= 4"));
+    EXPECT_EQ(with_other_expectations("\tif !Equal(\"a\", \"a\") {\n", {1}, go.code).text, "");
+    EXPECT_EQ(with_other_expectations("\tif Equal(\"a\", \"b\") {\n", {1}, go.code).text, "");
+    EXPECT_THAT(with_other_expectations("\tif !reflect.DeepEqual(got, []string{\"a\"}) {\n", {1}, go.code).text, HasSubstr("\"~a\""));
+    EXPECT_THAT(with_other_expectations("\tif add(1, 2) != 3 {\n", {1}, go.code).text, HasSubstr("!= 4"));
 }
 
 TEST(Mutants, a_tests_expectations_become_others_and_its_inputs_stay) {
     const auto python = shipped("python");
-    EXPECT_EQ(with_other_expectations("x = 'a'\nassert f('a') == 'bc'\n", {1, 2}, python.code), "x = 'a'\nassert f('a') == '~bc'\n");
-    EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {1}, python.code), "self.assertEqual(f(), 8)\n");
-    EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {2}, python.code), "");
-    EXPECT_EQ(with_other_expectations("    EXPECT_EQ(f(\"a\", 1), \"bc\");\n", {1}, shipped("cpp").code), "    EXPECT_EQ(f(\"a\", 1), \"~bc\");\n");
-    EXPECT_EQ(with_other_expectations("assert f('ab') == 7, 'no message'\n", {1}, python.code), "assert f('ab') == 8, 'no message'\n");
+    EXPECT_EQ(with_other_expectations("x = 'a'\nassert f('a') == 'bc'\n", {1, 2}, python.code).text, "x = 'a'\nassert f('a') == '~bc'\n");
+    EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {1}, python.code).text, "self.assertEqual(f(), 8)\n");
+    EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {2}, python.code).text, "");
+    EXPECT_EQ(with_other_expectations("    EXPECT_EQ(f(\"a\", 1), \"bc\");\n", {1}, shipped("cpp").code).text, "    EXPECT_EQ(f(\"a\", 1), \"~bc\");\n");
+    EXPECT_EQ(with_other_expectations("assert f('ab') == 7, 'no message'\n", {1}, python.code).text, "assert f('ab') == 8, 'no message'\n");
 }
 
 TEST(Expectations, of_several_comparisons_the_equality_with_a_literal_is_the_one_that_expects) {
     const auto python = shipped("python").code;
-    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 4 or f([5, 1]) >= 0\n", {1}, python), "assert f([5, 1]) == 5 or f([5, 1]) >= 0\n");
-    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 2.5\n", {1}, python), "assert f([5, 1]) == 3.5\n");
-    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 2.5, 'no 7'\n", {1}, python), "assert f([5, 1]) == 3.5, 'no 7'\n");
-    EXPECT_EQ(with_other_expectations("    assert!(f(&[5, 1]) == 4);\n", {1}, shipped("rust").code), "    assert!(f(&[5, 1]) == 5);\n");
+    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 4 or f([5, 1]) >= 0\n", {1}, python).text, "assert f([5, 1]) == 5 or f([5, 1]) >= 0\n");
+    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 2.5\n", {1}, python).text, "assert f([5, 1]) == 3.5\n");
+    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 2.5, 'no 7'\n", {1}, python).text, "assert f([5, 1]) == 3.5, 'no 7'\n");
+    EXPECT_EQ(with_other_expectations("    assert!(f(&[5, 1]) == 4);\n", {1}, shipped("rust").code).text, "    assert!(f(&[5, 1]) == 5);\n");
 }
 
 TEST(Expectations, a_call_that_is_compared_with_itself_expects_nothing) {
     const auto python = shipped("python").code;
-    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == f([5, 1])\n", {1}, python), "");
-    EXPECT_EQ(with_other_expectations("    self.assertEqual(f([5, 1]), f([5, 1]))\n", {1}, python), "");
-    EXPECT_NE(with_other_expectations("assert f([5, 1]) == f([1, 5])\n", {1}, python), "");
-    EXPECT_EQ(with_other_expectations("assert add(f(1), f(1)) == 4\n", {1}, python), "assert add(f(1), f(1)) == 5\n");
+    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == f([5, 1])\n", {1}, python).text, "");
+    EXPECT_EQ(with_other_expectations("    self.assertEqual(f([5, 1]), f([5, 1]))\n", {1}, python).text, "");
+    EXPECT_NE(with_other_expectations("assert f([5, 1]) == f([1, 5])\n", {1}, python).text, "");
+    EXPECT_EQ(with_other_expectations("assert add(f(1), f(1)) == 4\n", {1}, python).text, "assert add(f(1), f(1)) == 5\n");
 }
 
 std::set<std::string> equating(const std::string& text) {
@@ -190,22 +190,45 @@ TEST(Expectations, a_test_must_fail_if_it_says_under_no_condition_which_literal_
 }
 
 TEST(Mutants, a_row_of_a_table_of_cases_expects_another_last_value) {
-    EXPECT_EQ(with_other_expectations("    (\"a\", {\"b\"}, True),\n", {1}, shipped("python").code), "    (\"a\", {\"b\"}, False),\n");
-    EXPECT_EQ(with_other_expectations("\t{\"first\", \"EUR\", 9, 200},\n", {1}, shipped("go").code), "\t{\"first\", \"EUR\", 9, 201},\n");
-    EXPECT_EQ(with_other_expectations("  ['a', 'bc'],\n", {1}, shipped("javascript").code), "  ['a', '~bc'],\n");
-    EXPECT_EQ(with_other_expectations("x = 1\n", {1}, shipped("python").code), "");
+    EXPECT_EQ(with_other_expectations("    (\"a\", {\"b\"}, True),\n", {1}, shipped("python").code).text, "    (\"a\", {\"b\"}, False),\n");
+    EXPECT_EQ(with_other_expectations("\t{\"first\", \"EUR\", 9, 200},\n", {1}, shipped("go").code).text, "\t{\"first\", \"EUR\", 9, 201},\n");
+    EXPECT_EQ(with_other_expectations("  ['a', 'bc'],\n", {1}, shipped("javascript").code).text, "  ['a', '~bc'],\n");
+    EXPECT_EQ(with_other_expectations("x = 1\n", {1}, shipped("python").code).text, "");
 }
 
 TEST(Mutants, the_assertions_own_arguments_become_others_before_those_of_what_it_calls) {
-    EXPECT_THAT(with_other_expectations("        assertEquals(4, Stats.median(5, 1, 4), 1e-9);\n", {1}, shipped("java").code), HasSubstr("assertEquals(5, Stats.median(5, 1, 4),"));
-    EXPECT_EQ(with_other_expectations("expect(f(1)).toBe(2);\n", {1}, shipped("javascript").code), "expect(f(1)).toBe(3);\n");
+    EXPECT_THAT(with_other_expectations("        assertEquals(4, Stats.median(5, 1, 4), 1e-9);\n", {1}, shipped("java").code).text, HasSubstr("assertEquals(5, Stats.median(5, 1, 4),"));
+    EXPECT_EQ(with_other_expectations("expect(f(1)).toBe(2);\n", {1}, shipped("javascript").code).text, "expect(f(1)).toBe(3);\n");
+}
+
+TEST(Expectations, beside_a_tolerance_the_largest_decimal_becomes_another_and_the_tolerance_stays) {
+    EXPECT_EQ(with_other_expectations("self.assertAlmostEqual(f(2), 1.4142, places=4)\n", {1}, shipped("python").code).text, "self.assertAlmostEqual(f(2), 2.4142, places=4)\n");
+    EXPECT_EQ(with_other_expectations("assert f(2) == pytest.approx(1.4142, abs=0.001)\n", {1}, shipped("python").code).text, "assert f(2) == pytest.approx(2.4142, abs=0.001)\n");
+    EXPECT_EQ(with_other_expectations("assert.ok(Math.abs(f(2) - 1.4142) < 0.0001);\n", {1}, shipped("javascript").code).text, "assert.ok(Math.abs(f(2) - 2.4142) < 0.0001);\n");
+    EXPECT_EQ(with_other_expectations("    EXPECT_NEAR(f(2), 1.4142, 1e-4);\n", {1}, shipped("cpp").code).text, "    EXPECT_NEAR(f(2), 2.4142, 1e-4);\n");
+    EXPECT_EQ(with_other_expectations("        assertEquals(2.5, Stats.mean(2, 3), 0.01);\n", {1}, shipped("java").code).text, "        assertEquals(3.5, Stats.mean(2, 3), 0.01);\n");
+}
+
+TEST(Expectations, are_decisive_where_something_must_equal_them) {
+    const auto decisive = [](std::string_view language, const std::string& line) { return with_other_expectations(line + "\n", {1}, shipped(std::string(language)).code).decisive; };
+    for (const auto* line : {"assert f() == 2", "self.assertEqual(f(1), [2, 3])", "self.assertAlmostEqual(f(), 2.5, 3)", "assert f(1) == {'a': 1}", "    (\"a\", 1),"}) {
+        EXPECT_TRUE(decisive("python", line)) << line;
+    }
+    EXPECT_TRUE(decisive("rust", "    assert_eq!(f(), vec![1, 2]);"));
+    EXPECT_TRUE(decisive("go", "\tif got := f(1); got != \"a\" {"));
+    EXPECT_TRUE(decisive("javascript", "expect(f(1)).toStrictEqual({ a: 2 });"));
+    EXPECT_TRUE(decisive("cpp", "    EXPECT_STREQ(f(), \"a\");"));
+    for (const auto* line : {"self.assertEqual(len(got), min(size, 5))", "self.assertTrue(is_valid('a'))", "assert is_valid('a')", "self.assertNotEqual(f(), 2)", "self.assertAlmostEqual(f(), pi, places=4)",
+                             "assert f() < 2"}) {
+        EXPECT_FALSE(decisive("python", line)) << line;
+    }
 }
 
 TEST(Mutants, what_a_test_imports_is_nothing_that_it_expects) {
     const auto code = shipped("javascript").code;
     const std::string imports = "import assert from 'node:assert';\nconst assert = require('node:assert');\nexport { expect } from 'chai';\n";
-    EXPECT_EQ(with_other_expectations(imports, {1, 2, 3}, code), "");
-    EXPECT_EQ(with_other_expectations("import assert from 'node:assert';\nassert.equal(f(), 3);\n", {1, 2}, code), "import assert from 'node:assert';\nassert.equal(f(), 4);\n");
+    EXPECT_EQ(with_other_expectations(imports, {1, 2, 3}, code).text, "");
+    EXPECT_EQ(with_other_expectations("import assert from 'node:assert';\nassert.equal(f(), 3);\n", {1, 2}, code).text, "import assert from 'node:assert';\nassert.equal(f(), 4);\n");
 }
 
 TEST(Mutants, are_chosen_from_every_file_and_from_the_end_of_a_long_change) {
