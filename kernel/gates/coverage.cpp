@@ -25,23 +25,6 @@ std::uint64_t coverage_number(const json::object& line, const char* key) {
 
 }  // namespace
 
-std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old) {
-    std::map<std::string_view, std::size_t> known;
-    for (const auto line : lines_of(old)) { ++known[line]; }
-    std::set<std::uint64_t> numbers;
-    std::uint64_t number = 0;
-    for (const auto line : lines_of(now)) {
-        ++number;
-        auto& left = known[line];
-        if (left > 0) {
-            --left;
-        } else {
-            numbers.insert(number);
-        }
-    }
-    return numbers;
-}
-
 Result<Coverage> Measure::coverage_by_lines(const Language& language, const std::string& tree, const json::object& changed, const std::vector<std::string>& tests,
                                             bool special_only, const Stop& stop) {
     Coverage result;

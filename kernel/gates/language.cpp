@@ -356,7 +356,8 @@ void read_code(Reader& reader, const json::object& root, Language& language) {
     const std::string pointer = "/code";
     const auto* value = found == nullptr ? nullptr : reader.object(*found, pointer);
     if (value == nullptr) { return; }
-    reader.keys(*value, pointer, {"line_comments", "block_comments", "quotes", "preprocessor", "function", "no_function", "decision", "compared_before", "compared_after"});
+    reader.keys(*value, pointer, {"line_comments", "block_comments", "quotes", "preprocessor", "function", "no_function", "decision", "acting_comments", "comments_act_where", "compared_before",
+                                   "compared_after"});
     auto& code = language.code;
     const auto flag = [&](const json::object& object, const std::string& place, const char* key, bool fallback) {
         const auto* given = object.if_contains(key);
@@ -388,6 +389,8 @@ void read_code(Reader& reader, const json::object& root, Language& language) {
     }
     code.no_function = reader.pattern(*value, pointer, "no_function", false);
     code.decision = reader.pattern(*value, pointer, "decision", false);
+    code.acting_comments = reader.pattern(*value, pointer, "acting_comments", false);
+    code.comments_act_where = reader.pattern(*value, pointer, "comments_act_where", false);
     code.compared_before = reader.pattern(*value, pointer, "compared_before", false);
     code.compared_after = reader.pattern(*value, pointer, "compared_after", false);
 }

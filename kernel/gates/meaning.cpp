@@ -96,8 +96,12 @@ bool is_documentation(const Language& language, std::string_view path) {
     if (language.sources.matches(path)) { return false; }
     const auto slash = path.rfind('/');
     const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-    static const RE2 known(R"((?:.*\.(?:md|rst|adoc)|(?:LICENSE|README|CHANGELOG|AUTHORS)(?:[-_.\w]*\.txt|(?:-[A-Z0-9]+)*(?:-[0-9.]+)?)))");
-    return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), known);
+    static const RE2 known(R"((?:LICENSE|README|CHANGELOG|AUTHORS)(?:[-_.\w]*\.(?:txt|md|rst|adoc)|(?:-[A-Z0-9]+)*(?:-[0-9.]+)?)|[A-Z][A-Z_-]+\.(?:md|rst|adoc))");
+    static const RE2 text(R"(.*\.(?:md|rst|adoc))");
+    // Elsewhere a program may read such a file: a template of a letter, say.
+    static const RE2 folder(R"((?i)(?:.*/)?(?:docs?|documentation|guides?|book|manual|site|website|wiki|adr|rfcs?|notes|examples?|handbook|tutorials?|changelogs?|\.github)/.*)");
+    if (RE2::FullMatch(re2::StringPiece(name.data(), name.size()), known)) { return true; }
+    return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), text) && (slash == std::string_view::npos || RE2::FullMatch(re2::StringPiece(path.data(), path.size()), folder));
 }
 
 namespace {

@@ -33,9 +33,6 @@ struct CoveredLine {
     std::vector<std::string> tests;         ///< The first five.
 };
 
-/// Numbers of the lines of `now` that `old` has not, each as often as it has it.
-[[nodiscard]] std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old);
-
 /// Whether a message is only about missing names that appear in the specification's interfaces, components or files.
 [[nodiscard]] bool misses_what_is_specified(const Language& language, const json::object& specification, std::string_view message);
 

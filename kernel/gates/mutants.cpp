@@ -568,8 +568,88 @@ std::string added_function(std::string_view before, std::string_view now, std::u
     return known ? std::string() : name;
 }
 
+namespace {
+
+bool ends_lines_otherwise(std::string_view text) {
+    for (std::size_t at = 0; (at = text.find('\r', at)) != std::string_view::npos; ++at) {
+        if (at + 1 == text.size() || text[at + 1] != '\n') { return true; }
+    }
+    return text.find("\xE2\x80\xA8") != std::string_view::npos || text.find("\xE2\x80\xA9") != std::string_view::npos;       // U+2028, U+2029.
+}
+
+/// The lines of a text that a change touches, without what is a comment by the look of the line alone: `read_code` can be led astray, by a regular expression
+/// with a quote in it, say, and then takes code for a comment.
+class ChangedCode {
+public:
+    ChangedCode(std::string_view text, const CodeRules& rules)
+        : rules_(rules), read_(read_code(text, rules)), lines_(lines_of(text)), blanked_(lines_of(read_.code)), acts_(rules.acting_comments, RE2::Quiet) {
+        const bool templates = std::ranges::any_of(rules.quotes, [](const auto& quote) { return quote.begins == "`" && quote.escapes; });
+        plain_ = !rules.preprocessor && !templates;
+    }
+
+    [[nodiscard]] std::vector<std::string> parts(const std::set<std::uint64_t>& numbers) const {
+        std::vector<std::string> result;
+        for (const auto number : numbers) {
+            if (number == 0 || number > lines_.size()) { continue; }
+            const auto line = without_margins(lines_[number - 1]);
+            if (line.empty()) { continue; }
+            if (acts(line, number)) {
+                result.push_back(line);
+            } else if (!is_comment(line, number - 1)) {
+                result.push_back(without_trailing_comment(line));
+            }
+        }
+        return result;
+    }
+
+private:
+    [[nodiscard]] bool acts(const std::string& line, std::uint64_t number) const {
+        if (line.ends_with('\\') || (number == 1 && line.starts_with("#!"))) { return true; }
+        return !rules_.acting_comments.empty() && RE2::PartialMatch(line, acts_);
+    }
+
+    [[nodiscard]] bool begins_with_mark(const std::string& line) const {
+        return std::ranges::any_of(rules_.line_comments, [&](const auto& mark) { return line.starts_with(mark); });
+    }
+
+    [[nodiscard]] bool is_comment(const std::string& line, std::size_t index) const {
+        if (begins_with_mark(line)) { return true; }
+        if (!without_margins(blanked_[index]).empty()) { return false; }
+        if (plain_) { return true; }
+        // `/** … */` alone, or a line of it that begins with `*`.
+        for (auto at = index + 1; at-- > 0;) {
+            const auto here = without_margins(lines_[at]);
+            if (here.starts_with(rules_.comment_begins)) { return true; }
+            if (!here.starts_with('*')) { return false; }
+        }
+        return false;
+    }
+
+    [[nodiscard]] std::string without_trailing_comment(const std::string& line) const {
+        auto at = rules_.comment_begins.empty() ? std::string::npos : line.find(rules_.comment_begins);
+        const bool block = at != std::string::npos;
+        for (const auto& mark : rules_.line_comments) { at = std::min(at, line.find(mark)); }
+        if (at == std::string::npos || line.find_first_of("\"'`/\\") < at) { return line; }
+        if (block && line.compare(at, rules_.comment_begins.size(), rules_.comment_begins) == 0 && line.find(rules_.comment_ends, at) + rules_.comment_ends.size() != line.size()) { return line; }
+        return without_margins(line.substr(0, at));
+    }
+
+    const CodeRules& rules_;
+    CodeText read_;
+    std::vector<std::string_view> lines_;
+    std::vector<std::string_view> blanked_;
+    RE2 acts_;
+    bool plain_ = false;
+};
+
+}  // namespace
+
 bool same_code(std::string_view before, std::string_view after, const CodeRules& rules) {
-    if (rules.empty()) { return before == after; }
+    if (rules.empty() || ends_lines_otherwise(before) || ends_lines_otherwise(after)) { return before == after; }
+    const RE2 everywhere(rules.comments_act_where, RE2::Quiet);
+    const auto act = [&](std::string_view text) { return !rules.comments_act_where.empty() && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), everywhere); };
+    if (act(before) || act(after)) { return before == after; }
+    if (ChangedCode(before, rules).parts(changed_line_numbers(before, after)) != ChangedCode(after, rules).parts(changed_line_numbers(after, before))) { return false; }
     const auto essence = [&](std::string_view text) {
         const auto read = read_code(text, rules);
         std::string result;

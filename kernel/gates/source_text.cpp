@@ -268,6 +268,23 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     return lines;
 }
 
+std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old) {
+    std::map<std::string_view, std::size_t> known;
+    for (const auto line : lines_of(old)) { ++known[line]; }
+    std::set<std::uint64_t> numbers;
+    std::uint64_t number = 0;
+    for (const auto line : lines_of(now)) {
+        ++number;
+        auto& left = known[line];
+        if (left > 0) {
+            --left;
+        } else {
+            numbers.insert(number);
+        }
+    }
+    return numbers;
+}
+
 int bracket_balance(std::string_view line) {
     int open = 0;
     for (const char c : line) {

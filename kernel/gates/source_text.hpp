@@ -30,6 +30,8 @@ struct CodeRules {
     std::string function;                   ///< Found in what stands before a `{`: begins a function. With the group `name`.
     std::string no_function;                ///< Found there as well: it does not.
     std::string decision;                   ///< Each one in a function's body is one more way through it.
+    std::string acting_comments;            ///< Found in a line with a comment that is more than a comment (`//go:build`, `# coding:`).
+    std::string comments_act_where;         ///< Found in a file whose comments may be code (cgo's), or which `read_code` does not read right.
     std::string compared_before;            ///< Found at the end of what stands before a literal: something is compared with it,
     std::string compared_after;             ///< or found at the begin of what stands behind it.
 
@@ -104,6 +106,9 @@ struct RepeatedValues {
 
 /// The lines of a text, without their line ends.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
+
+/// Numbers of the lines of `now` that `old` has not, each as often as it has it.
+[[nodiscard]] std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old);
 
 /// How many more brackets a line opens than it closes.
 [[nodiscard]] int bracket_balance(std::string_view line);

@@ -254,6 +254,33 @@ TEST(Mutants, comments_and_blank_lines_change_no_code) {
     EXPECT_TRUE(same_code("int a = 1;\n", "// Why.\n\nint a = 1;   /* here */\n", language.code));
     EXPECT_FALSE(same_code("int a = 1;\n", "int a = 2;\n", language.code));
     EXPECT_FALSE(same_code("auto a = \"x\";\n", "auto a = \"y\";\n", language.code));
+    EXPECT_TRUE(same_code("/**\n * One.\n */\nint a;\n", "/**\n * Two.\n * Three.\n */\nint a;\n", language.code));
+}
+
+bool same(const char* language, const std::string& before, const std::string& after) { return same_code(before, after, shipped(language).code); }
+
+TEST(Mutants, a_comment_that_is_more_than_a_comment_is_code) {
+    EXPECT_FALSE(same("python", "x = 1\n", "# -*- coding: utf-7 -*-\nx = 1\n"));
+    EXPECT_FALSE(same("python", "x = 1\n", "# a\ry = 2\nx = 1\n"));
+    EXPECT_FALSE(same("python", "x = 1\n", "#!/bin/false\nx = 1\n"));
+    EXPECT_FALSE(same("go", "package a\n", "//go:build ignore\n\npackage a\n"));
+    EXPECT_FALSE(same("go", "package a\n\n// int f() { return 1; }\nimport \"C\"\n", "package a\n\n// int f() { return 2; }\nimport \"C\"\n"));
+    EXPECT_FALSE(same("java", "class A { /* a */ }\n", "class A { /* \\u002a/ int b; /* */ }\n"));
+    EXPECT_FALSE(same("cpp", "#define value 1\nint a = value;\n", "#define value 2\nint a = value;\n"));
+    EXPECT_FALSE(same("cpp", "// a\nint b = 1;\n", "// a \\\nint b = 1;\n"));
+    EXPECT_FALSE(same("cpp", "#if 1\n#else\n*p = 1;\n#endif\n", "#if 1\n#else\n*p = 2;\n#endif\n"));
+    EXPECT_FALSE(same("rust", "let a = br#\"\n// one\n\"#;\n", "let a = br#\"\n// two\n\"#;\n"));
+    EXPECT_FALSE(same("javascript", "const quote = /'/; let a = 1; // '\n", "const quote = /'/; let a = 2; // '\n"));
+    EXPECT_FALSE(same("javascript", "const all = /[/*]/;\nlet a = 1;\n// */\n", "const all = /[/*]/;\nlet a = 2;\n// */\n"));
+    EXPECT_FALSE(same("javascript", "// one\n", "// one\xE2\x80\xA8let a = 2;\n"));
+}
+
+TEST(Mutants, comments_of_each_language_are_no_code) {
+    EXPECT_TRUE(same("python", "x = 1\n", "# Why.\nx = 1  # here\n"));
+    EXPECT_TRUE(same("go", "package a\n", "// Package a does.\n/*\nLong text.\n*/\npackage a\n"));
+    EXPECT_TRUE(same("java", "class A {}\n", "/**\n * Does.\n *\n * @since 2\n */\nclass A {}\n"));
+    EXPECT_TRUE(same("javascript", "let a = /'/;\nlet b = 1;\n", "/** One. */\nlet a = /'/;\n// Two.\nlet b = 1;\n"));
+    EXPECT_TRUE(same("rust", "fn a() {}\n", "/// Does.\nfn a() {}\n"));
 }
 
 MeaningEvidence with_mutant(TriedMutant::Noticed noticed) {
@@ -405,8 +432,8 @@ TEST(Meaning, documentation_alone_needs_no_new_test) {
     EXPECT_TRUE(judge_meaning(evidence).passed());
     EXPECT_EQ(judge_meaning(evidence).facts.at("behaviour"), "documentation");
     const auto python = shipped("python");
-    for (const char* path : {"docs/a.md", "CHANGELOG.md", "README", "README.txt", "LICENSE-APACHE-2.0", "LICENSE-MIT"}) { EXPECT_TRUE(is_documentation(python, path)) << path; }
-    for (const char* path : {"a.py", "requirements.txt", "README_slug.py", "LICENSE.py", "README.sh", "AUTHORSHIP", "README.json"}) { EXPECT_FALSE(is_documentation(python, path)) << path; }
+    for (const char* path : {"docs/a.md", "a.md", "packages/one/docs/a.md", "src/README.md", "src/CONTRIBUTING.md", "CHANGELOG.md", "README", "README.txt", "LICENSE-APACHE-2.0", "LICENSE-MIT"}) { EXPECT_TRUE(is_documentation(python, path)) << path; }
+    for (const char* path : {"templates/letter.md", "src/prompts/system.md", "a.py", "requirements.txt", "README_slug.py", "LICENSE.py", "README.sh", "AUTHORSHIP", "README.json"}) { EXPECT_FALSE(is_documentation(python, path)) << path; }
 }
 
 TEST(Meaning, where_there_is_no_new_test_a_new_function_that_no_test_notices_blocks) {
