@@ -100,7 +100,7 @@ function declared(signature, name, file, inClass) {
       each.questionToken !== undefined || (each.parameters ?? []).some(typed);
     if (typed(node)) throw new Problem(`the signature \`${signature}\` has types, and \`${file}\` is JavaScript; write it without them`);
   }
-  return { node, header: isType ? said : node.getText(source).replace(/\{\s*\}$/, '').trimEnd(), isType };
+  return { node, source, header: isType ? said : node.getText(source).replace(/\{\s*\}$/, '').trimEnd(), isType };
 }
 
 function isCommon(file, text) {
@@ -175,7 +175,7 @@ function declare(text, { name, file, signature }) {
       throw new Problem(`\`${name}\` exists in \`${file}\` and is not what the signature declares`);
     }
     if (!ts.isFunctionDeclaration(known)) return text;
-    return changed(text, source, known, wanted.header.replace(/^export\s+(default\s+)?/, ''));
+    return changed(text, source, known, keepDefaults(known, source, wanted).replace(/^export\s+(default\s+)?/, ''));
   }
   const owner = find(source.statements, parts[0]);
   if (owner === undefined) {
@@ -184,12 +184,25 @@ function declare(text, { name, file, signature }) {
   if (!ts.isClassDeclaration(owner)) throw new Problem(`\`${parts[0]}\` in \`${file}\` is not a class`);
   const known = owner.members.find((each) => each.kind === wanted.node.kind &&
     (ts.isConstructorDeclaration(each) ? parts[1] === 'constructor' : each.name?.getText() === parts[1]));
-  if (known !== undefined) return changed(text, source, known, wanted.header);
+  if (known !== undefined) return changed(text, source, known, keepDefaults(known, source, wanted));
   const [first] = owner.members;
   const indent = first === undefined ? step : /[ \t]*$/.exec(text.slice(0, first.getStart(source)))[0];
   const end = owner.getEnd() - 1;
   const before = text.slice(0, end).trimEnd();
   return `${before}\n${first === undefined ? '' : '\n'}${body(wanted, name, indent, step).join('\n')}\n${text.slice(end)}`;
+}
+
+/** The wanted header, where parameters that had a default keep it: another one is behaviour, which RED's tests must see missing. */
+function keepDefaults(known, knownSource, { node, source, header }) {
+  const old = new Map((known.parameters ?? []).filter(({ initializer }) => initializer !== undefined).map((each) => [each.name.getText(knownSource), each.initializer.getText(knownSource)]));
+  let result = header;
+  for (const { name, initializer } of [...(node.parameters ?? [])].reverse()) {
+    const kept = initializer === undefined ? undefined : old.get(name.getText(source));
+    if (kept === undefined) continue;
+    const start = node.getStart(source);
+    result = result.slice(0, initializer.getStart(source) - start) + kept + result.slice(initializer.getEnd() - start);
+  }
+  return result;
 }
 
 /** A known function with another header; modifiers in front of it and the body stay byte for byte. */

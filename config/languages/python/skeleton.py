@@ -5,7 +5,7 @@ Input: {"interfaces": [{"name", "file", "signature"}], "contents": {path: text o
 tree], "marker": text}. Output, one JSON object a line: {"path", "content"} for each file that changes, or {"problem": text} for
 each interface that cannot be declared, then {"end": true}. Nothing of the project is run.
 
-An existing function keeps its body when its signature changes and is left alone when it does not. Annotations with names that
+An existing function keeps its body, and its parameters the defaults they had, when its signature changes; it is left alone when it does not. Annotations with names that
 the file does not know are quoted, so that the module can be imported. Parent folders get an empty `__init__.py` only inside a package.
 """
 import ast
@@ -249,6 +249,19 @@ def change_signature(text, node, wanted):
     return "".join(before + lines[end_line:])
 
 
+def keep_defaults(known, wanted):
+    """Parameters that had a default keep it: another one is behaviour, which RED's tests must see missing."""
+    def values(arguments):
+        named = arguments.posonlyargs + arguments.args
+        return {each.arg: default for each, default in list(zip(named[len(named) - len(arguments.defaults):], arguments.defaults)) + list(zip(arguments.kwonlyargs, arguments.kw_defaults))}
+
+    old, arguments = values(known.args), wanted.args
+    named = arguments.posonlyargs + arguments.args
+    having = named[len(named) - len(arguments.defaults):]
+    arguments.defaults = [old.get(each.arg) or default for each, default in zip(having, arguments.defaults)]
+    arguments.kw_defaults = [default and (old.get(each.arg) or default) for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults)]
+
+
 def insert_lines(text, line, new):
     """`new` after the first `line` lines."""
     lines = text.splitlines(keepends=True)
@@ -319,6 +332,8 @@ def declare(text, interface, marker):
     if known is not None:
         if isinstance(known, ast.ClassDef) != isinstance(wanted, ast.ClassDef):
             raise Problem(f"`{name}` exists in `{interface['file']}` and is not what the signature declares")
+        if not isinstance(known, ast.ClassDef):
+            keep_defaults(known, wanted)
         if isinstance(known, ast.ClassDef) or normal_form(known) == normal_form(wanted):
             return text
         return change_signature(text, known, wanted)

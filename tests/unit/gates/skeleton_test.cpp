@@ -85,6 +85,14 @@ TEST_F(Skeleton, a_changed_signature_keeps_the_old_body) {
     EXPECT_EQ(one("a.py", {"f", "a.py", "def f(a, b=None)"}), "@cache\ndef f(a, b=None):\n    # why\n    return a\n");
 }
 
+TEST_F(Skeleton, a_parameter_that_had_a_default_keeps_it) {
+    project_.tree("t")["a.py"] = "def f(a, b=1, *, c=(2, 3), d=4):\n    return a\n";
+    EXPECT_EQ(one("a.py", {"f", "a.py", "def f(a, b=5, e=6, *, c=None, d=4)"}), "def f(a, b=1, e=6, *, c=(2, 3), d=4):\n    return a\n");
+    const auto files = make({{"f", "a.py", "def f(a, b=2, *, c=(2, 3), d=5)"}});
+    ASSERT_TRUE(files.ok());
+    EXPECT_TRUE(files->empty());
+}
+
 TEST_F(Skeleton, the_same_signature_changes_nothing) {
     project_.tree("t")["a.py"] = "def f(a : int)->int: return a\n";
     const auto files = make({{"f", "a.py", "def f(a: int) -> int"}});
