@@ -232,6 +232,7 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
             }
         }
     }
+    ruling.facts["removed_functions"] = json::array(evidence.removed_functions.begin(), evidence.removed_functions.end());
     ruling.facts["behaviour"] = new_tests ? "tested" : evidence.code_changed ? "unchanged" : "documentation";
     if (evidence.mutated) {
         json::array list;
@@ -445,6 +446,28 @@ Result<std::vector<std::string>> Measure::skeletons_left(const GateCall& call, c
     }
     AF_CHECK(add_unwritten_stubs(call, *found, places, stop));
     return places;
+}
+
+Result<std::vector<std::string>> Measure::removed_functions(const GateCall& call) {
+    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
+    std::vector<std::pair<std::string, std::string>> before_names;      // File and function.
+    std::set<std::string> now_names;
+    for (const auto& change : changes) {
+        const std::string& path = change.old_path.empty() ? change.path : change.old_path;
+        if (!found->sources.matches(path) || found->belongs_to_tests(path)) { continue; }
+        AF_TRY(const auto now, checkout_->file(call.tree, change.path));
+        AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, path));
+        for (const auto& function : function_lines(before.value_or(""), found->code)) { before_names.emplace_back(path, function.name); }
+        for (const auto& function : function_lines(now.value_or(""), found->code)) { now_names.insert(function.name); }
+    }
+    const std::string asked = call.baseline->request + "\n" + json::serialize(call.baseline->specification);
+    std::vector<std::string> removed;
+    for (const auto& [file, name] : before_names) {
+        if (name.starts_with('_') || now_names.contains(name) || RE2::PartialMatch(asked, "(?:^|\\W)" + RE2::QuoteMeta(name) + "(?:\\W|$)")) { continue; }
+        removed.push_back(file + ": " + name);
+    }
+    return removed;
 }
 
 Result<bool> Measure::code_changed(const GateCall& call) {

@@ -49,6 +49,7 @@ struct MeaningEvidence {
     std::int64_t varied_calls = 0;                  ///< So many calls of such functions were made.
     std::string plain;                              ///< How the plain run of passing tests failed; empty: it did not.
     std::string plain_told;                         ///< `passed`, `failed`, or why it was not run.
+    std::vector<std::string> removed_functions;     ///< `file: name`, of the user's commit, which neither the request nor the specification names.
     std::vector<TestOutcome> removed;               ///< Tests that passed before and are gone: how they end on this tree.
 };
 
@@ -64,7 +65,7 @@ struct MeaningEvidence {
 /// notice altered results of a function that the specification declares, or of any function; if the tests fail without the kernel's recorder; if a function does no work for other lists than the tests'; if a declared
 /// body was not written; if a removed test would fail at
 /// an assertion.
-/// facts: behaviour (`tested`, `unchanged` or `documentation`), mutants_tried, mutants_noticed, mutants_survived.
+/// facts: behaviour (`tested`, `unchanged` or `documentation`), removed_functions, mutants_tried, mutants_noticed, mutants_survived.
 [[nodiscard]] Ruling judge_meaning(const MeaningEvidence& evidence);
 
 /// Whether the request asks for work that may leave behaviour unchanged: refactoring, moving, deleting, documenting, formatting. Understands English

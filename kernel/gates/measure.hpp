@@ -150,6 +150,9 @@ private:
     [[nodiscard]] Result<void> try_mutants(const GateCall& call, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
     /// Anything but tests, documentation and comments differs from the user's commit.
     [[nodiscard]] Result<bool> code_changed(const GateCall& call);
+    /// Functions of the user's commit that are in none of the changed files any more, and that neither the request nor the specification names; without those
+    /// whose names begin with `_`.
+    [[nodiscard]] Result<std::vector<std::string>> removed_functions(const GateCall& call);
     /// Runs RED's files as their user would. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<void> run_plainly(const GateCall& call, const std::string& red_tree, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
     /// Runs RED's tests once with functions of lists of numbers that call themselves with other lists (varied_calls.hpp). Errors: AF-GATE-005 cancelled; git's

@@ -476,6 +476,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     const bool asked = !deliver && (green || meaning.fresh.empty() || !meant_.contains(call.tree));
     if (asked && ruling.passed() && report.blocking_issues.empty()) {
         AF_TRY(meaning.code_changed, code_changed(call));
+        AF_TRY(meaning.removed_functions, removed_functions(call));
         meaning.asked_without = commands_->settings().without_new_test || asks_for_no_behaviour(baseline.request);
         meaning.asked_for_code = asks_for_code(baseline.request);
         AF_TRY(meaning.skeletons, skeletons_left(call, stop));

@@ -15,6 +15,7 @@ GateReport suspicious() {
     GateReport report;
     report.facts = {{"special_casing", json::array{"a.py:2 compares with 'x' (tests)"}},
                     {"repeated_values", json::array{"a.py:2 repeats x and y, as t.py:1", "a.py:9 repeats p and q, as t.py:2"}},
+                    {"removed_functions", json::array{"a.py: median"}},
                     {"mutants_survived", json::array{"a.py:4: `b` made `c`"}},
                     {"flaky_since", json::array{"t.py::t"}}};
     report.violations.push_back({"opaque-table", "pattern", "minor", "a.py", 7, "A table is keyed by what cannot be read.", ""});
@@ -26,7 +27,7 @@ TEST(Suspicions, each_is_one_line_and_a_line_of_code_is_named_once) {
     held_out.shown = {"t_more.py"};
     EXPECT_THAT(suspicions(suspicious(), held_out),
                 ElementsAre(HasSubstr("t_more.py was held out"), "a.py:2 compares with 'x' (tests)", "a.py:9 repeats p and q, as t.py:2", "a.py:7 has a table whose keys cannot be read",
-                            "no new test notices a.py:4: `b` made `c`", "t.py::t failed here once and passed twice"));
+                            "a.py: median is gone, which neither the request nor the specification names", "no new test notices a.py:4: `b` made `c`", "t.py::t failed here once and passed twice"));
 }
 
 TEST(Suspicions, a_report_without_any_has_none) { EXPECT_THAT(suspicions(GateReport{}, HeldOutTests{}), IsEmpty()); }
