@@ -122,6 +122,13 @@ bool asks_for_no_behaviour(std::string_view request) {
     return RE2::PartialMatch(words, documents) || (RE2::PartialMatch(words, reshapes) && !asks_to_build(words));
 }
 
+bool asks_for_documentation(std::string_view request) {
+    static const RE2 writes(R"((?i)^\W*(?:please\W+)?(?:(?:document|comment|describe|explain|proofread)\b|\w+(?:\W+\w+){0,2}?\W+(?:docs?|documentation|docstrings?|readme|comments?|changelog|licen[cs]e|typos?|wording|spelling)\b))");
+    static const RE2 reshapes(R"((?i)\b(?:refactor|renam|mov(?:e|ing)\b|extract|inlin|split|clean|simplif|restructur|reorgani|rewrit|tidy|dedup|duplicat|remov|delet|drop\b|unused|dead code|annotat|hints?|optimi[sz]|performance|implement|fix(?:es)?\s+(?:the\s+)?(?:bug|error)))");
+    const re2::StringPiece words(request.data(), request.size());
+    return RE2::PartialMatch(words, writes) && !RE2::PartialMatch(words, reshapes) && !asks_for_code(request);
+}
+
 bool asks_for_code(std::string_view request) {
     static const RE2 code(R"((?i)\w\(|\w\.(?:c|cc|cpp|cxx|h|hpp|py|js|mjs|cjs|ts|go|rs|java)\b|\b(?:function|method|class|endpoint)\b)");
     static const RE2 writing(R"((?i)\b(?:docs?|document\w*|docstrings?|readme|comments?|changelog|contributing|licen[cs]e|guide|manual|tutorial|handbook|instructions?|examples?|notes?|typos?|wording|spelling)\b|\.(?:md|rst|adoc|txt)\b)");
@@ -194,6 +201,9 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
     if (!new_tests && !evidence.asked_without) {
         ruling.blocking.push_back("No new test was seen to fail without the change, and the request does not ask for work that leaves behaviour as it is (to refactor, delete, document); "
                                   "RED must write a new test for what was asked. A person may allow it by gates.without_new_test.");
+    }
+    if (!new_tests && evidence.code_changed && evidence.asked_for_documentation) {
+        ruling.blocking.push_back("The request asks for documentation, and code has changed without a new test; take the change of code back, or let RED write a test for it.");
     }
     if (new_tests && !evidence.code_changed && evidence.asked_for_code) {
         ruling.blocking.push_back("The request asks for code, and nothing but documentation, comments and tests has changed; do what the request says.");

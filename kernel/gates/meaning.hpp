@@ -32,6 +32,7 @@ struct MeaningEvidence {
     std::vector<std::string> fresh;                 ///< Ids of new tests, each seen to fail without the change.
     std::vector<std::string> guards;
     bool asked_without = true;                      ///< The request asks for work without a new test.
+    bool asked_for_documentation = false;           ///< The request asks for documentation alone.
     bool asked_for_code = false;                    ///< The request names code that is to be written.
     bool code_changed = true;                       ///< Anything besides tests, documentation and comments differs from the user's commit.
     bool mutated = false;                           ///< Mutants were asked for; false: nothing below says anything.
@@ -71,6 +72,9 @@ struct MeaningEvidence {
 /// Whether the request asks for work that may leave behaviour unchanged: refactoring, moving, deleting, documenting, formatting. Understands English
 /// only; any other request counts as asking for a change of behaviour.
 [[nodiscard]] bool asks_for_no_behaviour(std::string_view request);
+
+/// Whether the request asks for documentation, comments or wording, and for nothing else that this understands (English).
+[[nodiscard]] bool asks_for_documentation(std::string_view request);
 
 /// Whether the request begins by asking for something to be made, names code (a call, a source file, a function) and mentions no documentation. Understands
 /// English only; of any other request nothing is said.

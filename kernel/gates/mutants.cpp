@@ -577,12 +577,37 @@ bool ends_lines_otherwise(std::string_view text) {
     return text.find("\xE2\x80\xA8") != std::string_view::npos || text.find("\xE2\x80\xA9") != std::string_view::npos;       // U+2028, U+2029.
 }
 
+/// Code without texts that are statements of their own, where nothing else is a comment over lines: Python's docstrings.
+CodeText without_docstrings(CodeText read, const CodeRules& rules) {
+    if (!rules.comment_begins.empty()) { return read; }
+    const std::string code = read.code;
+    const auto is_blank_until = [&](std::size_t from, int step) {
+        for (auto at = from; at < code.size() && code[at] != '\n'; at = at + static_cast<std::size_t>(step)) {
+            if (std::isspace(static_cast<unsigned char>(code[at])) == 0) { return false; }
+            if (at == 0 && step < 0) { break; }
+        }
+        return true;
+    };
+    std::erase_if(read.literals, [&](const CodeLiteral& literal) {
+        if (literal.value.find_first_of("\"'") != 0) { return false; }
+        const bool alone = (literal.begin == 0 || is_blank_until(literal.begin - 1, -1)) && is_blank_until(literal.end, 1);
+        const auto before = std::string_view(code).substr(0, literal.begin);
+        const auto last = before.find_last_not_of(" \t\r\n");
+        if (!alone || bracket_balance(before) != 0 || (last != std::string_view::npos && before[last] == '\\')) { return false; }
+        for (auto at = literal.begin; at < literal.end; ++at) {
+            if (read.code[at] != '\n') { read.code[at] = ' '; }
+        }
+        return true;
+    });
+    return read;
+}
+
 /// The lines of a text that a change touches, without what is a comment by the look of the line alone: `read_code` can be led astray, by a regular expression
 /// with a quote in it, say, and then takes code for a comment.
 class ChangedCode {
 public:
     ChangedCode(std::string_view text, const CodeRules& rules)
-        : rules_(rules), read_(read_code(text, rules)), lines_(lines_of(text)), blanked_(lines_of(read_.code)), acts_(rules.acting_comments, RE2::Quiet) {
+        : rules_(rules), read_(without_docstrings(read_code(text, rules), rules)), lines_(lines_of(text)), blanked_(lines_of(read_.code)), acts_(rules.acting_comments, RE2::Quiet) {
         const bool templates = std::ranges::any_of(rules.quotes, [](const auto& quote) { return quote.begins == "`" && quote.escapes; });
         plain_ = !rules.preprocessor && !templates;
     }
@@ -651,7 +676,7 @@ bool same_code(std::string_view before, std::string_view after, const CodeRules&
     if (act(before) || act(after)) { return before == after; }
     if (ChangedCode(before, rules).parts(changed_line_numbers(before, after)) != ChangedCode(after, rules).parts(changed_line_numbers(after, before))) { return false; }
     const auto essence = [&](std::string_view text) {
-        const auto read = read_code(text, rules);
+        const auto read = without_docstrings(read_code(text, rules), rules);
         std::string result;
         for (const auto line : lines_of(read.code)) {
             auto end = line.size();

@@ -479,6 +479,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         AF_TRY(meaning.removed_functions, removed_functions(call));
         meaning.asked_without = commands_->settings().without_new_test || asks_for_no_behaviour(baseline.request);
         meaning.asked_for_code = asks_for_code(baseline.request);
+        meaning.asked_for_documentation = asks_for_documentation(baseline.request);
         AF_TRY(meaning.skeletons, skeletons_left(call, stop));
         AF_CHECK(run_plainly(call, red_tree, evidence, meaning, stop));
         AF_TRY(meaning.removed, removed_tests(call, evidence, stop));

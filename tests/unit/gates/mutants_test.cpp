@@ -407,6 +407,30 @@ TEST(Meaning, a_request_to_build_asks_for_behaviour_and_one_to_reshape_or_docume
     }
 }
 
+TEST(Meaning, code_may_not_change_where_documentation_is_asked_for) {
+    MeaningEvidence evidence;
+    evidence.guards = {"t.py::test_old"};
+    evidence.asked_for_documentation = true;
+    evidence.code_changed = true;
+    EXPECT_THAT(judge_meaning(evidence).blocking, Contains(HasSubstr("asks for documentation, and code has changed")));
+    evidence.code_changed = false;
+    EXPECT_THAT(judge_meaning(evidence).blocking, Not(Contains(HasSubstr("asks for documentation"))));
+    for (const char* request : {"Document the limit in quota", "Add docstrings to stats.py", "Fix the typos in the README", "Please comment parser.py", "Improve the wording of the changelog"}) {
+        EXPECT_TRUE(asks_for_documentation(request)) << request;
+    }
+    for (const char* request : {"Refactor the parser and document it", "Add type hints and docstrings", "Rename shout to yell", "Add median(values) to stats.py", "Remove comments from the output of strip()"}) {
+        EXPECT_FALSE(asks_for_documentation(request)) << request;
+    }
+}
+
+TEST(Mutants, a_docstring_is_no_code_unless_the_program_reads_it) {
+    EXPECT_TRUE(same("python", "def f():\n    return 1\n", "def f():\n    \"\"\"One.\n\n    More.\n    \"\"\"\n    return 1\n"));
+    EXPECT_FALSE(same("python", "print(__doc__)\n", "\"\"\"One.\"\"\"\nprint(__doc__)\n"));
+    EXPECT_FALSE(same("python", "x = [\n    'a'\n]\n", "x = [\n    'b'\n]\n"));
+    EXPECT_FALSE(same("python", "def f():\n    return 1\n", "def f():\n    f\"\"\"{g()}\"\"\"\n    return 1\n"));
+    EXPECT_FALSE(same("python", "x = \\\n'a'\n", "x = \\\n'b'\n"));
+}
+
 TEST(Meaning, documentation_alone_is_not_the_code_that_the_request_asks_for) {
     MeaningEvidence evidence;
     evidence.fresh = {"t.py::test_readme"};
