@@ -104,7 +104,7 @@ Result<Goals> Goals::load(const std::string& file) {
     const auto* top = document.value.if_object();
     const json::value* list = top == nullptr ? nullptr : top->if_contains("goals");
     if (list == nullptr || !list->is_array()) { return reader.wrong("", "there is no list of goals", "Write goals: and a list below it."); }
-    AF_CHECK(reader.only(*top, "", {"default", "goals"}));
+    AF_CHECK(reader.only(*top, "", {"default", "with_artifacts", "goals"}));
     Goals goals;
     std::set<std::string> taken;
     for (std::size_t i = 0; i < list->get_array().size(); ++i) {
@@ -115,6 +115,9 @@ Result<Goals> Goals::load(const std::string& file) {
     }
     AF_TRY(goals.default_, reader.text(*top, "", "default"));
     if (goals.named(goals.default_) == nullptr) { return reader.wrong("/default", "the default `" + ellipsis(goals.default_, 60) + "` is none of the goals", "Name one of them."); }
+    goals.with_artifacts_ = goals.default_;
+    if (top->contains("with_artifacts")) { AF_TRY(goals.with_artifacts_, reader.text(*top, "", "with_artifacts")); }
+    if (goals.named(goals.with_artifacts_) == nullptr) { return reader.wrong("/with_artifacts", "`" + ellipsis(goals.with_artifacts_, 60) + "` is none of the goals", "Name one of them."); }
     return goals;
 }
 
@@ -135,6 +138,8 @@ ChosenGoal Goals::of_request(std::string_view request) const {
     }
     return {default_, named(default_)->pipeline, {}};
 }
+
+const Goal& Goals::with_artifacts() const { return *named(with_artifacts_); }
 
 const Goal* Goals::named(std::string_view name) const {
     const auto found = std::ranges::find(goals_, name, &Goal::name);

@@ -31,6 +31,8 @@ public:
     /// The goal whose word or phrase stands first in the request; of those that begin at one place, the longest. Only whole words count, in any case
     /// (of ASCII); `-`, `.` and `/` between two letters make one word of both, so that no file's name decides.
     [[nodiscard]] ChosenGoal of_request(std::string_view request) const;
+    /// What a task is for that is given a specification or tests, whatever the words: `with_artifacts`, or the default.
+    [[nodiscard]] const Goal& with_artifacts() const;
     /// The goal of that name; null: there is none.
     [[nodiscard]] const Goal* named(std::string_view name) const;
     [[nodiscard]] const std::vector<Goal>& all() const { return goals_; }
@@ -38,6 +40,7 @@ public:
 private:
     std::vector<Goal> goals_;
     std::string default_;
+    std::string with_artifacts_;
 };
 
 }  // namespace agentforge::kernel

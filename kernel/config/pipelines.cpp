@@ -10,6 +10,10 @@
 #include "config/documents.hpp"
 #include "config/gate_names.hpp"
 #include "config/one_file.hpp"
+#include "config/overlay.hpp"
+#include "config/skip_condition.hpp"
+#include "config/summary.hpp"
+#include "config/template_checks.hpp"
 #include "config/verification.hpp"
 #include "contracts/names.hpp"
 
@@ -145,6 +149,7 @@ Result<StageTemplate> read_stage(const json::value& value, const std::string& po
     fields.boolean("required", out.required);
     fields.text("purpose", out.purpose);
     fields.text("skip_if", out.skip_if);
+    fields.boolean("iterable", out.iterable);
     fields.boolean("iterate", out.iterate);
     fields.text("iterate_prompt", out.iterate_prompt);
     fields.boolean("default_exit", out.default_exit);
@@ -293,26 +298,23 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
     return {};
 }
 
-/// The words of `skip_if`: the kernel's, and those that a contract's `conditions` make true.
+/// The words of `skip_if`: the kernel's, those that a contract's `conditions` make true, and those of artifacts from outside.
 Result<void> check_conditions(const StageTemplate& stage, const std::string& at, const ContractSet& contracts) {
+    const auto condition = SkipCondition::parse(stage.skip_if);
+    if (!condition.ok()) { return broken("AF-PIPE-005", at + "/skip_if", condition.error().message, condition.error().remedy); }
     std::vector<std::string> known = skip_conditions();
     for (const std::string& name : contracts.names()) {
         const auto contract = contracts.get(name);
         for (std::string& word : contract.ok() ? contract->condition_words() : std::vector<std::string>()) { known.push_back(std::move(word)); }
+        for (std::string& word : provided_words(name)) { known.push_back(std::move(word)); }
     }
-    std::string_view rest = stage.skip_if;
-    for (bool more = !rest.empty(); more;) {
-        const auto end = rest.find(" OR ");
-        more = end != std::string_view::npos;
-        const auto word = rest.substr(0, end);
-        if (std::find(known.begin(), known.end(), word) == known.end()) {
-            const auto near = nearest(word, known);
-            return broken("AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which there is not",
-                          near.empty() ? "Conditions, joined by OR: never, no_ambiguities, spec_provided, tests_provided, trivial_change, external_spec_provided, external_tests_provided, "
-                                         "and those under `conditions` of a contract."
-                                       : "Did you mean `" + near + "`?");
-        }
-        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 4);
+    for (const std::string& word : condition->words()) {
+        if (std::find(known.begin(), known.end(), word) != known.end()) { continue; }
+        const auto near = nearest(word, known);
+        return broken("AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which there is not",
+                      near.empty() ? "Conditions, joined by AND, OR and NOT: never, no_ambiguities, spec_provided, tests_provided, trivial_change, external_spec_provided, external_tests_provided, "
+                                     "CONTRACT_provided, and those under `conditions` of a contract."
+                                   : "Did you mean `" + near + "`?");
     }
     return {};
 }
@@ -364,7 +366,7 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
 
 /// What a stage of a template takes over from the stage of the same name in the shipped `implement`.
 constexpr std::string_view inherited[] = {"executor", "agent", "reviewers", "review_mode", "contract", "artifact", "prerequisites", "config",
-                                          "entry_point", "exit_point", "timeout_seconds", "max_iterations", "max_retries", "max_cycles",
+                                          "entry_point", "exit_point", "iterable", "timeout_seconds", "max_iterations", "max_retries", "max_cycles",
                                           "max_reviews", "max_heals", "max_steps", "budget_share"};
 
 struct Mapping { std::optional<std::string> primary; std::optional<std::vector<std::string>> reviewers; std::optional<bool> blocking; };
@@ -419,9 +421,22 @@ const json::object* stage_named(const json::array* stages, const json::value& na
     return nullptr;
 }
 
+/// A stage may call its `contract` and `skip_if` as North Star 13.4 does.
+Result<void> settle_aliases(json::object& stage, const std::string& at) {
+    constexpr std::pair<std::string_view, std::string_view> aliases[] = {{"skippable_if", "skip_if"}, {"output_contract", "contract"}};
+    for (const auto& [other, name] : aliases) {
+        const json::value* given = stage.if_contains(other);
+        if (given == nullptr) { continue; }
+        if (stage.contains(name)) { return broken("AF-PIPE-001", at + "/" + std::string(other) + "#", "the stage says both `" + std::string(other) + "` and `" + std::string(name) + "`, which are the same", "Write one of the two."); }
+        stage[name] = *given;
+        stage.erase(other);
+    }
+    return {};
+}
+
 /// The template a file describes; `defaults` are the stages of the shipped `implement`.
-Result<PipelineTemplate> read_file_template(const YamlDocument& document, const json::array* defaults, const std::map<std::string, Mapping>& mapping,
-                                            bool own_words_win, const Contract& contract, const ContractSet& contracts) {
+Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, const json::array* defaults, const std::map<std::string, Mapping>& mapping,
+                                            bool of_project, const Contract& contract, const ContractSet& contracts) {
     const auto placed = [&](Error error) { error.where = document.where(error.where); return error; };
     const auto* top = document.value.if_object();
     if (top == nullptr) { return placed(wrong("", "a pipeline template is a map", "Start it with `pipeline:`.")); }
@@ -431,11 +446,14 @@ Result<PipelineTemplate> read_file_template(const YamlDocument& document, const 
         return placed(wrong(first.path + (first.rule == "additionalProperties" ? "#" : ""), "the pipeline template breaks its contract: " + first.message + others(verdict), "`agentforge help docs/contracts.md` describes pipeline_template."));
     }
     json::object value;
-    std::vector<std::set<std::string, std::less<>>> own;
+    std::vector<OwnKeys> own;
+    bool has_exit = false;
     try {
         value = top->at("pipeline").as_object();
+        has_exit = value.contains("exit");
         for (auto& stage : value.at("stages").as_array()) {
             auto& object = stage.as_object();
+            if (auto named = settle_aliases(object, "/pipeline/stages/" + std::to_string(own.size())); !named.ok()) { return placed(named.error()); }
             auto& said = own.emplace_back();
             for (const auto& [key, unused] : object) { said.emplace(key); }
             if (const auto* base = stage_named(defaults, object.at("name"))) {
@@ -454,6 +472,7 @@ Result<PipelineTemplate> read_file_template(const YamlDocument& document, const 
         auto& stage = pipeline.stages[i];
         const auto found = mapping.find(stage.name);
         if (found == mapping.end()) { continue; }
+        const bool own_words_win = of_project && document.stages[i].document == document.own;
         const auto may = [&](std::string_view key) { return !own_words_win || !own[i].contains(key); };
         if (found->second.primary && may("agent")) { stage.agent = *found->second.primary; }
         if (found->second.reviewers && may("reviewers")) { stage.reviewers = *found->second.reviewers; }
@@ -464,6 +483,7 @@ Result<PipelineTemplate> read_file_template(const YamlDocument& document, const 
     }
     if (auto checked = check_pipeline(pipeline, "/pipeline"); !checked.ok()) { return placed(checked.error()); }
     if (auto checked = check_contracts(pipeline, contracts); !checked.ok()) { return placed(checked.error()); }
+    if (auto checked = check_template_can_run(pipeline, own, has_exit); !checked.ok()) { return placed(checked.error()); }
     if (const auto stem = std::filesystem::path(document.source).stem().string(); stem != pipeline.name) {
         return placed(broken("AF-PIPE-010", "/pipeline/name", "the file " + stem + ".yaml defines the pipeline " + pipeline.name, "Name the file after its pipeline: " + pipeline.name + ".yaml."));
     }
@@ -487,6 +507,23 @@ std::string exit_gate(const StageTemplate& stage) {
 
 bool writes_tests(const StageTemplate& stage) { return stage.locks_tests.value_or(exit_gate(stage) == gate_name::red); }
 
+std::vector<std::string> provided_words(std::string_view contract) {
+    std::vector<std::string> stems{std::string(contract)};
+    if (contract == contract_name::specification) { stems.emplace_back("spec"); }
+    if (contract == contract_name::test_suite) { stems.emplace_back("tests"); }
+    std::vector<std::string> words;
+    for (const std::string& stem : stems) {
+        words.push_back(stem + "_provided");
+        words.push_back("external_" + stem + "_provided");
+    }
+    return words;
+}
+
+bool is_provided_word(std::string_view word, std::string_view contract) {
+    const auto words = provided_words(contract);
+    return std::ranges::find(words, word) != words.end();
+}
+
 bool makes_delivery(const StageTemplate& stage) { return stage.delivers.value_or(stage.contract == contract_name::delivery_report); }
 
 std::string closing_gate(const StageTemplate& stage) { return makes_delivery(stage) ? std::string(gate_name::deliver) : exit_gate(stage); }
@@ -497,22 +534,19 @@ const std::vector<std::string>& skip_conditions() {
 }
 
 std::vector<Error> keys_without_effect(const std::string& file) {
-    // What a pipeline begins and ends with, what comes from outside and what follows it: none of it is built yet.
-    static constexpr std::string_view of_pipeline[] = {"accepts_external", "requires_external", "continuation"};
-    static constexpr std::string_view of_stage[] = {"entry_point", "exit_point", "iterate", "iterate_prompt", "required", "purpose"};
+    static constexpr std::string_view of_stage[] = {"iterate", "iterate_prompt"};
     std::vector<Error> found;
     const auto document = load_yaml(file);
     if (!document.ok()) { return found; }
     const auto name = [&](const json::object& in, const std::string& at, std::string_view key) {
         const auto* value = in.if_contains(key);
-        if (value == nullptr || (key == "required" && *value == true) || (key == "iterate" && *value == false)) { return; }
+        if (value == nullptr || (key == "iterate" && *value == false)) { return; }
         found.push_back(Error{"AF-PIPE-013", "`" + std::string(key) + "` does nothing yet", document->where(at + "/" + std::string(key) + "#"),
                               "Take it out, or do not count on it.", ErrorKind::invalid});
     };
     const auto* top = document->value.if_object();
     const auto* inside = top == nullptr ? nullptr : top->if_contains("pipeline");
-    const auto* pipeline = inside == nullptr ? nullptr : inside->if_object();
-    if (pipeline == nullptr) { return found; }
+    if (inside == nullptr || !inside->is_object()) { return found; }
     if (const auto* stages = stages_of(*document)) {
         for (std::size_t i = 0; i < stages->size(); ++i) {
             const auto* stage = (*stages)[i].if_object();
@@ -520,8 +554,6 @@ std::vector<Error> keys_without_effect(const std::string& file) {
             for (const auto key : of_stage) { name(*stage, "/pipeline/stages/" + std::to_string(i), key); }
         }
     }
-    for (const auto key : of_pipeline) { name(*pipeline, "/pipeline", key); }
-    if (const auto* exit = pipeline->if_contains("exit"); exit != nullptr && exit->is_object()) { name(exit->get_object(), "/pipeline/exit", "summary_template"); }
     return found;
 }
 
@@ -543,6 +575,7 @@ json::object PipelineTemplate::to_json() const {
             {"max_iterations", stage.max_iterations}, {"max_retries", stage.max_retries}, {"max_cycles", stage.max_cycles},
             {"max_reviews", stage.max_reviews}, {"max_heals", stage.max_heals}, {"max_steps", stage.max_steps}, {"budget_share", stage.budget_share}, {"timeout_ms", stage.timeout.count()},
             {"approve", stage.approve}, {"entry_point", stage.entry_point}, {"exit_point", stage.exit_point}, {"config", stage.config}};
+        if (stage.iterable) { entry["iterable"] = true; }
         if (stage.locks_tests) { entry["locks_tests"] = *stage.locks_tests; }
         if (stage.delivers) { entry["delivers"] = *stage.delivers; }
         list.push_back(std::move(entry));
@@ -563,8 +596,35 @@ namespace {
 
 using Pipelines = std::map<std::string, PipelineTemplate, std::less<>>;
 
+/// Beside the folders of the templates; the project's first.
+std::vector<std::string> summary_folders(const std::string& product_directory, const std::string& project_directory) {
+    std::vector<std::string> folders;
+    for (const std::string& directory : {project_directory, product_directory}) {
+        if (!directory.empty()) { folders.push_back((std::filesystem::path(directory).parent_path() / "summaries").string()); }
+    }
+    return folders;
+}
+
+struct LoadedPipelines {
+    Pipelines pipelines;
+    std::map<std::string, std::vector<StageOrigin>, std::less<>> origins;
+};
+
+std::vector<StageOrigin> origins_of(const PipelineTemplate& pipeline, const ResolvedTemplate& document, const YamlDocument* implement) {
+    std::vector<StageOrigin> origins;
+    for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
+        StageOrigin origin{pipeline.stages[i].name, document.where("/pipeline/stages/" + std::to_string(i)), document.stages[i].change, ""};
+        const auto* defaults = implement == nullptr || document.stages[i].document == implement ? nullptr : stages_of(*implement);
+        for (std::size_t other = 0; defaults != nullptr && other < defaults->size(); ++other) {
+            if ((*defaults)[other].is_object() && text_of((*defaults)[other].get_object(), "name") == origin.stage) { origin.defaults = implement->where("/pipeline/stages/" + std::to_string(other)); }
+        }
+        origins.push_back(std::move(origin));
+    }
+    return origins;
+}
+
 /// Product, project over it, `one` (where given) over both.
-Result<Pipelines> load_pipelines(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file, const std::string& one,
+Result<LoadedPipelines> load_pipelines(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file, const std::string& one,
                                  const ContractSet& contracts) {
     const auto read = [](const std::string& directory) -> Result<std::map<std::string, YamlDocument>> {
         std::map<std::string, YamlDocument> documents;
@@ -581,7 +641,9 @@ Result<Pipelines> load_pipelines(const std::string& product_directory, const std
         AF_TRY(YamlDocument document, load_yaml(one));
         project.insert_or_assign(std::filesystem::path(one).stem().string(), std::move(document));
     }
-    Pipelines pipelines;
+    LoadedPipelines loaded;
+    Pipelines& pipelines = loaded.pipelines;
+    std::map<std::string, ResolvedTemplate> resolved_templates;
     const auto names_of = [&pipelines] {
         std::vector<std::string> names;
         for (const auto& [name, pipeline] : pipelines) { names.push_back(name); }
@@ -601,17 +663,36 @@ Result<Pipelines> load_pipelines(const std::string& product_directory, const std
         const std::map<std::string, YamlDocument>* const layers[] = {&product, &project};
         for (const auto* documents : layers) {
             for (const auto& [stem, document] : *documents) {
-                AF_TRY(PipelineTemplate pipeline, read_file_template(document, defaults, mapping, documents == &project, contract, contracts));
+                AF_TRY(ResolvedTemplate resolved, documents == &project ? resolve_template(document, product) : resolve_template(document, {}));
+                AF_TRY(PipelineTemplate pipeline, read_file_template(resolved, defaults, mapping, documents == &project, contract, contracts));
+                loaded.origins.insert_or_assign(pipeline.name, origins_of(pipeline, resolved, implement == product.end() ? nullptr : &implement->second));
+                resolved_templates.insert_or_assign(pipeline.name, std::move(resolved));
                 pipelines.insert_or_assign(pipeline.name, std::move(pipeline));
             }
         }
     }
     for (const auto& [name, pipeline] : pipelines) {
-        if (!pipeline.continuation.next_pipeline.empty() && !pipelines.contains(pipeline.continuation.next_pipeline)) {
+        const auto placed = [&](Error error) {
+            error.where = resolved_templates.at(name).where(error.where);
+            return error;
+        };
+        if (!pipeline.summary_template.empty()) {
+            const auto summary = load_summary(summary_folders(product_directory, project_directory), pipeline.summary_template);
+            if (!summary) {
+                return placed(broken("AF-PIPE-022", "/pipeline/exit/summary_template", "there is no summary `" + ellipsis(pipeline.summary_template, 60) + "`",
+                                     "Write it into .agentforge/summaries/" + ellipsis(pipeline.summary_template, 60) + ".md, or take the key out."));
+            }
+            AF_TRY(const Contract deliverable, contracts.get(pipeline.deliverable));
+            AF_CHECK(check_summary(*summary, deliverable));
+        }
+        if (pipeline.continuation.next_pipeline.empty()) { continue; }
+        const auto next = pipelines.find(pipeline.continuation.next_pipeline);
+        if (next == pipelines.end()) {
             const auto near = nearest(pipeline.continuation.next_pipeline, names_of());
             return Error{"AF-PIPE-011", "pipeline " + name + " is continued by " + ellipsis(pipeline.continuation.next_pipeline, 60) + ", which there is not", pipeline.source,
                          near.empty() ? "Name one of the templates." : "Did you mean " + near + "?", ErrorKind::not_found};
         }
+        if (auto checked = check_continuation(pipeline, next->second); !checked.ok()) { return placed(checked.error()); }
     }
     for (const auto& [stage, unused] : mapping) {
         std::vector<std::string> known;
@@ -622,7 +703,7 @@ Result<Pipelines> load_pipelines(const std::string& product_directory, const std
                          near.empty() ? "Take it out." : "Did you mean " + near + "?", ErrorKind::invalid};
         }
     }
-    return pipelines;
+    return loaded;
 }
 
 }  // namespace
@@ -630,14 +711,16 @@ Result<Pipelines> load_pipelines(const std::string& product_directory, const std
 Result<PipelineSet> PipelineSet::load(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file,
                                       const ContractSet& contracts) {
     PipelineSet set;
-    AF_TRY(set.pipelines_, load_pipelines(product_directory, project_directory, orchestration_file, "", contracts));
+    AF_TRY(LoadedPipelines loaded, load_pipelines(product_directory, project_directory, orchestration_file, "", contracts));
+    set.pipelines_ = std::move(loaded.pipelines);
+    set.origins_ = std::move(loaded.origins);
     return set;
 }
 
 Result<PipelineTemplate> check_pipeline_file(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file,
                                              const std::string& file, const ContractSet& contracts) {
-    AF_TRY(Pipelines pipelines, load_pipelines(product_directory, project_directory, orchestration_file, file, contracts));
-    return std::move(pipelines.at(std::filesystem::path(file).stem().string()));
+    AF_TRY(LoadedPipelines loaded, load_pipelines(product_directory, project_directory, orchestration_file, file, contracts));
+    return std::move(loaded.pipelines.at(std::filesystem::path(file).stem().string()));
 }
 
 Result<PipelineTemplate> PipelineSet::get(std::string_view name) const {
@@ -645,6 +728,11 @@ Result<PipelineTemplate> PipelineSet::get(std::string_view name) const {
     const auto near = nearest(name, names());
     return Error{"AF-PIPE-002", "there is no pipeline " + ellipsis(name, 80), "",
                  near.empty() ? "Name one of those in config/pipelines or .agentforge/pipelines." : "Did you mean " + near + "?", ErrorKind::not_found};
+}
+
+std::vector<StageOrigin> PipelineSet::origins(std::string_view name) const {
+    const auto found = origins_.find(name);
+    return found == origins_.end() ? std::vector<StageOrigin>() : found->second;
 }
 
 std::vector<std::string> PipelineSet::names() const {

@@ -25,10 +25,11 @@ struct StageTemplate {
     std::string contract;                   ///< Output contract.
     std::string artifact;                   ///< File name under artifacts/phases/<stage>/; defaults to the contract's name.
     std::vector<std::string> prerequisites; ///< Contracts that must have been produced.
-    bool required = true;                   ///< False: the user may leave the stage out.
+    bool required = true;                   ///< False: the user may leave the stage out (`--without`).
     std::string purpose;                    ///< Why the stage is in this pipeline; for people and the prompt.
-    std::string skip_if;                    ///< Conditions joined by " OR "; empty: never. Words: skip_conditions().
-    bool iterate = false;
+    std::string skip_if;                    ///< When it is skipped (SkipCondition); empty: never. A file may call it `skippable_if`.
+    bool iterable = false;                  ///< A person may be asked about each version of its artifact.
+    bool iterate = false;                   ///< A person is asked.
     std::string iterate_prompt;             ///< What the user is asked after each version.
     bool default_exit = false;              ///< The pipeline ends here where the template has no `exit`.
     unsigned max_iterations = 3;
@@ -40,8 +41,8 @@ struct StageTemplate {
     unsigned budget_share = 0;              ///< Percent of the task's limits on tokens and money (Task 012, FR-048…052); 0: none of its own.
     std::chrono::milliseconds timeout{300'000};     ///< Agent time only; gates have their own.
     bool approve = false;                   ///< Pause for approval after this stage.
-    bool entry_point = false;
-    bool exit_point = false;
+    bool entry_point = false;               ///< A task may begin here: `--skip-to`.
+    bool exit_point = true;                 ///< A task may end here: `--exit-after`, `--through`.
     std::optional<bool> locks_tests;        ///< Nobody changes its tests once they are accepted; unsaid: where its exit gate is `red`.
     std::optional<bool> delivers;           ///< Its work ends in the delivery; unsaid: where its contract is `delivery_report`.
     json::object config;                    ///< Handed to the stage as it is.
@@ -93,12 +94,24 @@ struct PipelineTemplate {
     [[nodiscard]] static Result<PipelineTemplate> from_json(const json::object& value);
 };
 
-/// The conditions `skip_if` may name.
+/// The conditions `skip_if` may name, whatever contracts there are.
 [[nodiscard]] const std::vector<std::string>& skip_conditions();
+/// The conditions that an artifact of this contract makes true by coming from outside: `analysis_provided`, `external_analysis_provided`; of a specification
+/// also `spec_provided`, of a suite of tests `tests_provided`.
+[[nodiscard]] std::vector<std::string> provided_words(std::string_view contract);
+[[nodiscard]] bool is_provided_word(std::string_view word, std::string_view contract);
 
 /// The keys of a template's own file that are read and do nothing yet, as AF-PIPE-013 with their places, in the file's order. What only restates the
 /// default (`required: true`, `iterate: false`) is left out. Empty for a file that cannot be read: whoever loads it says so.
 [[nodiscard]] std::vector<Error> keys_without_effect(const std::string& file);
+
+/// Where a stage of a template in force comes from.
+struct StageOrigin {
+    std::string stage;
+    std::string where;              ///< `file:line:column`.
+    std::string change;             ///< `inserted` or `replaced` by the project's overlay; empty: as its file has it.
+    std::string defaults;           ///< `file:line:column` of the shipped stage from which it takes what it does not say; empty: none.
+};
 
 class PipelineSet {
 public:
@@ -110,9 +123,12 @@ public:
                                                   const std::string& orchestration_file, const ContractSet& contracts);
     [[nodiscard]] Result<PipelineTemplate> get(std::string_view name) const;
     [[nodiscard]] std::vector<std::string> names() const;
+    /// In the order of the stages. Empty for an unknown name.
+    [[nodiscard]] std::vector<StageOrigin> origins(std::string_view name) const;
 
 private:
     std::map<std::string, PipelineTemplate, std::less<>> pipelines_;
+    std::map<std::string, std::vector<StageOrigin>, std::less<>> origins_;
 };
 
 }  // namespace agentforge::kernel

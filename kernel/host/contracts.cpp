@@ -5,6 +5,8 @@
 
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "contracts/form.hpp"
+#include "host/command_line.hpp"
 #include "host/definitions.hpp"
 #include "host/display.hpp"
 #include "host/terminal.hpp"
@@ -92,9 +94,23 @@ std::vector<Error> problems_of_contract(const Definitions&, const std::string& f
 }  // namespace
 
 void add_contracts(CLI::App& app, Program& program) {
-    add_definition_commands(app, program, "contracts", "contract", "CONTRACT", "What the artifact of each stage must look like", "specification",
+    const Command group = add_definition_commands(app, program, "contracts", "contract", "CONTRACT", "What the artifact of each stage must look like", "specification",
                             {[&program](const Definitions& all) { return list_contracts(program, all); },
                              [&program](const Definitions& all, const std::string& name) { return show_contract(program, all, name); }, problems_of_contract});
+    auto name = std::make_shared<std::string>();
+    const Command form = add_subcommand(*group, "template", "Print a form to fill in: what an artifact of the contract must say, and may");
+    add_option(*form, "name", *name, "The contract's name")->type_name("CONTRACT")->required();
+    form->footer("Example:  agentforge contracts template specification > spec.yaml");
+    form->callback([&program, name] {
+        program.command = [&program, name] {
+            const auto definitions = load_definitions(program, "contracts");
+            if (!definitions.ok()) { return program.fail(definitions.error()); }
+            const auto contract = definitions->contracts.get(*name);
+            if (!contract.ok()) { return program.fail(contract.error()); }
+            program.out << contract_form(*contract);
+            return 0;
+        };
+    });
 }
 
 }  // namespace agentforge::kernel

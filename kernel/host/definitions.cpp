@@ -58,7 +58,7 @@ int validate_definitions(Program& program, const DefinitionCommands& commands, c
 
 }  // namespace
 
-void add_definition_commands(CLI::App& app, Program& program, const std::string& group_name, const std::string& word, const std::string& metavar,
+Command add_definition_commands(CLI::App& app, Program& program, const std::string& group_name, const std::string& word, const std::string& metavar,
                              const std::string& description, const std::string& example, DefinitionCommands commands) {
     auto arguments = std::make_shared<DefinitionArguments>();
     auto with = std::make_shared<DefinitionCommands>(std::move(commands));
@@ -80,12 +80,14 @@ void add_definition_commands(CLI::App& app, Program& program, const std::string&
     const Command show = add_subcommand(*group, "show", "Show one " + word + " as it is in force, and where it comes from");
     add_option(*show, "name", arguments->name, "The " + word + "'s name")->type_name(metavar)->required();
     add_flag(*show, "--json", program.json_output, "Answer as JSON");
+    if (with->origin) { add_flag(*show, "--origin", arguments->origin, "Say in which file and line each stage was written"); }
     show->footer("Example:  agentforge " + group_name + " show " + example);
     show->callback([&program, with, arguments, group_name] {
         program.pages = true;
         program.command = [&program, with, arguments, group_name] {
             const auto definitions = load_definitions(program, group_name);
-            return definitions.ok() ? with->show(*definitions, arguments->name) : program.fail(definitions.error());
+            if (!definitions.ok()) { return program.fail(definitions.error()); }
+            return arguments->origin ? with->origin(*definitions, arguments->name) : with->show(*definitions, arguments->name);
         };
     });
 
@@ -97,6 +99,7 @@ void add_definition_commands(CLI::App& app, Program& program, const std::string&
         program.pages = true;
         program.command = [&program, with, arguments] { return validate_definitions(program, *with, arguments->files); };
     });
+    return group;
 }
 
 }  // namespace agentforge::kernel

@@ -28,6 +28,7 @@ struct Definitions {
 struct DefinitionArguments {
     std::string name;
     std::vector<std::string> files;
+    bool origin = false;            ///< Say where each part comes from.
 };
 
 /// `list`, `show NAME` and `validate [FILE…]` below `group`. `metavar` is the name's place holder in the usage, `word` what one is called.
@@ -38,8 +39,11 @@ struct DefinitionCommands {
     std::function<std::vector<Error>(const Definitions&, const std::string& file)> validate;
     /// What is worth a word and stops nothing, of what is valid; may be empty.
     std::function<std::vector<Error>(const Definitions&, const std::string& file)> warn = {};
+    /// `show NAME --origin`; empty: there is no such flag.
+    std::function<int(const Definitions&, const std::string& name)> origin = {};
 };
-void add_definition_commands(CLI::App& app, Program& program, const std::string& group, const std::string& word, const std::string& metavar, const std::string& description,
+/// The group, for commands of its own.
+Command add_definition_commands(CLI::App& app, Program& program, const std::string& group, const std::string& word, const std::string& metavar, const std::string& description,
                              const std::string& example, DefinitionCommands commands);
 
 }  // namespace agentforge::kernel

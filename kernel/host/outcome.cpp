@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/text.hpp"
+#include "host/closing.hpp"
 #include "host/detach.hpp"
 #include "host/event_stream.hpp"
 #include "host/ready.hpp"
@@ -146,16 +147,16 @@ std::unique_ptr<Progress> make_progress(Program& program) {
 
 int tell(Program& program, Project& project, const PipelineResult& result, const json::object& more) {
     program.leave_at_once = program.leave_at_once || result.abandoned_thread;
-    if (program.stream_output) {
-        end_event_stream(program.out, result_json(result, more));
-        return static_cast<int>(result.exit_code);
-    }
-    if (program.json_output) {
-        program.print_json(result_json(result, more));
+    const Closing closing = closing_of(project, result);
+    if (program.stream_output || program.json_output) {
+        json::object whole = closing_json(closing);
+        for (const auto& [key, value] : more) { whole[key] = value; }
+        if (program.stream_output) { end_event_stream(program.out, result_json(result, whole)); } else { program.print_json(result_json(result, whole)); }
         return static_cast<int>(result.exit_code);
     }
     if (result.success) {
         tell_success(program, result);
+        tell_closing(program, closing);
         tell_cost(program, project, result);
         if (project.settings().text("llm.backend") == "replay") {
             program.out << "  The model's words came from a recorded transcript (the replay backend); everything else was real.\n"

@@ -58,7 +58,11 @@ int show_pipeline(Program& program, const Definitions& all, const std::string& n
         const auto add = [&remarks](const std::string& remark) { remarks += (remarks.empty() ? "" : "; ") + remark; };
         if (stage.executor != stage.name) { add("run by " + stage.executor); }
         for (const std::string& reviewer : stage.reviewers) { add("reviewed by " + reviewer + (stage.review_blocking ? "" : " (advisory)")); }
+        if (!stage.purpose.empty()) { add(stage.purpose); }
         if (!stage.skip_if.empty() && stage.skip_if != "never") { add("skipped if " + stage.skip_if); }
+        if (!stage.required) { add("may be left out (--without)"); }
+        if (stage.entry_point) { add("a task may begin here"); }
+        if (!stage.exit_point) { add("no task may end here"); }
         if (stage.approve) { add("asks for approval"); }
         if (stage.iterate) { add("iterates"); }
         if (stage.name == pipeline->exit_stage) { add("the pipeline ends here"); }
@@ -67,10 +71,26 @@ int show_pipeline(Program& program, const Definitions& all, const std::string& n
     for (const auto* externals : {&pipeline->accepts_external, &pipeline->requires_external}) {
         for (const auto& [external, artifact] : *externals) {
             out << "  " << (externals == &pipeline->accepts_external ? "accepts " : "requires ") << external << " (" << artifact.contract << ")"
-                << (artifact.skips_to.empty() ? "" : ", begins then at " + artifact.skips_to) << "\n";
+                << (artifact.skips_to.empty() ? "" : ", begins then at " + artifact.skips_to) << (artifact.source.empty() ? "" : ", from " + artifact.source) << "\n";
         }
     }
     if (!pipeline->continuation.next_pipeline.empty()) { out << "  may be continued by " << pipeline->continuation.next_pipeline << "\n"; }
+    return 0;
+}
+
+/// Where each stage was written, and from where it takes what it does not say.
+int show_origins(Program& program, const Definitions& all, const std::string& name) {
+    const auto pipeline = all.pipelines.get(name);
+    if (!pipeline.ok()) { return program.fail(pipeline.error()); }
+    json::array stages;
+    for (const StageOrigin& origin : all.pipelines.origins(name)) {
+        const bool own = all.of_project(origin.where);
+        stages.push_back(json::object{{"stage", origin.stage}, {"where", origin.where}, {"of_project", own}, {"change", origin.change}, {"defaults", origin.defaults}});
+        if (program.json_output) { continue; }
+        program.out << fmt::format("{:<12} {:<9} {}{}\n", origin.stage, own ? "project" : "shipped", printable(origin.where, 1000), origin.change.empty() ? "" : " (" + origin.change + ")");
+        if (!origin.defaults.empty()) { program.out << "             the rest  " << printable(origin.defaults, 1000) << "\n"; }
+    }
+    if (program.json_output) { program.print_json({{"name", name}, {"source", pipeline->source}, {"stages", std::move(stages)}}); }
     return 0;
 }
 
@@ -131,7 +151,8 @@ void add_pipelines(CLI::App& app, Program& program) {
     add_definition_commands(app, program, "pipelines", "pipeline", "PIPELINE", "The orders of stages that a request can take", "design",
                             {[&program](const Definitions& all) { return list_pipelines(program, all); },
                              [&program](const Definitions& all, const std::string& name) { return show_pipeline(program, all, name); },
-                             [&program](const Definitions& all, const std::string& file) { return problems_of_pipelines(program, all, file); }, unused_keys});
+                             [&program](const Definitions& all, const std::string& file) { return problems_of_pipelines(program, all, file); }, unused_keys,
+                             [&program](const Definitions& all, const std::string& name) { return show_origins(program, all, name); }});
 }
 
 }  // namespace agentforge::kernel

@@ -67,6 +67,15 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
     return text;
 }
 
+/// Where the task is to end, as far as the template lets it.
+Result<void> check_exit_point(const PipelineTemplate& pipeline, const std::string& exit) {
+    const auto index = exit.empty() ? std::nullopt : pipeline.index_of(exit);
+    if (!index || pipeline.stages[*index].exit_point || exit == pipeline.exit_stage) { return {}; }
+    std::string points;
+    for (const StageTemplate& stage : pipeline.stages) { if (stage.exit_point) { points += (points.empty() ? "" : ", ") + stage.name; } }
+    return Error{"AF-EXT-012", "stage `" + exit + "` is no exit point of pipeline `" + pipeline.name + "`", pipeline.source, "End at one of: " + points, ErrorKind::invalid};
+}
+
 Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::string> named) {
     std::vector<std::string> stages;
     std::string known;
@@ -185,6 +194,10 @@ Result<Choice> choose_pipeline(const Project& project, const StartArguments& arg
     const auto set = project.settings().origin("pipeline.default");
     if (arguments.goal.empty() && set && set->layer != "built-in") { return Choice{"", project.settings().text("pipeline.default"), "", false}; }
     AF_TRY(const Goals goals, Goals::load(project.product().config + "/goals.yaml"));
+    if (arguments.goal.empty() && arguments.entry.gives_artifacts()) {
+        const Goal& given = goals.with_artifacts();
+        return Choice{given.name, given.pipeline, "", true};
+    }
     if (arguments.goal.empty()) {
         ChosenGoal chosen = goals.of_request(request);
         return Choice{std::move(chosen.goal), std::move(chosen.pipeline), std::move(chosen.word), true};
@@ -196,15 +209,15 @@ Result<Choice> choose_pipeline(const Project& project, const StartArguments& arg
     return Choice{goal->name, goal->pipeline, "", false};
 }
 
-void name_choice(Program& program, const Choice& choice) {
+void name_choice(Program& program, const Choice& choice, bool by_artifacts) {
     if (!choice.from_request || program.quiet || program.json_output || program.stream_output) { return; }
     program.err << "agentforge: goal " << choice.goal << ", pipeline " << choice.pipeline << ", "
-                << (choice.word.empty() ? "as no word of the request says another" : "by the word \"" + printable(choice.word, 80) + "\" of the request")
+                << (by_artifacts ? "by what it is given" : choice.word.empty() ? "as no word of the request says another" : "by the word \"" + printable(choice.word, 80) + "\" of the request")
                 << " (--pipeline takes another)\n";
 }
 
 /// A file or folder in place of words: what is to be done with it is the command's to say.
-Result<std::string> request_about_path(const Program& program, const Project& project, const std::string& given) {
+Result<std::string> request_about_path(const Program& program, const Project& project, const std::string& given, const std::string& verb) {
     namespace fs = std::filesystem;
     std::error_code error;
     const bool one_word = given.find_first_of(" \t\r\n") == std::string::npos;
@@ -218,12 +231,12 @@ Result<std::string> request_about_path(const Program& program, const Project& pr
     if (inside.empty() || *inside.begin() == "..") {
         return Error{"AF-CLI-140", "`" + printable(given, 120) + "` lies outside of the repository", project.place().root.string(), "name a file or folder of the repository", ErrorKind::invalid};
     }
-    return inside == "." ? std::string("Review the whole repository") : "Review " + inside.generic_string() + (fs::is_directory(named, error) ? "/" : "") + " of this repository";
+    return inside == "." ? verb + " the whole repository" : verb + " " + inside.generic_string() + (fs::is_directory(named, error) ? "/" : "") + " of this repository";
 }
 
 /// What `start` would do, and nothing done: the same checks, no task, no file.
 int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const Choice& choice, const std::string& request,
-              const GateReadiness& gates, const std::vector<std::string>& changed) {
+              const GateReadiness& gates, const std::vector<std::string>& changed, const Entry& entry) {
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     json::array stages;
     std::string text;
@@ -236,12 +249,17 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
         const std::set<std::string> named(arguments.approve.begin(), arguments.approve.end());
         const bool last = stage.name == exit || stage.name == pipeline.exit_stage || &stage == &pipeline.stages.back();
         const bool approval = stage.approve || named.contains(stage.name) || ((arguments.supervised || pipeline.supervised) && !last);
+        const std::string skipped = why_skipped(pipeline, entry, static_cast<std::size_t>(&stage - pipeline.stages.data()));
         json::array reviewers;
         for (const std::string& reviewer : stage.reviewers) { reviewers.emplace_back(reviewer); }
         stages.push_back(json::object{{"name", stage.name}, {"agent", stage.agent}, {"model", model}, {"reviewers", std::move(reviewers)}, {"contract", stage.contract},
-                                      {"skip_if", stage.skip_if}, {"approval", approval}, {"timeout_ms", stage.timeout.count()}, {"max_steps", stage.max_steps}});
-        text += fmt::format("  {:<10} {:<22} makes {}{}{}{}\n", stage.name, stage.agent.empty() ? "(no agent)" : stage.agent, stage.contract, model.empty() ? "" : ", model " + printable(model, 60),
-                            stage.skip_if.empty() || stage.skip_if == "never" ? "" : ", skipped if " + stage.skip_if, approval ? ", then asks for approval" : "");
+                                      {"skip_if", stage.skip_if}, {"skipped", skipped}, {"approval", approval}, {"timeout_ms", stage.timeout.count()}, {"max_steps", stage.max_steps}});
+        if (!skipped.empty()) {
+            text += fmt::format("  {:<10} skipped: {}\n", stage.name, skipped);
+        } else {
+            text += fmt::format("  {:<10} {:<22} makes {}{}{}{}\n", stage.name, stage.agent.empty() ? "(no agent)" : stage.agent, stage.contract, model.empty() ? "" : ", model " + printable(model, 60),
+                                stage.skip_if.empty() || stage.skip_if == "never" ? "" : ", skipped if " + stage.skip_if, approval ? ", then asks for approval" : "");
+        }
         if (stage.name == exit) { break; }
     }
     const json::object limits = project.settings().section("limits");
@@ -284,7 +302,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     if (!opened.ok()) { return program.fail(opened.error()); }
     Project& project = **opened;
     if (arguments.takes_path) {
-        auto about = request_about_path(program, project, request);
+        auto about = request_about_path(program, project, request, arguments.verb);
         if (!about.ok()) { return program.fail(about.error()); }
         request = std::move(*about);
     }
@@ -294,7 +312,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     if (!choice.ok()) { return program.fail(choice.error()); }
     auto pipeline = project.pipelines().get(choice->pipeline);
     if (!pipeline.ok()) { return program.fail(pipeline.error()); }
-    name_choice(program, *choice);
+    name_choice(program, *choice, arguments.goal.empty() && arguments.entry.gives_artifacts());
     if (arguments.prepare) {
         auto prepared = arguments.prepare(project, *pipeline);
         if (!prepared.ok()) { return program.fail(prepared.error()); }
@@ -303,6 +321,10 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     std::vector<std::string> named = arguments.approve;
     if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
     if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
+    if (const auto ends = check_exit_point(*pipeline, arguments.exit_after); !ends.ok()) { return program.fail(ends.error()); }
+    auto entry = entry_of_arguments(program, project, *pipeline, arguments);
+    if (!entry.ok()) { return program.fail(entry.error()); }
+    if (request.empty()) { request = "Write tests for the specification: " + title_of(*entry); }
     if (pipeline->source.starts_with(project.place().agentforge.string() + "/")) {
         for (const Error& unused : keys_without_effect(pipeline->source)) { program.err << "agentforge: " << printable(unused.to_string(), 1000) << "\n"; }
     }
@@ -321,13 +343,14 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     }
     const auto changed_files = uncommitted_changes(project);
     name_uncommitted_changes(program, changed_files, arguments.include_uncommitted);
-    if (arguments.dry_run) { return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, *choice, request, *gates, *changed_files) : program.fail(changed_files.error()); }
+    if (arguments.dry_run) { return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, *choice, request, *gates, *changed_files, *entry) : program.fail(changed_files.error()); }
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);
     if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }
 
     StartOptions options;
     options.pipeline = *pipeline;
+    options.entry = std::move(*entry);
     if (!arguments.exit_after.empty()) { options.exit_after = arguments.exit_after; }
     options.supervised = arguments.supervised;
     options.interactive = wants_interactive(project, arguments);
@@ -355,7 +378,8 @@ int run_start(Program& program, const StartArguments& arguments) {
     const auto request = request_of(program, arguments);
     if (!request.ok()) { return program.fail(request.error()); }
     // What is wrong with the words themselves is said whatever else is missing.
-    if (const auto words = check_request(*request); !words.ok()) { return program.fail(words.error()); }
+    const bool from_spec = arguments.words_from_spec && request->empty();
+    if (const auto words = from_spec ? Result<void>() : check_request(*request); !words.ok()) { return program.fail(words.error()); }
     const auto work = [&] { return start_task(program, arguments, *request); };
     return arguments.detach ? detach(program, work) : work();
 }
@@ -397,12 +421,13 @@ struct StartCommand {
     const char* name;
     const char* description;
     const char* goal;
-    bool takes_path;
     const char* footer;
+    const char* verb = nullptr;         ///< What is to be done with a path that stands for the request; null: none may.
+    bool words_from_spec = false;       ///< The request may be left out.
 };
 
 constexpr StartCommand start_commands[] = {
-    {"start", "Take a request to a verified commit", "", false,
+    {"start", "Take a request to a verified commit", "",
      "Examples:\n"
      "  agentforge start \"Add OAuth2 authentication\"\n"
      "  agentforge start \"Add a cache\" --supervised --exit-after spec\n"
@@ -410,31 +435,53 @@ constexpr StartCommand start_commands[] = {
      "  agentforge start \"Add a cache\" --dry-run\n"
      "  agentforge start \"Add a cache\" --detach\n"
      "  agentforge start \"Add a cache\" --set llm.backend=cli --set llm.preset=claude"},
-    {"design", "Take a request to a reviewed specification", "design", false,
+    {"design", "Take a request to a reviewed specification", "design",
      "Examples:\n"
      "  agentforge design \"Add OAuth2 authentication\"\n"
      "  agentforge design \"Add a cache\" --approve spec"},
-    {"implement", "Take a request to a verified commit, whatever its words", "implement", false,
+    {"implement", "Take a request to a verified commit, whatever its words", "implement",
      "Examples:\n"
      "  agentforge implement \"Plan B for slow disks: a cache\"\n"
+     "  agentforge implement --from-spec spec.yaml \"Add a cache\"\n"
+     "  agentforge implement --from-spec spec.yaml --from-tests tests/cache \"Add a cache\"\n"
+     "  agentforge implement --from-task TASK \"Add the cache that was designed\"\n"
      "  agentforge implement \"Add a cache\" --supervised"},
-    {"review", "Have code looked at, and nothing written", "review", true,
+    {"review", "Have code looked at, and nothing written", "review",
      "Examples:\n"
      "  agentforge review src/auth\n"
-     "  agentforge review \"How do we handle expired tokens?\" --model large"},
+     "  agentforge review \"How do we handle expired tokens?\" --model large",
+     "Review"},
+    {"test", "Have tests written for a specification, and no code", "test",
+     "Examples:\n"
+     "  agentforge test --spec spec.yaml\n"
+     "  agentforge test --from-task TASK\n"
+     "  agentforge contracts template specification > spec.yaml",
+     nullptr, true},
+    {"document", "Have code documented, and only documents changed", "document",
+     "Examples:\n"
+     "  agentforge document src/auth\n"
+     "  agentforge document \"Explain the retry rules in the README\"",
+     "Document"},
 };
 
 void add_start_command(CLI::App& app, Program& program, const StartCommand& kind) {
     auto arguments = std::make_shared<StartArguments>();
     arguments->goal = kind.goal;
-    arguments->takes_path = kind.takes_path;
+    arguments->takes_path = kind.verb != nullptr;
+    if (kind.verb != nullptr) { arguments->verb = kind.verb; }
+    arguments->words_from_spec = kind.words_from_spec;
     const Command command = add_subcommand(app, kind.name, kind.description);
-    add_option(*command, "request", arguments->request,
-               kind.takes_path ? "A file or folder, or what is to be looked at in your own words; `-` reads it from standard input"
-                               : "What is to be done, in your own words; `-` reads it from standard input")->type_name(kind.takes_path ? "PATH|REQUEST" : "REQUEST")->required()->may_be_empty();
+    const Option request = *add_option(*command, "request", arguments->request,
+                                       arguments->takes_path       ? "A file or folder, or what it is about in your own words; `-` reads it from standard input"
+                                       : arguments->words_from_spec ? "What is to be tested, in your own words; without it, the specification's title says so"
+                                                                    : "What is to be done, in your own words; `-` reads it from standard input")
+                                ->type_name(arguments->takes_path ? "PATH|REQUEST" : "REQUEST")
+                                ->may_be_empty();
+    if (!kind.words_from_spec) { request->required(); }
     if (arguments->goal.empty()) {
         add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default where it is set, else what the words of the request ask for)")->type_name("PIPELINE");
     }
+    add_entry_options(command, arguments->entry);
     add_task_options(command, program, arguments);
     add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();
     command->footer(kind.footer);

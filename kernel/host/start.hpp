@@ -9,6 +9,7 @@
 
 #include "config/pipelines.hpp"
 #include "host/command_line.hpp"
+#include "host/entry.hpp"
 #include "host/program.hpp"
 
 namespace agentforge::kernel {
@@ -18,9 +19,12 @@ class Project;
 struct StartArguments {
     std::string goal;               ///< The command's own; empty: `start`, where the request says it.
     bool takes_path = false;        ///< A file or folder may stand for the request.
+    const char* verb = "Review";    ///< What is to be done with that.
+    bool words_from_spec = false;   ///< Without a request, the specification's title says what is wanted.
     std::string request;
     std::string pipeline;
     std::string exit_after;
+    EntryArguments entry;
     std::string compare_to;
     bool include_uncommitted = false;
     std::vector<std::string> approve;

@@ -75,7 +75,7 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     std::string day = now.substr(0, 10);
     std::erase(day, '-');
     const std::string task_id = make_task_id(setup_.services.redactor.redact(std::string(request)), day, setup_.ids);
-    const json::object task{{"format", 1},
+    json::object task{{"format", 1},
                             {"task_id", task_id},
                             {"request", request},
                             {"goal_type", options.pipeline.goal_type},
@@ -86,7 +86,8 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                             {"base_commit", base.commit},
                             {"codebase_hash", base.tree},
                             {"configuration", std::move(configuration)}};
-    const records::TaskCreated created{.task_id = task_id,
+    if (!options.entry.imports.empty()) { task["inputs"] = inputs_json(options.entry, now); }
+    records::TaskCreated created{.task_id = task_id,
                                        .request = std::string(request),
                                        .goal_type = options.pipeline.goal_type,
                                        .pipeline = options.pipeline.to_json(),
@@ -98,7 +99,11 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                                        .interactive = options.interactive,
                                        .exit_after = options.exit_after,
                                        .replay_of = options.replay_of};
-    AF_TRY(auto session, TaskSession::create(setup_.store, task, created, setup_.services.clock, setup_.command, setup_.services.redactor));
+    if (!options.entry.stage.empty()) { created.entry_stage = options.entry.stage; }
+    if (!options.entry.left_out.empty()) { created.left_out = options.entry.left_out; }
+    if (!options.entry.imports.empty()) { created.imports = contracts_of(options.entry); }
+    AF_TRY(auto session, TaskSession::create(setup_.store, task, created, setup_.services.clock, setup_.command, setup_.services.redactor,
+                                             [&](TaskSession& begun) { return record_imports(begun, setup_.services.contracts, options.entry); }));
     return TaskRun(setup_, std::move(session)).drive();
 }
 

@@ -15,6 +15,7 @@
 #include "base/ids.hpp"
 #include "config/pipelines.hpp"
 #include "escalation/store.hpp"
+#include "pipeline/imports.hpp"
 #include "pipeline/services.hpp"
 #include "pipeline/session.hpp"
 #include "pipeline/stage_host.hpp"
@@ -76,6 +77,7 @@ struct StartOptions {
     std::function<Result<void>(json::object& configuration)> seal;
     std::optional<TaskBase> base = {};              ///< In place of the commit that the user is on.
     std::optional<std::string> replay_of = {};      ///< The task whose recorded answers this one is done with.
+    Entry entry = {};                               ///< Where it begins and what it is given: settled (`settle_entry`).
 };
 
 /// What became of putting a delivered change on a base that has moved.

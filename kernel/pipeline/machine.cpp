@@ -19,12 +19,14 @@ std::uint64_t spent_ms(const TaskState& state) {
     return total;
 }
 
-/// A contract that the stage builds on and that no completed stage has produced, or empty.
+/// A contract that the stage builds on and that no stage has produced and nobody has brought, or empty.
 std::string missing_prerequisite(const TaskState& state) {
     for (const std::string& contract : state.stage_template().prerequisites) {
-        bool produced = false;
+        const auto imported = state.external_inputs.find(contract);
+        bool produced = imported != state.external_inputs.end() && !imported->second.pending;
         for (std::size_t index = 0; index < state.stage_index; ++index) {
-            produced = produced || (state.pipeline.stages[index].contract == contract && state.stages[index].status == StageStatus::completed);
+            const bool done = state.stages[index].status == StageStatus::completed || (state.stages[index].status == StageStatus::skipped && !state.stages[index].artifact_hash.empty());
+            produced = produced || (done && state.pipeline.stages[index].contract == contract);
         }
         if (!produced) { return contract; }
     }
@@ -38,7 +40,7 @@ Effect enter(const TaskState& state) {
         const bool early = state.exit_after && *state.exit_after == stage.name && state.pipeline.exit_stage != stage.name;
         return CompleteTask{stage.name, early ? "early_exit" : "default_exit"};
     }
-    if (state.stage().visits == 0) {
+    if (state.stage().visits == 0 && !adopts_tests(state)) {
         if (const std::string reason = skip_reason(state); !reason.empty()) { return SkipStage{reason}; }
     }
     if (spent_ms(state) > static_cast<std::uint64_t>(state.pipeline.timeout.count())) {
@@ -46,7 +48,7 @@ Effect enter(const TaskState& state) {
                                            std::to_string(state.pipeline.timeout.count() / 1000) + " s"};
     }
     if (const std::string contract = missing_prerequisite(state); !contract.empty()) {
-        return FailTask{"AF-ORCH-032", "stage `" + stage.name + "` builds on a `" + contract + "`, and no completed stage produced one"};
+        return FailTask{"AF-ORCH-032", "stage `" + stage.name + "` builds on a `" + contract + "`, and no completed stage has made one"};
     }
     return StartStage{};
 }
@@ -98,6 +100,7 @@ Effect after_acceptance(const TaskState& state) {
         if (!state.reviewed_by.contains(reviewer)) { return ReviewStage{reviewer}; }
     }
     if (wants_approval(state)) { return RequestApproval{}; }
+    if (adopts_tests(state)) { return SkipStage{skip_reason(state)}; }
     return CompleteStage{};
 }
 

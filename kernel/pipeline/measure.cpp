@@ -284,7 +284,7 @@ bool will_need_baseline(const TaskState& state) {
     for (std::size_t index = state.stage_index; index < state.pipeline.stages.size(); ++index) {
         const StageTemplate& stage = state.pipeline.stages[index];
         if (needs_baseline(stage)) { return true; }
-        if (stage.name == state.exit_after || stage.name == state.pipeline.exit_stage) { break; }
+        if (stage.name == state.exit_after.value_or(state.pipeline.exit_stage)) { break; }
     }
     return false;
 }
@@ -359,21 +359,22 @@ Result<std::vector<std::string>> locked_tests(const TaskSession& session) {
     return suite ? files_of_suite(*suite) : std::vector<std::string>();
 }
 
+json::object task_names(const TaskState& state) {
+    const std::string& named_after = state.resumption.named_after;
+    const std::string suffix = named_after.starts_with("task-") ? named_after.substr(5) : named_after;
+    return {{"request_id", "REQ-" + suffix},  {"original_request", state.request}, {"spec_id", "SPEC-" + suffix},         {"spec_ref", "SPEC-" + suffix},
+            {"suite_id", "SUITE-" + suffix},  {"test_suite_ref", "SUITE-" + suffix}, {"timestamp", state.created_at}, {"base_commit", state.base_commit}};
+}
+
 Result<json::object> measured_facts(const TaskSession& session, Workshop& workshop, const json::object& artifact, std::string_view now) {
     const TaskState& state = session.state();
     const std::string& named_after = state.resumption.named_after;
     const std::string suffix = named_after.starts_with("task-") ? named_after.substr(5) : named_after;
     const std::string& stage = state.stage().name;
-    json::object facts{{"request_id", "REQ-" + suffix},
-                       {"original_request", state.request},
-                       {"timestamp", now},
-                       {"tokens_used", state.stage().input_tokens + state.stage().output_tokens},
-                       {"spec_id", "SPEC-" + suffix},
-                       {"spec_ref", "SPEC-" + suffix},
-                       {"suite_id", "SUITE-" + suffix},
-                       {"test_suite_ref", "SUITE-" + suffix},
-                       {"implementation_id", "IMPL-" + suffix + "-" + stage},
-                       {"base_commit", state.base_commit}};
+    json::object facts = task_names(state);
+    facts["timestamp"] = now;
+    facts["tokens_used"] = state.stage().input_tokens + state.stage().output_tokens;
+    facts["implementation_id"] = "IMPL-" + suffix + "-" + stage;
     for (auto& fact : delivered_facts(state)) { facts[fact.key()] = std::move(fact.value()); }
     const std::string tree = delivered_tree(state);
     AF_TRY(const auto changes, workshop.diff(state.base_tree, tree));

@@ -57,6 +57,9 @@ namespace agentforge::kernel {
 /// The files of the tests that RED recorded; nobody may write them from then on. Empty before RED.
 [[nodiscard]] Result<std::vector<std::string>> locked_tests(const TaskSession& session);
 
+/// The part of the facts that is known before anything was measured: ids that name the task, its request and its base.
+[[nodiscard]] json::object task_names(const TaskState& state);
+
 /// Everything that `measured:` may name for the artifact of the current stage: ids, references, gate facts, file lists.
 [[nodiscard]] Result<json::object> measured_facts(const TaskSession& session, Workshop& workshop, const json::object& artifact,
                                                   std::string_view now);

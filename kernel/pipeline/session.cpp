@@ -62,7 +62,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::make(TaskStore& store, const j
 }
 
 Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const json::object& given, const records::TaskCreated& created, Clock& clock,
-                                                         std::string_view command, const Redactor& redactor) {
+                                                         std::string_view command, const Redactor& redactor, const std::function<Result<void>(TaskSession&)>& begin) {
     json::object task = given;
     redactor.redact(task);
     return make(store, task, [&](const TaskPaths& paths) -> Result<std::unique_ptr<TaskSession>> {
@@ -71,6 +71,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const
         AF_TRY(Journal journal, Journal::create(paths.journal(), header));
         std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));
         AF_CHECK(session->record(created));
+        if (begin) { AF_CHECK(begin(*session)); }
         return session;
     });
 }
@@ -94,6 +95,12 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const F
 }
 
 Result<void> TaskSession::write_artifacts() const {
+    for (const auto& [contract, input] : state_.external_inputs) {
+        AF_TRY(auto data, artifact_in(input.hash, input.artifact));
+        const std::filesystem::path file = paths_.root / input.artifact;
+        AF_CHECK(make_directories(file.parent_path()));
+        AF_CHECK(save_artifact(file, *data));
+    }
     for (std::size_t index = 0; index < state_.stages.size(); ++index) {
         const StageState& stage = state_.stages[index];
         AF_TRY(auto data, artifact(stage.name));
@@ -295,18 +302,28 @@ Result<json::value> TaskSession::kept(const records::Kept& kept) const {
 }
 
 Result<std::optional<json::object>> TaskSession::artifact(std::string_view stage) const {
-    for (const StageState& entry : state_.stages) {
-        if (entry.name != stage || entry.artifact_hash.empty()) { continue; }
-        AF_TRY(json::value value, get(entry.artifact_hash));
-        if (!value.is_object()) {
-            return Error{"AF-ORCH-020", "the artifact of stage " + entry.name + " is not a map", entry.artifact, "report this", ErrorKind::corrupt};
-        }
-        json::object artifact = std::move(value.get_object());
-        artifact.erase("_artifact_meta");
-        artifact.erase("_metadata");
-        return std::optional<json::object>(std::move(artifact));
+    for (std::size_t index = 0; index < state_.stages.size(); ++index) {
+        const StageState& entry = state_.stages[index];
+        if (entry.name != stage) { continue; }
+        if (!entry.artifact_hash.empty()) { return artifact_in(entry.artifact_hash, entry.artifact); }
+        return is_imported(state_, index) ? imported(state_.pipeline.stages[index].contract) : std::optional<json::object>();
     }
     return std::optional<json::object>();
+}
+
+Result<std::optional<json::object>> TaskSession::imported(std::string_view contract) const {
+    const auto input = state_.external_inputs.find(contract);
+    if (input == state_.external_inputs.end() || input->second.pending) { return std::optional<json::object>(); }
+    return artifact_in(input->second.hash, input->second.artifact);
+}
+
+Result<std::optional<json::object>> TaskSession::artifact_in(const std::string& blob, const std::string& file) const {
+    AF_TRY(json::value value, get(blob));
+    if (!value.is_object()) { return Error{"AF-ORCH-020", "the artifact is not a map", file, "report this", ErrorKind::corrupt}; }
+    json::object artifact = std::move(value.get_object());
+    artifact.erase("_artifact_meta");
+    artifact.erase("_metadata");
+    return std::optional<json::object>(std::move(artifact));
 }
 
 Result<std::map<std::string, json::object, std::less<>>> TaskSession::artifacts() const {
@@ -320,6 +337,10 @@ Result<std::map<std::string, json::object, std::less<>>> TaskSession::artifacts(
 
 Result<std::map<std::string, json::object, std::less<>>> TaskSession::artifacts_by_contract() const {
     std::map<std::string, json::object, std::less<>> all;
+    for (const auto& [contract, input] : state_.external_inputs) {
+        AF_TRY(auto found, imported(contract));
+        if (found) { all.emplace(contract, std::move(*found)); }
+    }
     for (const StageTemplate& stage : state_.pipeline.stages) {
         AF_TRY(auto found, artifact(stage.name));
         if (found) { all.insert_or_assign(stage.contract, std::move(*found)); }
@@ -336,7 +357,7 @@ Result<std::optional<json::object>> TaskSession::artifact_of(std::string_view co
     for (std::size_t index = state_.stages.size(); index-- > 0;) {
         if (state_.pipeline.stages[index].contract == contract && !state_.stages[index].artifact_hash.empty()) { return artifact(state_.stages[index].name); }
     }
-    return std::optional<json::object>();
+    return imported(contract);
 }
 
 Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id, std::vector<Record>* folded) {

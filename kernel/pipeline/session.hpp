@@ -40,9 +40,11 @@ public:
     /// Brings the projections up to the last record.
     ~TaskSession();
 
-    /// Creates the task's folder and journal and records `task_created`; all of it or nothing. Errors: AF-TASK-001, AF-TASK-003, `io`.
+    /// Creates the task's folder and journal, records `task_created` and does what else begins it (`begin`; may be empty); all of it or nothing.
+    /// Errors: AF-TASK-001, AF-TASK-003, `io`, and those of `begin`.
     [[nodiscard]] static Result<std::unique_ptr<TaskSession>> create(TaskStore& store, const json::object& task, const records::TaskCreated& created,
-                                                                     Clock& clock, std::string_view command, const Redactor& redactor = nothing_hidden());
+                                                                     Clock& clock, std::string_view command, const Redactor& redactor = nothing_hidden(),
+                                                                     const std::function<Result<void>(TaskSession&)>& begin = {});
     /// Where a fork begins: after `record` of the task `parent` in `store`.
     struct ForkPoint { const TaskStore& store; std::string_view parent; const Record& record; };
     /// Creates the task that goes on from there, paused, and records `forked`; all of it or nothing. What the parent did before is shared, not copied, and stays
@@ -81,11 +83,11 @@ public:
     /// What `keep` kept. Errors: AF-ORCH-020 nothing, AF-JRNL-011, AF-JRNL-012.
     [[nodiscard]] Result<json::value> kept(const records::Kept& kept) const;
 
-    /// An accepted artifact of a stage, without its envelope; empty where there is none.
+    /// An accepted artifact of a stage, or the imported one in its place, without its envelope; empty where there is none.
     [[nodiscard]] Result<std::optional<json::object>> artifact(std::string_view stage) const;
     /// All accepted artifacts by stage.
     [[nodiscard]] Result<std::map<std::string, json::object, std::less<>>> artifacts() const;
-    /// The same by contract; of several with one contract, that of the latest stage.
+    /// The same by contract, and those from outside that no stage has; of several with one contract, that of the latest stage.
     [[nodiscard]] Result<std::map<std::string, json::object, std::less<>>> artifacts_by_contract() const;
     /// What the stage that writes tests (writes_tests) handed in; empty before.
     [[nodiscard]] Result<std::optional<json::object>> test_suite() const;
@@ -94,6 +96,9 @@ public:
 
 private:
     TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor);
+    [[nodiscard]] Result<std::optional<json::object>> artifact_in(const std::string& blob, const std::string& file) const;
+    /// What was imported under a contract; empty where nothing was, or its gate has yet to judge it.
+    [[nodiscard]] Result<std::optional<json::object>> imported(std::string_view contract) const;
     [[nodiscard]] records::Envelope envelope_of(const records::Body& record, const RecordAgent* agent) const;
     [[nodiscard]] Result<Record> write(json::object body);
     /// Makes the task's folder and fills it with `begin`; where that fails, nothing of it stays.

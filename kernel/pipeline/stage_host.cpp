@@ -374,7 +374,10 @@ std::chrono::system_clock::time_point StageHost::now() { return calls_->context(
 const StageInput& StageHost::input() const noexcept { return calls_->input(); }
 Workspace& StageHost::workspace() noexcept { return *workspace_; }
 
-Result<AgentOutcome> StageHost::run_agent(const AgentRun& run) {
+Result<AgentOutcome> StageHost::run_agent(const AgentRun& given) {
+    AgentRun run = given;
+    // Why the stage is in this pipeline is for its agents, too.
+    if (const std::string& purpose = calls_->session().state().stage_template().purpose; !purpose.empty()) { run.state["purpose_of_this_stage"] = purpose; }
     const json::object input{{"role", run.role},
                              {"objective", run.objective},
                              {"instructions", run.instructions},

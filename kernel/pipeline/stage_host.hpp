@@ -47,7 +47,7 @@ public:
     [[nodiscard]] std::chrono::system_clock::time_point now() override;
 
     [[nodiscard]] const StageInput& input() const noexcept override;
-    [[nodiscard]] Result<AgentOutcome> run_agent(const AgentRun& run) override;
+    [[nodiscard]] Result<AgentOutcome> run_agent(const AgentRun& given) override;
     [[nodiscard]] Workspace& workspace() noexcept override;
     [[nodiscard]] Result<ProcessResult> run_process(const ProcessSpec& spec) override;
     [[nodiscard]] Result<GateReport> run_gate(const GateRequest& request) override;

@@ -64,6 +64,9 @@ private:
     // What a visit of a stage came to (task_visit.cpp).
     [[nodiscard]] Result<std::shared_ptr<StageHost>> enter_stage();
     [[nodiscard]] Result<std::shared_ptr<Stage>> load_stage(StageHost& host);
+    Step adopt();
+    [[nodiscard]] std::optional<std::size_t> imported_target(const StageResult& result) const;
+    Step ask_about_import(const StageResult& result, std::size_t stage, std::uint64_t spent);
     [[nodiscard]] Error overdue(StageHost& host) const;
     Step take(const StageResult& result, std::uint64_t spent);
     [[nodiscard]] std::optional<std::size_t> cycle_target(const StageResult& result) const;

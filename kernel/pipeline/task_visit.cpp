@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A visit of a stage: its code is loaded and run, and what it returns becomes an artifact, a question, a cycle or a failure. Reviews run the same way.
+#include "pipeline/adopted_tests.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/hand_back.hpp"
@@ -17,6 +18,7 @@ bool pauses_task(const Error& error) { return ends_the_visit(error) && error.cod
 TaskRun::Step TaskRun::apply(const effect::RunStage&) {
     AF_CHECK(task_.open_workshop());
     if (const auto settled = settle_held_out(*task_.session, *task_.workshop, Stop{&task_.services.cancel, std::nullopt}); !settled.ok()) { return end_visit(settled.error(), 0); }
+    if (adopts_tests(task_.state())) { return adopt(); }
     auto host = enter_stage();
     if (!host.ok()) { return end_visit(host.error(), 0); }
     auto plugin = load_stage(**host);
@@ -54,6 +56,42 @@ TaskRun::Step TaskRun::apply(const effect::ReviewStage& review) {
     return broken ? went_on(people_.ask(EscalationCause::review, *broken, {})) : Step(true);
 }
 
+/// Tests from outside take the place of this stage's. No attempt makes them others: if they do not hold, the task has failed.
+TaskRun::Step TaskRun::adopt() {
+    const auto given_up = [&](const Error& error) { return went_on(task_.session->record(records::TaskFailed{error.code, error.message})); };
+    auto suite = adopt_tests(*task_.session, *task_.workshop, task_.services.events, Stop{&task_.services.cancel, std::nullopt});
+    if (!suite.ok()) { return suite.error().code.starts_with("AF-EXT-") ? given_up(suite.error()) : end_visit(suite.error(), 0); }
+    AF_CHECK(acceptance_.accept(std::move(*suite), 0));
+    if (task_.state().progress == StageProgress::accepted) { return true; }
+    return given_up(Error{"AF-EXT-008", "the imported tests break their contract: " + task_.state().stage().error, "", "", ErrorKind::invalid});
+}
+
+/// The stage that a result goes back to, where its artifact is the user's: nobody here can do it again.
+std::optional<std::size_t> TaskRun::imported_target(const StageResult& result) const {
+    const auto meant = result.artifact && hand_back_of(*result.artifact) != nullptr ? stage_handed_back_to(task_.state(), result.cycle_to) : std::nullopt;
+    for (std::size_t index = 0; index < task_.state().stage_index; ++index) {
+        const bool named = task_.state().pipeline.stages[index].name == result.cycle_to || task_.state().pipeline.stages[index].contract == result.cycle_to || meant == index;
+        if (named && is_imported(task_.state(), index)) { return index; }
+    }
+    return std::nullopt;
+}
+
+/// What the user brought is theirs to correct: they are asked, with the evidence.
+TaskRun::Step TaskRun::ask_about_import(const StageResult& result, std::size_t stage, std::uint64_t spent) {
+    std::string reason = result.cycle_reason;
+    if (const json::object* claim = result.artifact ? hand_back_of(*result.artifact) : nullptr) {
+        const auto evidence = hand_back_evidence(*task_.session, *task_.workshop, *claim, task_.state().tree);
+        if (!evidence.ok()) { return fail_stage(evidence.error(), spent); }
+        reason = hand_back_words(*evidence);
+    }
+    const std::string& contract = task_.state().pipeline.stages[stage].contract;
+    const ExternalInput& input = task_.state().external_inputs.at(contract);
+    EscalationRequest request;
+    request.reason = "stage `" + task_.stage_name() + "` says that the imported " + contract + " (" + input.source_path + ") is wrong: " + reason;
+    request.question = "The " + contract + " is yours, so no stage corrects it. What should stage `" + task_.stage_name() + "` do? To correct it, end this task and start anew with the corrected one.";
+    return went_on(people_.ask(EscalationCause::stage, request.reason, request, {}, spent));
+}
+
 Result<std::shared_ptr<StageHost>> TaskRun::enter_stage() {
     AF_TRY(std::unique_ptr<StageHost> host, StageHost::enter(*task_.session, *task_.workshop, task_.services));
     return std::shared_ptr<StageHost>(std::move(host));
@@ -83,6 +121,7 @@ TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {
         return went_on(people_.ask(EscalationCause::stage, result.escalation->reason, *result.escalation, partial, spent));
     }
     if (!result.cycle_to.empty()) {
+        if (const auto imported = imported_target(result)) { return ask_about_import(result, *imported, spent); }
         const auto target = cycle_target(result);
         if (!target) {
             return fail_stage(Error{"AF-ORCH-006",

@@ -82,8 +82,34 @@ struct TaskCreated {
     Added<bool> interactive;
     std::optional<std::string> exit_after = {};
     std::optional<std::string> replay_of = {};      ///< The task whose recorded answers this one is done with.
+    std::optional<std::string> entry_stage = {};    ///< Where it begins; absent: with the first stage.
+    std::optional<std::vector<std::string>> left_out = {};      ///< Stages that the user leaves out.
+    std::optional<std::vector<std::string>> imports = {};       ///< Contracts of the artifacts that are imported before it starts.
 };
-BOOST_DESCRIBE_STRUCT(TaskCreated, (), (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages, interactive, exit_after, replay_of))
+BOOST_DESCRIBE_STRUCT(TaskCreated, (), (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages, interactive, exit_after, replay_of, entry_stage,
+                                        left_out, imports))
+
+/// How an artifact from outside was checked.
+struct ExternalValidation {
+    std::string contract;
+    std::string contract_version;
+    std::string status;                             ///< `passed`; `pending`: tests, which their own gate judges when the task runs.
+    std::string hash;                               ///< The blob of what was checked.
+};
+BOOST_DESCRIBE_STRUCT(ExternalValidation, (), (contract, contract_version, status, hash))
+
+/// An artifact from outside takes the place of a stage's work.
+struct ExternalArtifactImported {
+    static constexpr std::string_view type = "external_artifact_imported";
+    std::string artifact_type;                      ///< Its name in the template.
+    std::string source;                             ///< `user_provided` or `task_reference`.
+    std::string source_path;                        ///< The file or folder that the user named; of a task, the file below its folder.
+    std::optional<std::string> source_task = {};
+    std::string artifact;                           ///< A file below the task's folder.
+    ExternalValidation validation;
+    std::vector<std::string> conditions;            ///< Words of `skip_if` that its contract's conditions make true.
+};
+BOOST_DESCRIBE_STRUCT(ExternalArtifactImported, (), (artifact_type, source, source_path, source_task, artifact, validation, conditions))
 
 /// The task goes on from where another one was after a step: the records before this one are that task's.
 struct Forked {
@@ -167,7 +193,7 @@ BOOST_DESCRIBE_STRUCT(StageFailed, (), (stage, error, duration_ms))
 struct StageSkipped {
     static constexpr std::string_view type = "stage_skipped";
     std::string stage;
-    std::string reason;                             ///< The word of `skip_if` that holds.
+    std::string reason;                             ///< The word of `skip_if` that holds, or why it is left out.
 };
 BOOST_DESCRIBE_STRUCT(StageSkipped, (), (stage, reason))
 
@@ -592,7 +618,7 @@ BOOST_DESCRIBE_STRUCT(Note, (), (message, tree, report))
 
 // ---------------------------------------------------------------------------------------------------------- any one --
 
-using Body = std::variant<TaskCreated, Forked, TaskStarted, TaskResumed, TaskPaused, TaskAborted, TaskFailed, TaskCompleted, StageStarted, StageFailed, StageSkipped, StageCompleted,
+using Body = std::variant<TaskCreated, ExternalArtifactImported, Forked, TaskStarted, TaskResumed, TaskPaused, TaskAborted, TaskFailed, TaskCompleted, StageStarted, StageFailed, StageSkipped, StageCompleted,
                           ArtifactAccepted, ArtifactRejected, ReviewFinished, StageEscalated, EscalationRaised, EscalationResolved, ApprovalRequested, ApprovalDecided, ActionProposed,
                           ActionAsked, ActionDecided, CycleRequested, CycleStarted, Step, Answer, CallLost, AttemptFailed, ServerTool, Violation, CallStarted, CallFinished, Gate,
                           Snapshot, HeldOut, Delivered, Published, Rebased, Costing, Plugins, Recovered, Note>;

@@ -64,7 +64,7 @@ private:
     PipelineController controller_;
 };
 
-StartOptions as_started(const RecordedTask& recorded, TaskBase base, const ReplayOptions& options) {
+Result<StartOptions> as_started(const RecordedTask& recorded, TaskBase base, const ReplayOptions& options) {
     StartOptions start;
     start.pipeline = recorded.state.pipeline;
     start.exit_after = recorded.created.exit_after;
@@ -75,6 +75,7 @@ StartOptions as_started(const RecordedTask& recorded, TaskBase base, const Repla
     start.seal = options.seal;
     start.base = std::move(base);
     start.replay_of = recorded.state.task_id;
+    AF_TRY(start.entry, entry_of(recorded.state, *recorded.blobs));
     return start;
 }
 
@@ -82,7 +83,8 @@ StartOptions as_started(const RecordedTask& recorded, TaskBase base, const Repla
 Result<ReplayReport> replay_here(const ReplayPlace& place, const RecordedTask& recorded, const TaskBase& base, const ReplayOptions& options) {
     const bool same_base = base.tree == recorded.created.base_tree;
     Replaying replaying(place, recorded, place.tasks, place.escalations, same_base, false);
-    AF_TRY(PipelineResult result, replaying.controller().execute(recorded.created.request, as_started(recorded, base, options)));
+    AF_TRY(const StartOptions start, as_started(recorded, base, options));
+    AF_TRY(PipelineResult result, replaying.controller().execute(recorded.created.request, start));
     return replaying.report(std::move(result), same_base);
 }
 
@@ -92,7 +94,8 @@ Result<ReplayReport> replay_in_scratch(const ReplayPlace& place, const RecordedT
     TaskStore tasks(folder->path());
     EscalationStore escalations(folder->path());
     Replaying replaying(place, recorded, tasks, escalations, same_base, true);
-    AF_TRY(PipelineResult result, replaying.controller().execute(recorded.created.request, as_started(recorded, base, options)));
+    AF_TRY(const StartOptions start, as_started(recorded, base, options));
+    AF_TRY(PipelineResult result, replaying.controller().execute(recorded.created.request, start));
     const std::string id = result.task_id;
     const bool ended = result.status == TaskStatus::completed || result.status == TaskStatus::aborted;
     AF_TRY(ReplayReport report, replaying.report(std::move(result), same_base));

@@ -50,6 +50,7 @@ Result<void> Fold::on(const records::TaskCreated& created) {
         fresh.exit_after = created.exit_after;
     }
     fresh.approve_stages = {created.approve_stages.begin(), created.approve_stages.end()};
+    AF_CHECK(take_entry(fresh, created));
     fresh.created_at = time_;
     fresh.tree = fresh.base_tree;
     for (const StageTemplate& stage : fresh.pipeline.stages) {
@@ -58,6 +59,40 @@ Result<void> Fold::on(const records::TaskCreated& created) {
         fresh.stages.push_back(std::move(entry));
     }
     state_ = std::move(fresh);
+    return {};
+}
+
+/// Where the task begins, what it leaves out and what it is given.
+Result<void> Fold::take_entry(TaskState& fresh, const records::TaskCreated& created) const {
+    fresh.entry_stage = created.entry_stage.value_or("");
+    if (!fresh.entry_stage.empty() && !fresh.pipeline.index_of(fresh.entry_stage)) { return refuse("its pipeline has no stage `" + fresh.entry_stage + "` to begin with"); }
+    if (fresh.entry_stage == fresh.pipeline.stages.front().name) { fresh.entry_stage.clear(); }
+    const auto left_out = created.left_out.value_or(std::vector<std::string>());
+    for (const std::string& stage : left_out) {
+        const auto index = fresh.pipeline.index_of(stage);
+        if (!index || fresh.pipeline.stages[*index].required) { return refuse("stage `" + stage + "` cannot be left out"); }
+    }
+    fresh.left_out = {left_out.begin(), left_out.end()};
+    const auto imports = created.imports.value_or(std::vector<std::string>());
+    fresh.imports_due = {imports.begin(), imports.end()};
+    return {};
+}
+
+Result<void> Fold::on(const records::ExternalArtifactImported& imported) {
+    if (state_.status != TaskStatus::pending) { return refuse("the task was started before"); }
+    if (!state_.imports_due.contains(imported.validation.contract)) { return refuse("nobody has said that a `" + imported.validation.contract + "` would be imported"); }
+    if (imported.validation.status != "passed" && imported.validation.status != "pending") { return refuse("its status is `" + imported.validation.status + "`"); }
+    AF_CHECK(require_own_file(imported.artifact));
+    state_.imports_due.erase(imported.validation.contract);
+    state_.external_inputs[imported.validation.contract] = ExternalInput{.name = imported.artifact_type,
+                                                                         .source = imported.source,
+                                                                         .source_path = imported.source_path,
+                                                                         .source_task = imported.source_task.value_or(""),
+                                                                         .artifact = imported.artifact,
+                                                                         .hash = imported.validation.hash,
+                                                                         .pending = imported.validation.status == "pending",
+                                                                         .conditions = {imported.conditions.begin(), imported.conditions.end()},
+                                                                         .imported_at = time_};
     return {};
 }
 
@@ -73,6 +108,7 @@ Result<void> Fold::on(const records::Forked& forked) {
 
 Result<void> Fold::on(const records::TaskStarted& started) {
     if (state_.status != TaskStatus::pending) { return refuse("the task was started before"); }
+    if (!state_.imports_due.empty()) { return refuse("its `" + *state_.imports_due.begin() + "` was not imported"); }
     state_.status = TaskStatus::running;
     hear(started.guidance);
     return {};

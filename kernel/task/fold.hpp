@@ -3,6 +3,7 @@
 //
 // The states of a task, and the records that lead from one to the next:
 //
+//   pending ──external_artifact_imported──▶ pending
 //   pending ──task_started──▶ running ◀──task_resumed── paused, failed
 //   running ──forked──▶ paused, as another task
 //   running ──task_paused, escalation_raised──▶ paused          paused ──escalation_resolved──▶ running
@@ -12,7 +13,7 @@
 // The current stage while the task runs (StageProgress):
 //
 //   not_started, failed ──stage_started──▶ executing ──artifact_accepted──▶ accepted ──stage_completed──▶ not_started, of the next stage
-//   not_started ──stage_skipped──▶ not_started, of the next stage
+//   not_started, or accepted where its tests come from outside ──stage_skipped──▶ not_started, of the next stage
 //   executing ──stage_failed, artifact_rejected──▶ failed       accepted ──review_finished that blocks, gate that fails──▶ failed
 //   executing ──cycle_requested──▶ cycling ──cycle_started──▶ not_started, of an earlier stage
 //   accepted ──approval_requested──▶ approving ──approval_decided──▶ accepted, or not_started with feedback
@@ -20,7 +21,7 @@
 //
 // Invariants, after every record; the random tests check each by its number (tests/unit/pipeline/invariants.hpp):
 //   1. At most one stage is running, and it is the current one.
-//   2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in.
+//   2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in; nor do tests from outside count before it did.
 //   3. A stage is completed only after all its reviewers passed its artifact, and a person approved it where one must.
 //   4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit.
 //   5. Only an executing stage changes the workspace, but for the kernel: it takes held-out tests out and back, and a cycle goes back to its stage's tree.
@@ -45,6 +46,7 @@ public:
 private:
     // The task (fold.cpp).
     Result<void> on(const records::TaskCreated& created);
+    Result<void> on(const records::ExternalArtifactImported& imported);
     Result<void> on(const records::Forked& forked);
     Result<void> on(const records::TaskStarted& started);
     Result<void> on(const records::TaskResumed& resumed);
@@ -96,6 +98,7 @@ private:
     Result<void> on(const T&) { return {}; }
 
     // What several records do.
+    [[nodiscard]] Result<void> take_entry(TaskState& fresh, const records::TaskCreated& created) const;
     void end(TaskStatus status);
     void hear(const std::optional<std::string>& guidance);
     void forget_guidance();

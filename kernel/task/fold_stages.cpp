@@ -44,7 +44,13 @@ Result<void> Fold::on(const records::StageFailed& failed) {
 
 Result<void> Fold::on(const records::StageSkipped& skipped) {
     AF_CHECK(require_running_stage(skipped.stage));
-    if (state_.progress != StageProgress::not_started || stage_is_done()) { return refuse("a stage that was started cannot be skipped"); }
+    if (adopts_tests(state_) && state_.progress == StageProgress::accepted) {
+        AF_CHECK(require_reviews());
+        AF_CHECK(require_exit_gate());
+        if (wants_approval(state_)) { return refuse("nobody has approved its artifact"); }
+    } else if (state_.progress != StageProgress::not_started || stage_is_done() || adopts_tests(state_)) {
+        return refuse("a stage that was started cannot be skipped");
+    }
     if (skipped.reason.empty() || skipped.reason != skip_reason(state_)) { return refuse("nothing says that the stage may be skipped for `" + skipped.reason + "`"); }
     state_.stage().status = StageStatus::skipped;
     state_.stage().skip_reason = skipped.reason;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/state.hpp"
 
+#include <algorithm>
+
+#include "config/skip_condition.hpp"
 #include "task/state_names.hpp"
 
 namespace agentforge::kernel {
@@ -39,7 +42,7 @@ std::optional<EscalationCause> escalation_cause(std::string_view name) { return 
 
 bool is_last(const TaskState& state) {
     const std::string& name = state.stage().name;
-    return state.stage_index + 1 == state.stages.size() || (state.exit_after && *state.exit_after == name) || state.pipeline.exit_stage == name;
+    return state.stage_index + 1 == state.stages.size() || name == state.exit_after.value_or(state.pipeline.exit_stage);
 }
 
 bool wants_approval(const TaskState& state) {
@@ -49,18 +52,37 @@ bool wants_approval(const TaskState& state) {
     return state.supervised && !is_last(state);
 }
 
+namespace {
+
+/// Whether a word of `skip_if` holds: an artifact made it true, or stands for it by having come from outside.
+bool word_holds(const TaskState& state, std::string_view word) {
+    const auto said = [word](const auto& one) { return one.conditions.contains(std::string(word)); };
+    if (std::ranges::any_of(state.stages, said)) { return true; }
+    return std::ranges::any_of(state.external_inputs, [&](const auto& input) { return said(input.second) || is_provided_word(word, input.first); });
+}
+
+}  // namespace
+
 std::string skip_reason(const TaskState& state) {
-    std::string_view rest = state.stage_template().skip_if;
-    constexpr std::string_view separator = " OR ";
-    while (!rest.empty()) {
-        const std::size_t end = rest.find(separator);
-        const std::string word(rest.substr(0, end));
-        for (const StageState& stage : state.stages) {
-            if (stage.conditions.contains(word)) { return word; }
-        }
-        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + separator.size());
-    }
-    return {};
+    const StageTemplate& stage = state.stage_template();
+    const auto condition = SkipCondition::parse(stage.skip_if);
+    std::string reason = condition.ok() ? condition->reason([&](std::string_view word) { return word_holds(state, word); }) : std::string();
+    if (!reason.empty()) { return reason; }
+    if (state.left_out.contains(stage.name)) { return "left out"; }
+    const auto entry = state.entry_stage.empty() ? std::nullopt : state.pipeline.index_of(state.entry_stage);
+    if (entry && state.stage_index < *entry) { return "begins at " + state.entry_stage; }
+    // What it would make is there already.
+    return state.external_inputs.contains(stage.contract) ? stage.contract + "_provided" : std::string();
+}
+
+bool adopts_tests(const TaskState& state) {
+    if (!writes_tests(state.stage_template())) { return false; }
+    const auto input = state.external_inputs.find(state.stage_template().contract);
+    return input != state.external_inputs.end() && input->second.pending;
+}
+
+bool is_imported(const TaskState& state, std::size_t stage) {
+    return state.stages[stage].status == StageStatus::skipped && state.external_inputs.contains(state.pipeline.stages[stage].contract);
 }
 
 DeliveryBase delivery_base(const TaskState& state) {

@@ -225,6 +225,21 @@ struct Resumption {
     bool operator==(const Resumption&) const = default;
 };
 
+/// An artifact from outside, in the place of a stage's work (North Star 13.2).
+struct ExternalInput {
+    std::string name;               ///< Its name in the template.
+    std::string source;             ///< `user_provided` or `task_reference`.
+    std::string source_path;
+    std::string source_task;        ///< Empty: of no task.
+    std::string artifact;           ///< Path below the task's folder.
+    std::string hash;               ///< Its blob.
+    bool pending = false;           ///< Tests that their gate has yet to judge: no artifact of their contract yet.
+    std::set<std::string> conditions;   ///< Words of skip_if that it makes true.
+    std::string imported_at;
+
+    bool operator==(const ExternalInput&) const = default;
+};
+
 struct TaskState {
     // What was asked; set by `task_created` and never changed.
     std::string task_id;
@@ -239,6 +254,10 @@ struct TaskState {
     bool supervised = false;
     std::set<std::string> approve_stages;
     bool interactive = false;                       ///< Every action waits for a person.
+    std::string entry_stage;                        ///< Where it begins; empty: with the first stage.
+    std::set<std::string> left_out;                 ///< Stages that the user leaves out.
+    std::map<std::string, ExternalInput, std::less<>> external_inputs;      ///< By contract.
+    std::set<std::string> imports_due;              ///< Contracts that must be imported before the task starts.
 
     // Where it stands.
     TaskStatus status = TaskStatus::pending;
@@ -313,8 +332,12 @@ struct DeliveryBase { std::string commit; std::string tree; std::string red_tree
 /// Why the exit gate of the current stage does not let it end on the recorded tree; empty where it does, and where the stage has none. `inputs`: what gates are
 /// measured with now (Workshop::gate_inputs); null: whatever the gate was measured with counts.
 [[nodiscard]] std::string unmet_exit_gate(const TaskState& state, const std::string* inputs = nullptr);
-/// The word of the current stage's `skip_if` ("a OR b") that holds, or empty.
+/// Why the current stage is left out, or empty: what of its `skip_if` holds, the entry stage that comes after it, or that the user leaves it out.
 [[nodiscard]] std::string skip_reason(const TaskState& state);
+/// Whether the current stage's tests come from outside: it makes no model call, and is skipped once its gate has judged them.
+[[nodiscard]] bool adopts_tests(const TaskState& state);
+/// Whether a stage's artifact comes from outside: no later stage can have it done again.
+[[nodiscard]] bool is_imported(const TaskState& state, std::size_t stage);
 
 /// Applies one record. Errors: `corrupt` AF-TASK-010 where the record cannot follow this state (two stages at once,
 /// past a failed gate, after the end), AF-TASK-011 an unknown record type (a newer format), AF-TASK-012 a missing field.

@@ -220,6 +220,43 @@ HeldOutTests held_out_from(Fields& fields) {
     return held;
 }
 
+json::object external_to_json(const std::map<std::string, ExternalInput, std::less<>>& inputs) {
+    json::object result;
+    for (const auto& [contract, input] : inputs) {
+        result[contract] = {{"name", input.name},
+                            {"source", input.source},
+                            {"source_path", input.source_path},
+                            {"source_task", input.source_task},
+                            {"artifact", input.artifact},
+                            {"validation_hash", input.hash},
+                            {"pending", input.pending},
+                            {"conditions", to_array(input.conditions)},
+                            {"imported_at", input.imported_at}};
+    }
+    return result;
+}
+
+ExternalInput external_from(Fields& fields) {
+    ExternalInput input;
+    input.name = fields.text("name");
+    input.source = fields.text("source");
+    input.source_path = fields.text("source_path");
+    input.source_task = fields.text("source_task");
+    input.artifact = fields.text("artifact");
+    input.hash = fields.text("validation_hash");
+    input.pending = fields.boolean("pending");
+    const auto conditions = fields.texts("conditions");
+    input.conditions = {conditions.begin(), conditions.end()};
+    input.imported_at = fields.text("imported_at");
+    return input;
+}
+
+/// What may follow, for readers; computed from the template.
+json::object continuation_to_json(const TaskState& state) {
+    const auto& next = state.pipeline.continuation;
+    return {{"can_extend", true}, {"available_pipelines", json::array{json::string(next.next_pipeline)}}, {"provides_artifacts", to_array(next.provides)}};
+}
+
 }  // namespace
 
 json::object to_json_without_template(const TaskState& state) {
@@ -276,6 +313,12 @@ json::object to_json_without_template(const TaskState& state) {
                         {"cycle_reason", state.cycle_reason},
                         {"stages", std::move(stages)},
                         {"gates", std::move(gates)}};
+    // A task that begins with its first stage, is given nothing and is followed by nothing says none of it.
+    if (!state.entry_stage.empty()) { result["entry_stage"] = state.entry_stage; }
+    if (!state.left_out.empty()) { result["left_out"] = to_array(state.left_out); }
+    if (!state.external_inputs.empty()) { result["external_inputs"] = external_to_json(state.external_inputs); }
+    if (!state.imports_due.empty()) { result["imports_due"] = to_array(state.imports_due); }
+    if (!state.pipeline.continuation.next_pipeline.empty()) { result["continuation"] = continuation_to_json(state); }
     set_optional(result, "exit_after", state.exit_after);
     set_optional(result, "feedback", state.feedback);
     result["escalation"] = nullptr;
@@ -395,6 +438,20 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     if (state.stages.size() != state.pipeline.stages.size() || (!state.stages.empty() && state.stage_index >= state.stages.size())) {
         return broken("its stages are not those of its pipeline");
     }
+    state.entry_stage = fields.text_or("entry_stage", "");
+    const auto texts_or_none = [&](std::string_view key) { return value.contains(key) ? fields.texts(key) : std::vector<std::string>(); };
+    const auto left_out = texts_or_none("left_out");
+    state.left_out = {left_out.begin(), left_out.end()};
+    const auto due = texts_or_none("imports_due");
+    state.imports_due = {due.begin(), due.end()};
+    const json::object none;
+    for (const auto& [contract, entry] : value.contains("external_inputs") ? fields.object("external_inputs") : none) {
+        if (!entry.is_object()) { return broken("an external input is not a map"); }
+        Fields input_fields(entry.get_object());
+        state.external_inputs.emplace(contract, external_from(input_fields));
+        if (!input_fields.complete()) { return broken("external_inputs: " + input_fields.problem()); }
+    }
+    if (!fields.complete()) { return broken(fields.problem()); }
     for (const auto& [name, entry] : gates) {
         if (!entry.is_object()) { return broken("a gate is not a map"); }
         Fields gate_fields(entry.get_object());

@@ -54,8 +54,26 @@ std::string with_entry(const std::string& text, const std::string& entry) {
     return text + (text.ends_with('\n') ? "" : "\n") + "\n## Unreleased\n\n" + line;
 }
 
+/// Without a specification, what was asked for is what the commit is about.
+std::string title_for(const StageInput& input) {
+    const auto specification = input.artifacts.find("specification");
+    if (specification != input.artifacts.end()) { return text_of(specification->second, "title"); }
+    constexpr std::size_t longest = 72;
+    std::string title = input.request.substr(0, input.request.find_first_of("\r\n"));
+    if (title.size() <= longest) { return title; }
+    const std::size_t space = title.rfind(' ', longest);
+    return title.substr(0, space == std::string::npos ? longest : space);
+}
+
 class DeliverStage final : public ToolBasedStage {
 public:
+    explicit DeliverStage(const json::object& settings) : prompt_(text_of(settings, "prompt")) {
+        const json::value* needs = settings.if_contains("needs");
+        if (needs == nullptr || !needs->is_array()) { return; }
+        needs_.clear();
+        for (const json::value& each : needs->get_array()) { if (each.is_string()) { needs_.emplace_back(each.get_string()); } }
+    }
+
     [[nodiscard]] StageInfo info() const override {
         StageInfo info;
         info.name = "deliver";
@@ -67,13 +85,14 @@ public:
 
     [[nodiscard]] Validation validate_input(StageContext& context) override {
         Validation validation;
-        for (const char* contract : {"specification", "implementation"}) {
-            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back(std::string("no earlier stage has made a `") + contract + "`"); }
+        for (const std::string& contract : needs_) {
+            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back("no earlier stage has made a `" + contract + "`"); }
         }
         return validation;
     }
 
     [[nodiscard]] std::string user_message(StageContext&) override {
+        if (!prompt_.empty()) { return prompt_; }
         return "Describe the finished change for those who will use it.\n"
                "The code is frozen and every gate has passed. Update documentation that the change makes untrue (Markdown and docs/ only). Then "
                "hand in with `complete`: a summary for the commit message, one changelog entry, and the documentation you touched. The changelog "
@@ -102,12 +121,11 @@ protected:
         const std::string after = with_entry(before, text_of(artifact, "changelog_entry"));
         if (auto written = files.create(changelog, after, true); !written.ok()) { return StageResult::failed(std::move(written).error()); }
 
-        const json::object& specification = context.input().artifacts.find("specification")->second;
         DeliveryRequest request;
-        request.title = text_of(specification, "title");
+        request.title = title_for(context.input());
         request.body = text_of(artifact, "summary");
         auto delivery = context.deliver(request);
-        if (!delivery.ok() && delivery.error().code == hook_refuses) {
+        if (!delivery.ok() && delivery.error().code == hook_refuses && context.input().artifacts.contains("implementation")) {
             // What a hook finds wrong is the developer's to mend; the hook's own words say what.
             return StageResult::cycle("implementation", delivery.error().message);
         }
@@ -115,6 +133,10 @@ protected:
         context.progress(delivery->commit.empty() ? "wrote the patch; no commit was asked for" : "committed " + delivery->commit.substr(0, 12) + " on " + delivery->branch);
         return StageResult::completed(std::move(artifact));
     }
+
+private:
+    std::string prompt_;
+    std::vector<std::string> needs_{"specification", "implementation"};
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ PIPELINE = {
         "description": "Describe a repository",
         "goal_type": "analyze",
         "stages": [{"name": "survey", "agent": "surveyor", "contract": "survey_report"}],
-        "exit": {"stage": "survey", "deliverable": "survey_report", "summary_template": "survey_summary"},
+        "exit": {"stage": "survey", "deliverable": "survey_report"},
     }
 }
 

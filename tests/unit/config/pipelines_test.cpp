@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/pipelines.hpp"
 
+#include "base/files.hpp"
 #include "config/verification.hpp"
 
 #include "unit/config/fixtures.hpp"
@@ -196,7 +197,7 @@ TEST(Pipelines, more_than_ten_cycles_name_file_and_line) {
 }
 
 TEST(Pipelines, a_project_template_takes_stages_over_by_name) {
-    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: analyze\n    - name: red\n"));
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: spec\n    - name: red\n"));
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     EXPECT_EQ(set->get("mine")->stages[1].contract, "test_suite");
 }
@@ -213,7 +214,7 @@ TEST(Pipelines, a_project_template_replaces_a_shipped_one) {
 }
 
 TEST(Pipelines, an_agent_that_a_project_template_names_holds) {
-    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: green, agent: django_developer}\n"));
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: green, agent: django_developer, prerequisites: []}\n"));
     EXPECT_EQ(set->get("mine")->stages[0].agent, "django_developer");
 }
 
@@ -325,11 +326,11 @@ TEST(Pipelines, a_contract_that_does_not_exist_is_refused) {
 }
 
 TEST(Pipelines, a_file_must_be_named_after_its_pipeline) {
-    EXPECT_EQ(with_project("other.yaml", mine("  stages:\n    - name: red\n")).error().code, "AF-PIPE-010");
+    EXPECT_EQ(with_project("other.yaml", mine("  stages:\n    - name: analyze\n")).error().code, "AF-PIPE-010");
 }
 
 TEST(Pipelines, a_continuation_must_exist) {
-    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - name: red\n  continuation: {prompt: p, next_pipeline: nothing}\n")).error().code, "AF-PIPE-011");
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - name: analyze\n  continuation: {prompt: p, next_pipeline: nothing}\n")).error().code, "AF-PIPE-011");
 }
 
 TEST(Pipelines, a_required_external_artifact_is_read) {
@@ -341,6 +342,155 @@ TEST(Pipelines, a_required_external_artifact_is_read) {
 TEST(Pipelines, an_unknown_pipeline_names_the_nearest) {
     const auto set = shipped_pipelines();
     EXPECT_EQ(set.get("implemnt").error().remedy, "Did you mean implement?");
+}
+
+// ------------------------------------------------------------------------------- templates that cannot run --
+
+TEST(Pipelines, a_prerequisite_that_the_template_names_and_nothing_provides_is_refused_with_its_line) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: analyze\n    - name: look\n      contract: analysis\n      prerequisites: [specification]\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-020");
+    EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:9:"));
+}
+
+TEST(Pipelines, a_prerequisite_that_is_taken_over_and_nothing_provides_is_refused) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: analyze\n    - name: red\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-020");
+    EXPECT_THAT(set.error().message, testing::HasSubstr("as in the shipped pipeline"));
+    EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
+}
+
+TEST(Pipelines, a_stage_of_another_kind_drops_the_prerequisites_that_it_would_take_over) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: green, executor: prompt, contract: analysis, config: {prompt: x}}\n"));
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    EXPECT_TRUE(set->get("mine")->stages[0].prerequisites.empty());
+}
+
+TEST(Pipelines, what_comes_from_outside_is_a_prerequisite_that_is_provided) {
+    EXPECT_TRUE(with_project("mine.yaml", mine("  accepts_external: {specification: {contract: specification}}\n  stages:\n    - name: red\n")).ok());
+}
+
+TEST(Pipelines, a_stage_after_the_exit_is_refused_with_its_line) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: intake\n    - name: analyze\n  exit: {stage: intake}\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-019");
+    EXPECT_EQ(set.error().message, "no task reaches stage analyze: the pipeline ends before it, at intake");
+    EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
+}
+
+TEST(Pipelines, a_stage_that_is_always_skipped_is_refused) {
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, skip_if: NOT never}\n")).error().code, "AF-PIPE-019");
+}
+
+TEST(Pipelines, two_default_exits_are_refused_at_the_second) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: intake, default_exit: true}\n    - {name: analyze, default_exit: true}\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-018");
+    EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
+}
+
+TEST(Pipelines, a_default_exit_that_is_not_the_exit_is_refused) {
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, default_exit: true}\n    - name: analyze\n  exit: {stage: analyze}\n")).error().code, "AF-PIPE-018");
+}
+
+TEST(Pipelines, an_exit_that_is_no_exit_point_and_a_beginning_that_is_no_entry_point_are_refused) {
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, exit_point: false}\n")).error().code, "AF-PIPE-018");
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, entry_point: false}\n")).error().code, "AF-PIPE-018");
+}
+
+TEST(Pipelines, a_stage_that_iterates_and_is_not_iterable_is_refused) {
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, iterable: false, iterate: true}\n")).error().code, "AF-PIPE-018");
+}
+
+TEST(Pipelines, a_skip_to_a_stage_that_would_lack_something_is_refused) {
+    const auto set = with_project("mine.yaml", mine("  accepts_external:\n    specification: {contract: specification, skips_to: green}\n  stages:\n    - name: spec\n    - name: red\n    - name: green\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-020");
+    EXPECT_THAT(set.error().message, testing::HasSubstr("stage green builds on a test_suite"));
+    EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:6:"));
+}
+
+TEST(Pipelines, a_source_that_there_is_not_is_refused) {
+    EXPECT_EQ(with_project("mine.yaml", mine("  accepts_external: {specification: {contract: specification, source: anywhere}}\n  stages:\n    - name: analyze\n")).error().code, "AF-PIPE-021");
+}
+
+TEST(Pipelines, a_continuation_hands_over_what_is_made_and_taken) {
+    const auto with = [](const std::string& provides, const std::string& next) {
+        return with_project("mine.yaml", mine("  stages:\n    - name: analyze\n    - name: spec\n  continuation: {prompt: p, next_pipeline: " + next + ", provides: [" + provides + "]}\n"));
+    };
+    EXPECT_TRUE(with("specification", "implement").ok());
+    EXPECT_EQ(with("test_suite", "implement").error().code, "AF-PIPE-021");
+    EXPECT_EQ(with("specification", "review").error().code, "AF-PIPE-021");
+}
+
+TEST(Pipelines, a_summary_that_there_is_not_is_refused) {
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - name: analyze\n  exit: {stage: analyze, summary_template: nothing}\n")).error().code, "AF-PIPE-022");
+}
+
+TEST(Pipelines, a_stage_may_use_the_words_of_the_specification) {
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: look, output_contract: analysis, executor: analyze, skippable_if: never}\n"));
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    EXPECT_EQ(set->get("mine")->stages[0].contract, "analysis");
+    EXPECT_EQ(set->get("mine")->stages[0].skip_if, "never");
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: analyze, skippable_if: never, skip_if: never}\n")).error().code, "AF-PIPE-001");
+}
+
+TEST(Pipelines, the_templates_of_the_specification_are_read_as_they_stand) {
+    const Folder folder;
+    for (const std::string name : {"design", "implement", "test"}) {
+        folder.write(name + ".yaml", read_file(std::string(AGENTFORGE_SOURCE_DIR) + "/tests/unit/config/templates/" + name + ".yaml").value());
+    }
+    const auto set = PipelineSet::load(shipped_config + "/pipelines", folder.path(), orchestration, contracts());
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    EXPECT_EQ(set->get("test")->stages[0].purpose, "Understand codebase context for test design");
+    EXPECT_EQ(set->get("design")->continuation.provides, std::vector<std::string>{"specification"});
+    EXPECT_EQ(set->get("implement")->accepts_external.at("test_suite").required, std::vector<std::string>{"specification"});
+}
+
+// ------------------------------------------------------------------------------------------------- overlays --
+
+TEST(PipelineOverlay, inserts_replaces_and_removes_stages_of_a_shipped_template) {
+    const auto set = with_project("implement.yaml", "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - insert: {name: threats, executor: prompt, agent: security_architect, contract: analysis, config: {prompt: x}}\n"
+                                                    "      after: spec\n    - replace: {name: refactor, max_steps: 5}\n    - remove: clarify\n");
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    const auto implement = set->get("implement");
+    std::vector<std::string> names;
+    for (const auto& stage : implement->stages) { names.push_back(stage.name); }
+    EXPECT_THAT(names, testing::ElementsAre("intake", "analyze", "spec", "threats", "red", "green", "refactor", "deliver"));
+    EXPECT_EQ(implement->stages[*implement->index_of("refactor")].max_steps, 5U);
+    EXPECT_EQ(implement->stages[*implement->index_of("refactor")].contract, "implementation");
+}
+
+TEST(PipelineOverlay, says_where_each_stage_comes_from) {
+    const auto set = with_project("implement.yaml", "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - replace: {name: refactor}\n");
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    const auto origins = set->origins("implement");
+    ASSERT_EQ(origins.size(), 8U);
+    EXPECT_THAT(origins[0].where, testing::HasSubstr("config/pipelines/implement.yaml:"));
+    EXPECT_EQ(origins[6].change, "replaced");
+    EXPECT_THAT(origins[6].where, testing::EndsWith("implement.yaml:5:16"));
+    EXPECT_THAT(origins[6].defaults, testing::HasSubstr("config/pipelines/implement.yaml:"));
+}
+
+TEST(PipelineOverlay, an_error_is_placed_in_the_file_that_says_it) {
+    const auto set = with_project("implement.yaml", "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - replace: {name: refactor, skip_if: trivial_chnge}\n");
+    EXPECT_EQ(set.error().code, "AF-PIPE-005");
+    EXPECT_THAT(set.error().where, testing::HasSubstr("implement.yaml:5:"));
+}
+
+TEST(PipelineOverlay, a_change_that_leaves_a_stage_without_what_it_builds_on_is_refused) {
+    EXPECT_EQ(with_project("design.yaml", "pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - remove: spec\n").error().code, "AF-PIPE-006");
+    const auto early = with_project("implement.yaml", "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - insert: {name: look, executor: prompt, contract: analysis, prerequisites: [implementation], config: {prompt: x}}\n      after: spec\n");
+    EXPECT_EQ(early.error().code, "AF-PIPE-020");
+    EXPECT_THAT(early.error().where, testing::HasSubstr("implement.yaml:5:"));
+}
+
+TEST(PipelineOverlay, an_unknown_base_or_stage_or_change_is_refused_with_its_line) {
+    const auto with = [](const std::string& rest) { return with_project("implement.yaml", "pipeline:\n  name: implement\n" + rest).error(); };
+    EXPECT_EQ(with("  extends: agentforge:implemnt\n  changes: []\n").remedy, "Did you mean `agentforge:implement`?");
+    const auto unknown = with("  extends: agentforge:implement\n  changes:\n    - remove: refector\n");
+    EXPECT_EQ(unknown.code, "AF-PIPE-017");
+    EXPECT_EQ(unknown.remedy, "Did you mean `refactor`?");
+    EXPECT_THAT(unknown.where, testing::HasSubstr("implement.yaml:5:"));
+    EXPECT_EQ(with("  extends: agentforge:implement\n  changes:\n    - insert: {name: x}\n").code, "AF-PIPE-017");
+    EXPECT_EQ(with("  extends: agentforge:implement\n  changes:\n    - {remove: spec, after: red}\n").code, "AF-PIPE-017");
+    EXPECT_EQ(with("  extends: agentforge:implement\n  stages: []\n").code, "AF-PIPE-017");
 }
 
 }  // namespace agentforge::kernel

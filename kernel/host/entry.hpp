@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a task begins: the options that give it artifacts from outside, skip stages and leave some out.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/command_line.hpp"
+#include "pipeline/imports.hpp"
+
+namespace agentforge::kernel {
+
+class Project;
+struct Program;
+struct StartArguments;
+
+struct EntryArguments {
+    std::string spec;                       ///< A file.
+    std::string tests;                      ///< A folder or a file.
+    std::string task;                       ///< Another task.
+    std::vector<std::string> others;        ///< `NAME=FILE`.
+    std::string skip_to;
+    std::vector<std::string> without;
+
+    /// Whether artifacts are given.
+    [[nodiscard]] bool gives_artifacts() const { return !spec.empty() || !tests.empty() || !task.empty() || !others.empty(); }
+};
+
+void add_entry_options(const Command& command, EntryArguments& arguments);
+
+/// Reads what is given and settles where the task begins. Errors: those of pipeline/imports.hpp; AF-EXT-011 `--external` without a name.
+[[nodiscard]] Result<Entry> entry_of_arguments(const Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments);
+
+/// What the specification that is given is about; empty where none is.
+[[nodiscard]] std::string title_of(const Entry& entry);
+
+/// Why a stage will not run, as far as it can be told before the task exists; empty: it will, or what decides is not known yet.
+[[nodiscard]] std::string why_skipped(const PipelineTemplate& pipeline, const Entry& entry, std::size_t stage);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a task begins: with a specification, with tests, with another task's work, at a later stage; and what is refused."""
+
+import hashlib
+import re
+
+import yaml
+
+from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, call, entry, load_transcript, main, short_transcript
+
+TESTS = '''"""Tests of textkit.slug."""
+
+import unittest
+
+from textkit import words
+from textkit.slug import slugify
+
+
+class SlugifyTest(unittest.TestCase):
+    """Titles and their slugs."""
+
+    # REQ-001
+    def test_words_are_joined_by_hyphens_in_lower_case(self) -> None:
+        self.assertEqual(slugify("Hello, World!"), "hello-world")
+
+    def test_req_002_accents_are_dropped(self) -> None:
+        self.assertEqual(slugify("Crème brûlée"), "creme-brulee")
+
+    def test_a_title_without_letters_or_digits_has_the_empty_slug(self) -> None:
+        """REQ-003"""
+        self.assertEqual(slugify("?!"), "")
+
+    # REQ-001 (guard)
+    def test_words_still_keeps_case(self) -> None:
+        self.assertEqual(words("Hello, World!"), ["Hello", "World"])
+'''
+
+
+def specification():
+    """What SPEC hands in for the request."""
+    return entry(load_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"]
+
+
+def only(transcript, *stages):
+    return dict(transcript, entries=[each for each in transcript["entries"] if each["stage"] in stages])
+
+
+class EntryTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def spec_file(self, content=None, name="spec.yaml"):
+        file = self.folder / name
+        file.write_text(content if isinstance(content, str) else yaml.safe_dump(content or specification(), allow_unicode=True, sort_keys=False), encoding="utf-8")
+        return file
+
+    def tests_folder(self, text=TESTS, name="test_slug.py"):
+        folder = self.folder / "given" / "tests"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+        return folder
+
+    def run_with(self, transcript, command, *arguments):
+        file = self.folder / "transcript.yaml"
+        file.write_text(yaml.safe_dump(transcript, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        self.transcript_arguments = ["--set", "llm.backend=replay", "--set", f"llm.transcript={file}"]
+        return self.run_program(command, "--transcript", file, *arguments)
+
+    def stages(self, kind="stage_completed", task=None):
+        return [record["stage"] for record in self.records(kind, task)]
+
+    def skipped(self, task=None):
+        return {record["stage"]: record["reason"] for record in self.records("stage_skipped", task)}
+
+
+class TestFromSpec(EntryTest):
+    def test_a_specification_skips_to_red_and_is_delivered(self):
+        outcome = self.run_with(only(short_transcript(), "red", "green", "refactor", "deliver"), "implement", "--from-spec", self.spec_file(), "Implement the slugs")
+        self.assert_code(outcome, 0)
+        self.assertEqual(self.skipped(), {"intake": "spec_provided", "clarify": "spec_provided", "analyze": "begins at red", "spec": "spec_provided"})
+        self.assertEqual(self.stages(), ["red", "green", "refactor", "deliver"])
+        self.assertTrue(self.records("delivered"))
+
+    def test_what_is_imported_is_kept_hashed_and_journaled(self):
+        file = self.spec_file()
+        self.assert_code(self.run_with(only(short_transcript(), "red"), "implement", "--from-spec", file, "--exit-after", "red", "Implement the slugs"), 0)
+        imported = self.records("external_artifact_imported")[0]
+        self.assertEqual((imported["artifact_type"], imported["source"], imported["source_path"]), ("specification", "user_provided", str(file)))
+        self.assertEqual((imported["validation"]["contract"], imported["validation"]["status"]), ("specification", "passed"))
+        kept = yaml.safe_load((self.task_folder() / "external_inputs" / "specification.yaml").read_text(encoding="utf-8"))
+        self.assertEqual([each["id"] for each in kept["requirements"]], ["REQ-001", "REQ-002", "REQ-003"])
+        blobs = {blob["sha256"]: blob["text"] for blob in yaml.safe_load((self.task_folder() / "artifacts/blobs/blobs.yaml").read_text(encoding="utf-8"))["blobs"]}
+        self.assertEqual(hashlib.sha256(blobs[imported["validation"]["hash"]].encode()).hexdigest(), imported["validation"]["hash"])
+        state = yaml.safe_load((self.task_folder() / "state.yaml").read_text(encoding="utf-8"))
+        self.assertEqual((state["entry_stage"], state["external_inputs"]["specification"]["validation_hash"]), ("red", imported["validation"]["hash"]))
+        task = yaml.safe_load((self.task_folder() / "task.yaml").read_text(encoding="utf-8"))
+        self.assertEqual(task["inputs"]["external"]["specification"]["artifact_path"], str(file))
+        self.assert_journal_verifies()
+
+    def test_missing_fields_are_named_with_their_lines_and_nothing_else(self):
+        broken = specification()
+        del broken["title"]
+        del broken["requirements"][1]["acceptance_criteria"]
+        file = self.spec_file(broken)
+        line = next(number for number, text in enumerate(file.read_text(encoding="utf-8").splitlines(), 1) if "REQ-002" in text)
+        outcome = self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", file, "Implement"), "AF-EXT-001", "title", "requirements[1].acceptance_criteria", f"spec.yaml:{line}:")
+        self.assertEqual(len(re.findall(r"^  \S+spec\.yaml:\d+", outcome.err, re.M)), 2, outcome)
+        self.assertEqual(self.tasks(), [])
+
+    def test_a_file_that_is_not_there_or_no_yaml_is_refused(self):
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", "nowhere.yaml", "Implement"), "AF-BASE-010", "nowhere.yaml")
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file("- a\n"), "Implement"), "AF-EXT-001", "no map")
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file("a: [\n"), "Implement"), "AF-CONF-001", "spec.yaml:")
+        self.assertEqual(self.tasks(), [])
+
+    def test_a_pipeline_that_takes_no_specification_says_so(self):
+        self.assert_error(self.run_with(short_transcript(), "design", "--from-spec", self.spec_file(), "Design"), "AF-EXT-002", "design", "specification")
+
+    def test_start_takes_what_is_given_over_the_words(self):
+        outcome = self.assert_code(self.run_program("start", "--transcript", TRANSCRIPT, "--dry-run", "--json", "--from-spec", self.spec_file(), "Design a cache"), 0).json
+        self.assertEqual((outcome["pipeline"], outcome["goal"]), ("implement", "implement"))
+        self.assertEqual([stage["name"] for stage in outcome["stages"] if not stage["skipped"]], ["red", "green", "refactor", "deliver"])
+
+    def test_the_printed_form_filled_in_is_accepted(self):
+        form = self.assert_code(self.run_program("contracts", "template", "specification"), 0).out
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(form), "Implement"), "AF-EXT-001", "title", "description")
+        filled = re.sub(r'""', '"filled in"', form)
+        plan = self.run_program("implement", "--transcript", TRANSCRIPT, "--dry-run", "--from-spec", self.spec_file(filled), "Implement")
+        self.assert_code(plan, 0)
+        everything = re.sub(r"^#(?!#)", "", filled, flags=re.M)
+        self.assertEqual(set(yaml.safe_load(everything)) >= {"title", "requirements", "interfaces", "files_to_create"}, True)
+
+    def test_every_contract_prints_a_form(self):
+        for contract in self.run_program("contracts", "list", "--json").json["contracts"]:
+            with self.subTest(contract["name"]):
+                form = self.assert_code(self.run_program("contracts", "template", contract["name"]), 0).out
+                self.assertIsInstance(yaml.safe_load(re.sub(r"^#(?!#)", "", form, flags=re.M)), dict)
+
+
+class TestSkipTo(EntryTest):
+    def test_a_task_begins_at_an_entry_point_with_what_it_needs(self):
+        outcome = self.run_with(only(short_transcript(), "red"), "start", "--skip-to", "red", "--spec", self.spec_file(), "--exit-after", "red", REQUEST)
+        self.assert_code(outcome, 0)
+        self.assertEqual(self.stages(), ["red"])
+
+    def test_a_stage_that_lacks_what_it_builds_on_is_refused(self):
+        self.assert_error(self.start("--pipeline", "implement", "--skip-to", "red"), "AF-EXT-006", "specification", "--from-spec")
+        self.assert_error(self.start("--pipeline", "implement", "--skip-to", "green"), "AF-EXT-006", "no entry point")
+        self.assert_error(self.start("--pipeline", "implement", "--skip-to", "gren"), "AF-ORCH-041", "green")
+        self.assertEqual(self.tasks(), [])
+
+    def test_an_end_before_the_beginning_is_refused(self):
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), "--exit-after", "analyze", "Implement"), "AF-EXT-006", "analyze")
+
+    def test_a_stage_that_is_not_required_may_be_left_out(self):
+        own = yaml.safe_load((SOURCE / "config/pipelines/implement.yaml").read_text(encoding="utf-8"))
+        next(stage for stage in own["pipeline"]["stages"] if stage["name"] == "clarify")["required"] = False
+        file = self.repository / ".agentforge/pipelines/implement.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text(yaml.safe_dump(own, sort_keys=False), encoding="utf-8")
+        self.assert_code(self.start("--without", "clarify", "--exit-after", "analyze"), 0)
+        self.assertEqual(self.skipped(), {"clarify": "left out"})
+        self.assert_error(self.start("--without", "spec"), "AF-EXT-010", "required: false")
+
+
+class TestFromTests(EntryTest):
+    def implement(self, tests, *arguments, transcript=None):
+        return self.run_with(transcript or only(short_transcript(), "green", "refactor", "deliver"), "implement", "--from-spec", self.spec_file(), "--from-tests", tests, *arguments, "Implement the slugs")
+
+    def test_specification_and_tests_skip_to_green_and_deliver(self):
+        self.assert_code(self.implement(self.tests_folder()), 0)
+        self.assertEqual(self.stages(), ["green", "refactor", "deliver"])
+        self.assertEqual(self.skipped()["red"], "tests_provided")
+        self.assertTrue([gate for gate in self.records("gate") if gate["gate"] == "red" and gate["passed"]])
+        self.assertEqual({step["phase"] for step in self.steps()}, {"green", "refactor", "deliver"})
+        self.assertIn("tests/test_slug.py", self.git("show", "--stat", "--format=", self.records("delivered")[0]["commit"]))
+
+    def test_each_test_is_traced_to_its_requirement(self):
+        self.assert_code(self.implement(self.tests_folder(), "--exit-after", "green"), 0)
+        suite = yaml.safe_load((self.task_folder() / "artifacts/phases/red/test_suite.yaml").read_text(encoding="utf-8"))
+        traced = {test["name"].rpartition("::")[2]: (test["requirement_ref"], test["kind"]) for test in suite["test_files"][0]["tests"]}
+        self.assertEqual(traced, {"test_words_are_joined_by_hyphens_in_lower_case": ("REQ-001", "new"), "test_req_002_accents_are_dropped": ("REQ-002", "new"),
+                                  "test_a_title_without_letters_or_digits_has_the_empty_slug": ("REQ-003", "new"), "test_words_still_keeps_case": ("REQ-001", "guard")})
+
+    def test_imported_tests_are_locked(self):
+        transcript = only(short_transcript(), "green", "refactor", "deliver")
+        for each in transcript["entries"]:
+            each["step"] += each["stage"] == "green"
+        transcript["entries"].append({"stage": "green", "role": "software_developer", "step": 1, "tool_calls": call("create_file", path="tests/test_slug.py", content="", overwrite=True)})
+        self.assert_code(self.implement(self.tests_folder(), "--exit-after", "green", transcript=transcript), 0)
+        self.assertEqual(self.steps()[0]["result"]["status"], "failure")
+
+    def test_tests_that_pass_already_end_the_task_without_a_model_call(self):
+        text = TESTS.replace('slugify("?!"), ""', '"", ""')
+        outcome = self.assert_error(self.implement(self.tests_folder(text)), "AF-EXT-008", "empty_slug")
+        self.assertEqual(self.steps(), [], outcome)
+        self.assert_nothing_delivered()
+
+    def test_tests_that_cannot_be_loaded_end_the_task(self):
+        self.assert_error(self.implement(self.tests_folder(TESTS.replace("textkit.slug", "textkit.slog"))), "AF-EXT-008", "could not be loaded")
+
+    def test_a_test_whose_requirement_is_not_known_is_named(self):
+        self.assert_error(self.implement(self.tests_folder(TESTS.replace("    # REQ-001\n    def", "    def"))), "AF-EXT-009", "test_words_are_joined_by_hyphens_in_lower_case")
+
+    def test_tests_without_a_specification_are_refused(self):
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-tests", self.tests_folder(), "Implement"), "AF-EXT-003", "--from-spec")
+        self.assertEqual(self.tasks(), [])
+
+    def test_what_is_no_test_is_refused(self):
+        self.assert_error(self.implement(self.folder / "nowhere"), "AF-EXT-007", "nowhere")
+        self.assert_error(self.implement("."), "AF-EXT-007", "whole repository")
+        folder = self.tests_folder()
+        (folder / "linked.py").symlink_to(folder / "test_slug.py")
+        self.assert_error(self.implement(folder), "AF-EXT-007", "link")
+        self.assertEqual(self.tasks(), [])
+
+    def test_a_killed_process_goes_on_where_it_was(self):
+        self.assert_code(self.implement(self.tests_folder(), "--approve", "red"), 22)
+        self.assert_code(self.go_on("approve", self.task()), 0)
+        self.assertEqual(self.stages(), ["green", "refactor", "deliver"])
+
+
+class TestFromTask(EntryTest):
+    def test_the_accepted_specification_of_a_design_is_implemented(self):
+        self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
+        design = self.task()
+        outcome = self.run_with(only(short_transcript(), "red", "green", "refactor", "deliver"), "implement", "--from-task", design, "Implement what was designed")
+        self.assert_code(outcome, 0)
+        task = next(name for name in self.tasks() if name != design)
+        imported = self.records("external_artifact_imported", task)[0]
+        self.assertEqual((imported["source"], imported["source_task"]), ("task_reference", design))
+        self.assertEqual(self.stages(task=task), ["red", "green", "refactor", "deliver"])
+        suffix = task.removeprefix("task-")
+        self.assertEqual(yaml.safe_load((self.task_folder(task) / "external_inputs/specification.yaml").read_text(encoding="utf-8"))["spec_id"], "SPEC-" + suffix)
+
+    def test_a_task_without_an_accepted_specification_is_refused(self):
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-task", self.task(), "Implement"), "AF-EXT-004", "intake")
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-task", "task-20990101-nothing", "Implement"), "AF-TASK-002")
+        self.assertEqual(len(self.tasks()), 1)
+
+    def test_a_replay_begins_where_the_task_began(self):
+        self.assert_code(self.run_with(only(short_transcript(), "red", "green", "refactor", "deliver"), "implement", "--from-spec", self.spec_file(), "Implement the slugs"), 0)
+        self.assert_code(self.run_program("replay", self.task()), 0)
+
+
+class TestGoalPipelines(EntryTest):
+    """Each row of North Star 13.3, and the commands of 13.9."""
+
+    def test_test_runs_analyze_and_red_on_a_specification(self):
+        self.assert_code(self.run_with(only(short_transcript(), "analyze", "red"), "test", "--spec", self.spec_file()), 0)
+        self.assertEqual(self.stages(), ["analyze", "red"])
+        self.assertEqual(self.run_program("status", self.task(), "--json").json["request"], "Write tests for the specification: Add slugify")
+        self.assert_nothing_delivered()
+
+    def test_test_without_a_specification_says_how_to_give_one(self):
+        self.assert_error(self.run_with(short_transcript(), "test"), "AF-EXT-003", "--from-spec", "--from-task")
+        self.assert_error(self.start(request="Test the parser"), "AF-EXT-003", "specification")
+        self.assertEqual(self.tasks(), [])
+
+    def test_document_analyzes_and_delivers_documents_alone(self):
+        transcript = only(load_transcript(), "analyze", "deliver")
+        self.assert_code(self.run_with(transcript, "document", "textkit/"), 0)
+        self.assertEqual(self.stages(), ["analyze", "deliver"])
+        changed = self.git("show", "--name-only", "--format=%s", self.records("delivered")[0]["commit"]).split("\n")
+        self.assertEqual(changed[0], "Document textkit/ of this repository")
+        self.assertEqual(sorted(filter(None, changed[1:])), ["CHANGELOG.md", "docs/slugs.md"])
+
+    def test_implement_runs_every_stage_and_fix_ends_at_green(self):
+        plan = lambda *words: [stage["name"] for stage in self.run_program(*words, "--transcript", TRANSCRIPT, "--dry-run", "--json").json["stages"]]  # noqa: E731
+        self.assertEqual(plan("implement", "Add a cache"), ["intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver"])
+        self.assertEqual(plan("design", "Add a cache"), ["intake", "clarify", "analyze", "spec"])
+        self.assertEqual(plan("review", "Add a cache"), ["analyze"])
+        self.assertEqual(self.run_program("pipelines", "show", "fix", "--json").json["exit"]["stage"], "green")
+
+    def test_whole_words_decide_a_goal(self):
+        for request, goal in (("Document the parser", "document"), ("Write documentation for the parser", "document"), ("the latest prefix of the documentary", "implement"),
+                              ("Add tests beside the code", "test"), ("Add a test page", "implement")):
+            with self.subTest(request):
+                outcome = self.run_program("start", "--transcript", TRANSCRIPT, "--dry-run", request)
+                self.assertIn(f"agentforge: goal {goal}, pipeline {goal}, ", outcome.err)
+
+    def test_a_design_ends_with_its_summary_and_says_what_may_follow(self):
+        outcome = self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
+        for words in ("Specified: Add slugify", "REQ-003 (should)", "Would you like to go on to the implementation?", f"--pipeline implement --from-task {self.task()}"):
+            self.assertIn(words, outcome.out)
+        told = self.run_program("design", "--transcript", TRANSCRIPT, "--json", REQUEST).json
+        self.assertEqual(told["continuation"]["next_pipeline"], "implement")
+
+
+class TestSpecificationTemplates(EntryTest):
+    """The template files of North Star 13.5, as they stand there."""
+
+    def setUp(self):
+        super().setUp()
+        folder = self.repository / ".agentforge" / "pipelines"
+        folder.mkdir(parents=True)
+        for file in (SOURCE / "tests/unit/config/templates").glob("*.yaml"):
+            (folder / file.name).write_bytes(file.read_bytes())
+
+    def test_all_are_valid_and_the_projects_own(self):
+        self.assert_code(self.run_program("pipelines", "validate"), 0)
+        told = self.run_program("pipelines", "list", "--json").json["pipelines"]
+        self.assertEqual(sorted(each["name"] for each in told if each["of_project"]), ["design", "implement", "test"])
+
+    def test_design_hands_its_specification_to_implement(self):
+        design = self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
+        self.assertIn("Would you like to continue to implementation?", design.out)
+        first = self.task()
+        self.assert_code(self.run_with(only(short_transcript(), "red", "green", "refactor", "deliver"), "implement", "--from-task", first, "Implement what was designed"), 0)
+        self.assertTrue(self.records("delivered", next(name for name in self.tasks() if name != first)))
+
+    def test_implement_runs_whole(self):
+        self.assert_code(self.run_with(short_transcript(), "implement", REQUEST), 0)
+        self.assertTrue(self.records("delivered"))
+
+    def test_test_takes_its_specification_from_outside(self):
+        self.assert_error(self.run_with(short_transcript(), "test", "Write tests"), "AF-EXT-003")
+        self.assert_code(self.run_with(only(short_transcript(), "analyze", "red"), "test", "--spec", self.spec_file()), 0)
+        self.assertEqual(self.stages(), ["analyze", "red"])
+
+
+class TestOverlays(EntryTest):
+    def overlay(self, *changes):
+        file = self.repository / ".agentforge/pipelines/implement.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(yaml.safe_dump({"pipeline": {"name": "implement", "extends": "agentforge:implement", "changes": list(changes)}}, sort_keys=False), encoding="utf-8")
+
+    def test_a_project_leaves_a_shipped_stage_out(self):
+        self.overlay({"remove": "refactor"})
+        transcript = short_transcript()
+        self.assert_code(self.run_with(only(transcript, "intake", "clarify", "analyze", "spec", "red", "green", "deliver"), "implement", REQUEST), 0)
+        self.assertNotIn("refactor", [record["stage"] for record in self.records("stage_started")])
+
+    def test_origin_says_where_each_stage_was_written(self):
+        self.overlay({"replace": {"name": "refactor", "max_steps": 9}})
+        outcome = self.assert_code(self.run_program("pipelines", "show", "implement", "--origin"), 0)
+        self.assertRegex(outcome.out, r"intake +shipped +\S+config/pipelines/implement\.yaml:\d+:\d+\n")
+        self.assertRegex(outcome.out, r"refactor +project +\S+\.agentforge/pipelines/implement\.yaml:\d+:\d+ \(replaced\)\n +the rest +\S+config/pipelines/implement\.yaml:")
+        told = self.run_program("pipelines", "show", "implement", "--origin", "--json").json["stages"]
+        self.assertEqual([each["change"] for each in told if each["of_project"]], ["replaced"])
+
+    def test_a_broken_change_is_refused_with_its_line(self):
+        self.overlay({"remove": "refector"})
+        self.assert_error(self.run_program("pipelines", "list"), "AF-PIPE-017", "refactor", "implement.yaml:")
+
+
+class TestExitPoints(EntryTest):
+    def test_through_and_exit_after_end_with_a_verified_artifact_where_the_template_lets_them(self):
+        file = self.repository / ".agentforge/pipelines/implement.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text("pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - replace: {name: clarify, exit_point: false}\n", encoding="utf-8")
+        self.assert_error(self.start("--exit-after", "clarify"), "AF-EXT-012", "intake, analyze")
+        self.assertEqual(self.tasks(), [])
+        self.assert_code(self.start("--through", "analyze"), 0)
+
+    def test_through_goes_beyond_a_default_exit(self):
+        file = self.repository / ".agentforge/pipelines/mine.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text("pipeline:\n  name: mine\n  description: x\n  goal_type: mine\n  stages:\n    - {name: intake, default_exit: true}\n    - name: clarify\n    - name: analyze\n", encoding="utf-8")
+        self.assert_code(self.start("--pipeline", "mine"), 0)
+        self.assertEqual(self.stages(), ["intake"])
+        self.assert_code(self.start("--pipeline", "mine", "--through", "analyze"), 0)
+        newest = max(self.tasks(), key=lambda task: (self.task_folder(task) / "task.yaml").stat().st_mtime_ns)
+        self.assertEqual(self.stages(task=newest), ["intake", "clarify", "analyze"])
+
+
+if __name__ == "__main__":
+    main()
