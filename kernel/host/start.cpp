@@ -12,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "config/goals.hpp"
+#include "config/orchestration.hpp"
 #include "git/repository.hpp"
 #include "host/command_line.hpp"
 #include "host/compare.hpp"
@@ -293,6 +294,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     const auto choice = choose_pipeline(project, arguments, request);
     if (!choice.ok()) { return program.fail(choice.error()); }
     auto pipeline = project.pipelines().get(choice->pipeline);
+    if (pipeline.ok()) { pipeline = with_orchestration(std::move(*pipeline), project.settings()); }
     if (!pipeline.ok()) { return program.fail(pipeline.error()); }
     name_choice(program, *choice);
     if (arguments.prepare) {
@@ -332,6 +334,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     options.supervised = arguments.supervised;
     options.interactive = wants_interactive(project, arguments);
     options.include_uncommitted = arguments.include_uncommitted;
+    options.base = *arguments.base;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
     options.configuration = project.settings_for_task();
     options.seal = [&project](json::object& configuration) { return project.seal(configuration); };
@@ -345,7 +348,26 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
 
 namespace {
 
-int run_start(Program& program, const StartArguments& arguments) {
+/// A review of what a task delivered, on its commit. The task itself has ended and stays as it is.
+void review_again(StartArguments& arguments) {
+    arguments.takes_path = false;
+    arguments.prepare = [task = arguments.request, base = arguments.base](Project& project, PipelineTemplate&) -> Result<std::string> {
+        AF_TRY(const std::string id, project.tasks().resolve(task));
+        AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
+        if (state.commit.empty()) {
+            return Error{"AF-CLI-170", "task " + id + " has delivered no commit that could be reviewed again (it is " + std::string(to_string(state.status)) + ")", "",
+                         "`agentforge resume " + id + "` goes on with it; in the pipeline loop it is reviewed before it delivers", ErrorKind::conflict};
+        }
+        *base = TaskBase{state.commit, delivered_tree(state), state.branch};
+        AF_TRY(const Repository repository, Repository::open(project.place().root));
+        std::string files;
+        AF_TRY(const auto changes, repository.diff(delivery_base(state).tree, delivered_tree(state)));
+        for (const TreeChange& change : changes) { files += "\n- " + change.path; }
+        return "Review again what task " + id + " has delivered as commit " + state.commit + ". It was asked: " + ellipsis(state.request, 4000) + "\nIt changed:" + ellipsis(files, 8000);
+    };
+}
+
+int run_start(Program& program, StartArguments arguments) {
     if (arguments.skip_verify) {
         program.fail(Error{"AF-CLI-010", "--skip-verify is not offered: verification is what this program is for", "",
                            "to stop earlier, use --exit-after STAGE", ErrorKind::invalid});
@@ -354,6 +376,7 @@ int run_start(Program& program, const StartArguments& arguments) {
     if (arguments.wait) { program.settings.emplace_back("escalation.wait_seconds", "604800"); }
     const auto request = request_of(program, arguments);
     if (!request.ok()) { return program.fail(request.error()); }
+    if (arguments.force) { review_again(arguments); }
     // What is wrong with the words themselves is said whatever else is missing.
     if (const auto words = check_request(*request); !words.ok()) { return program.fail(words.error()); }
     const auto work = [&] { return start_task(program, arguments, *request); };
@@ -385,6 +408,12 @@ void add_task_options(const Command& command, Program& program, const std::share
                                               "Record the model's answers into this transcript")->type_name("FILE");
     add_option_function(*command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
                                               "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")->type_name("TYPE")->one_of({"commit", "branch", "files", "pr"});
+    for (const auto& [option, part] : {std::pair{"--planner-timeout", "planner"}, {"--executor-timeout", "executor"}, {"--verifier-timeout", "verifier"}, {"--reviewer-timeout", "reviewer"}}) {
+        add_option_function(*command, option, [&program, key = std::string("orchestration.stages.") + part + ".timeout"](const std::string& seconds) { program.settings.emplace_back(key, seconds); },
+                            std::string("Agent time that a visit of a stage of the part ") + part + " may take (orchestration." + part + "_timeout)")->type_name("SECONDS");
+    }
+    add_option_function(*command, "--cycle-limit", [&program](const std::string& times) { program.settings.emplace_back("orchestration.cycle_limit", times); },
+                                              "How often work may be sent back to a stage before a person is asked (orchestration.cycle_limit)")->type_name("N");
     const Option dry_run = add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
     add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge attach` shows what it does")->excludes(dry_run);
     add_run_output(command, program);
@@ -421,6 +450,7 @@ constexpr StartCommand start_commands[] = {
     {"review", "Have code looked at, and nothing written", "review", true,
      "Examples:\n"
      "  agentforge review src/auth\n"
+     "  agentforge review 1f2e3d4c --force\n"
      "  agentforge review \"How do we handle expired tokens?\" --model large"},
 };
 
@@ -436,6 +466,7 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
         add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default where it is set, else what the words of the request ask for)")->type_name("PIPELINE");
     }
     add_task_options(command, program, arguments);
+    if (kind.takes_path) { add_flag(*command, "--force", arguments->force, "The request is a task: what it has delivered is reviewed again, on its commit"); }
     add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();
     command->footer(kind.footer);
     command->callback([&program, arguments] { program.command = [&program, arguments] { return run_start(program, *arguments); }; });
