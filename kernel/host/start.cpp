@@ -408,9 +408,13 @@ void add_task_options(const Command& command, Program& program, const std::share
                                               "Record the model's answers into this transcript")->type_name("FILE");
     add_option_function(*command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
                                               "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")->type_name("TYPE")->one_of({"commit", "branch", "files", "pr"});
-    for (const auto& [option, part] : {std::pair{"--planner-timeout", "planner"}, {"--executor-timeout", "executor"}, {"--verifier-timeout", "verifier"}, {"--reviewer-timeout", "reviewer"}}) {
-        add_option_function(*command, option, [&program, key = std::string("orchestration.stages.") + part + ".timeout"](const std::string& seconds) { program.settings.emplace_back(key, seconds); },
-                            std::string("Agent time that a visit of a stage of the part ") + part + " may take (orchestration." + part + "_timeout)")->type_name("SECONDS");
+    struct PartTimeout { const char* option; const char* setting; const char* description; };
+    static constexpr PartTimeout timeouts[] = {{"--planner-timeout", "orchestration.stages.planner.timeout", "How long agents of a planning stage may work (orchestration.planner_timeout)"},
+                                               {"--executor-timeout", "orchestration.stages.executor.timeout", "How long agents of an executing stage may work (orchestration.executor_timeout)"},
+                                               {"--verifier-timeout", "orchestration.stages.verifier.timeout", "How long agents of a verifying stage may work (orchestration.verifier_timeout)"},
+                                               {"--reviewer-timeout", "orchestration.stages.reviewer.timeout", "How long agents of a reviewing stage may work (orchestration.reviewer_timeout)"}};
+    for (const PartTimeout& each : timeouts) {
+        add_option_function(*command, each.option, [&program, &each](const std::string& seconds) { program.settings.emplace_back(each.setting, seconds); }, each.description)->type_name("SECONDS");
     }
     add_option_function(*command, "--cycle-limit", [&program](const std::string& times) { program.settings.emplace_back("orchestration.cycle_limit", times); },
                                               "How often work may be sent back to a stage before a person is asked (orchestration.cycle_limit)")->type_name("N");

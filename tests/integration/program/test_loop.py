@@ -223,6 +223,16 @@ class LoopTrustTests(LoopTest):
         self.assertEqual(self.records("delivered"), [])
         self.assertNotIn("review", self.completed())
 
+    def test_what_a_commit_hook_refuses_goes_back_to_execution(self):
+        hook = self.repository / ".git/hooks/pre-commit"
+        hook.write_text("#!/bin/sh\ngit diff --cached --name-only | grep -q slug.py || exit 0\ngit show :textkit/slug.py | grep -q Licence && exit 0\necho 'slug.py:1: no licence line' >&2\nexit 1\n")
+        hook.chmod(0o755)
+        licensed = [model.said("execute", model.DEVELOPER, 1, model.call("edit_file", path="textkit/slug.py", search='"""Slugs for URLs."""', replace='"""Slugs for URLs. Licence: none."""'), visit=2),
+                    model.hands_in("It names its licence.", visit=2, step=2)]
+        self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(), model.exports(), model.review(), model.deliver(), licensed, model.review(visit=2), model.deliver(visit=2))), 0)
+        self.assertEqual(self.cycles(), [("deliver", "verify"), ("verify", "execute")])
+        self.assertIn("slug.py:1: no licence line", self.records("cycle_started")[1]["reason"])
+
     def test_tests_are_locked_during_execution(self):
         attack = [model.said("execute", model.DEVELOPER, 1, model.call("create_file", path="tests/test_slug.py", content="", overwrite=True)), *model.writes_slugify(step=2)]
         self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), attack, model.exports(), model.review(), model.deliver())), 0)
