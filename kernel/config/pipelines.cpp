@@ -153,6 +153,9 @@ Result<StageTemplate> read_stage(const json::value& value, const std::string& po
     fields.boolean("iterate", out.iterate);
     fields.text("iterate_prompt", out.iterate_prompt);
     fields.boolean("default_exit", out.default_exit);
+    fields.text("also_makes", out.also_makes);
+    fields.text("part", out.part);
+    fields.text("context_strategy", out.context_strategy);
     fields.boolean("locks_tests", out.locks_tests);
     fields.boolean("delivers", out.delivers);
     fields.number("max_iterations", out.max_iterations);
@@ -253,6 +256,13 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
         names.push_back(stage.name);
         if (stage.max_cycles > cycle_limit) {
             return broken("AF-PIPE-004", at + "/max_cycles", "max_cycles is " + std::to_string(stage.max_cycles) + "; at most 10 cycles are allowed", "Write 10 or less.");
+        }
+        for (const auto& [key, said, words] : {std::tuple{"part", &stage.part, &stage_parts()}, std::tuple{"context_strategy", &stage.context_strategy, &context_strategies()}}) {
+            if (said->empty() || std::ranges::find(*words, *said) != words->end()) { continue; }
+            const auto near = nearest(*said, *words);
+            std::string known;
+            for (const std::string& word : *words) { known += (known.empty() ? "" : ", ") + word; }
+            return broken("AF-PIPE-001", at + "/" + key, "`" + std::string(key) + "` is `" + ellipsis(*said, 60) + "`, which there is not", near.empty() ? "Write one of " + known + "." : "Did you mean `" + near + "`?");
         }
         if (stage.timeout.count() <= 0) { return broken("AF-PIPE-001", at + "/timeout_seconds", "the stage's timeout is 0", "Write at least 1 second."); }
         AF_CHECK(edit_checks(stage.config, at + "/config"));
@@ -356,7 +366,7 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
     if (!pipeline.deliverable.empty()) {
         AF_CHECK(check(pipeline.deliverable, "/pipeline/exit/deliverable"));
         const auto end = pipeline.stages.begin() + static_cast<std::ptrdiff_t>(pipeline.index_of(pipeline.exit_stage).value_or(pipeline.stages.size() - 1)) + 1;
-        if (std::none_of(pipeline.stages.begin(), end, [&](const StageTemplate& stage) { return stage.contract == pipeline.deliverable; })) {
+        if (std::none_of(pipeline.stages.begin(), end, [&](const StageTemplate& stage) { return makes(stage, pipeline.deliverable); })) {
             return broken("AF-PIPE-015", "/pipeline/exit/deliverable", "the pipeline is for a " + ellipsis(pipeline.deliverable, 60) + ", which no stage up to " + pipeline.exit_stage + " makes",
                           "Name the contract of one of these stages, or end the pipeline later.");
         }
@@ -367,7 +377,7 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
 /// What a stage of a template takes over from the stage of the same name in the shipped `implement`.
 constexpr std::string_view inherited[] = {"executor", "agent", "reviewers", "review_mode", "contract", "artifact", "prerequisites", "config",
                                           "entry_point", "exit_point", "iterable", "timeout_seconds", "max_iterations", "max_retries", "max_cycles",
-                                          "max_reviews", "max_heals", "max_steps", "budget_share"};
+                                          "max_reviews", "max_heals", "max_steps", "budget_share", "part"};
 
 struct Mapping { std::optional<std::string> primary; std::optional<std::vector<std::string>> reviewers; std::optional<bool> blocking; };
 
@@ -478,6 +488,10 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
         if (found->second.reviewers && may("reviewers")) { stage.reviewers = *found->second.reviewers; }
         if (found->second.blocking && may("review_mode")) { stage.review_blocking = *found->second.blocking; }
     }
+    for (StageTemplate& stage : pipeline.stages) {
+        const auto made = contracts.get(stage.contract);
+        stage.also_makes = made.ok() ? made->extends() : std::string();
+    }
     if (pipeline.deliverable.empty()) {
         if (const auto exit = pipeline.index_of(pipeline.exit_stage)) { pipeline.deliverable = pipeline.stages[*exit].contract; }
     }
@@ -503,6 +517,18 @@ json::object external_json(const std::map<std::string, ExternalArtifact, std::le
 std::string exit_gate(const StageTemplate& stage) {
     const json::value* gate = stage.config.if_contains("exit_gate");
     return gate != nullptr && gate->is_string() ? std::string(gate->get_string()) : std::string();
+}
+
+bool makes(const StageTemplate& stage, std::string_view contract) { return stage.contract == contract || (!contract.empty() && stage.also_makes == contract); }
+
+const std::vector<std::string>& stage_parts() {
+    static const std::vector<std::string> words{"planner", "executor", "verifier", "reviewer"};
+    return words;
+}
+
+const std::vector<std::string>& context_strategies() {
+    static const std::vector<std::string> words{"full", "focused", "minimal", "summary"};
+    return words;
 }
 
 bool writes_tests(const StageTemplate& stage) { return stage.locks_tests.value_or(exit_gate(stage) == gate_name::red); }
@@ -576,6 +602,9 @@ json::object PipelineTemplate::to_json() const {
             {"max_reviews", stage.max_reviews}, {"max_heals", stage.max_heals}, {"max_steps", stage.max_steps}, {"budget_share", stage.budget_share}, {"timeout_ms", stage.timeout.count()},
             {"approve", stage.approve}, {"entry_point", stage.entry_point}, {"exit_point", stage.exit_point}, {"config", stage.config}};
         if (stage.iterable) { entry["iterable"] = true; }
+        if (!stage.also_makes.empty()) { entry["also_makes"] = stage.also_makes; }
+        if (!stage.part.empty()) { entry["part"] = stage.part; }
+        if (!stage.context_strategy.empty()) { entry["context_strategy"] = stage.context_strategy; }
         if (stage.locks_tests) { entry["locks_tests"] = *stage.locks_tests; }
         if (stage.delivers) { entry["delivers"] = *stage.delivers; }
         list.push_back(std::move(entry));

@@ -23,6 +23,7 @@ struct StageTemplate {
     std::vector<std::string> reviewers;
     bool review_blocking = true;
     std::string contract;                   ///< Output contract.
+    std::string also_makes;                 ///< The contract that `contract` extends: its artifact is one of that, too. Empty: none.
     std::string artifact;                   ///< File name under artifacts/phases/<stage>/; defaults to the contract's name.
     std::vector<std::string> prerequisites; ///< Contracts that must have been produced.
     bool required = true;                   ///< False: the user may leave the stage out (`--without`).
@@ -45,12 +46,19 @@ struct StageTemplate {
     bool exit_point = true;                 ///< A task may end here: `--exit-after`, `--through`.
     std::optional<bool> locks_tests;        ///< Nobody changes its tests once they are accepted; unsaid: where its exit gate is `red`.
     std::optional<bool> delivers;           ///< Its work ends in the delivery; unsaid: where its contract is `delivery_report`.
+    std::string part;                       ///< planner, executor, verifier, reviewer or empty: whose settings (`orchestration.…`) hold for it.
+    std::string context_strategy;           ///< What its agents see of the task besides the stage's own words: full, focused, minimal, summary; empty: focused.
     json::object config;                    ///< Handed to the stage as it is.
     bool operator==(const StageTemplate&) const = default;
 };
 
 /// The gate that must pass on the recorded tree before the stage's artifact is accepted (`config.exit_gate`); empty: none.
 [[nodiscard]] std::string exit_gate(const StageTemplate& stage);
+/// Whether its artifact is one of this contract: its own, or the one that it extends.
+[[nodiscard]] bool makes(const StageTemplate& stage, std::string_view contract);
+/// The words of StageTemplate::part and ::context_strategy.
+[[nodiscard]] const std::vector<std::string>& stage_parts();
+[[nodiscard]] const std::vector<std::string>& context_strategies();
 /// Its tests are locked once they are accepted.
 [[nodiscard]] bool writes_tests(const StageTemplate& stage);
 /// The task's change is delivered in it.

@@ -28,6 +28,15 @@ std::vector<std::string> pointer_parts(std::string_view pointer) {
     return parts;
 }
 
+std::string text_at_top(const YamlDocument& document, std::string_view key) {
+    const auto* top = document.value.if_object();
+    const auto* value = top == nullptr ? nullptr : top->if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::string extended_name(const YamlDocument& document) { return text_at_top(document, "extends"); }
+std::string contract_name_in(const YamlDocument& document) { return text_at_top(document, "contract"); }
+
 /// Removes what a pointer names; nothing where it is not there.
 void erase_at(json::object& object, std::string_view pointer) {
     const auto parts = pointer_parts(pointer);
@@ -72,14 +81,15 @@ private:
 }  // namespace
 
 struct Contract::Data {
-    Data(CompiledContract the_compiled, std::vector<Condition> the_conditions, std::string the_source)
-        : compiled(std::move(the_compiled)), conditions(std::move(the_conditions)), source(std::move(the_source)) {
+    Data(CompiledContract the_compiled, std::vector<Condition> the_conditions, std::string the_source, std::string the_base)
+        : compiled(std::move(the_compiled)), conditions(std::move(the_conditions)), source(std::move(the_source)), extends(std::move(the_base)) {
         for (const auto* rule : compiled.rules) { rule_texts.emplace_back(rule->text); }
     }
 
     CompiledContract compiled;
     std::vector<Condition> conditions;
     std::string source;
+    std::string extends;
     std::vector<std::string> rule_texts;
     LaterCheck full;
     LaterCheck model;
@@ -95,6 +105,7 @@ const std::string& Contract::name() const noexcept { return data_->compiled.name
 const std::string& Contract::version() const noexcept { return data_->compiled.version; }
 const std::string& Contract::description() const noexcept { return data_->compiled.description; }
 const std::string& Contract::source() const noexcept { return data_->source; }
+const std::string& Contract::extends() const noexcept { return data_->extends; }
 const json::object& Contract::schema() const noexcept { return data_->compiled.schema; }
 const json::object& Contract::model_schema() const noexcept { return data_->compiled.model_schema; }
 const std::map<std::string, std::string, std::less<>>& Contract::measured() const noexcept { return data_->compiled.measured; }
@@ -146,24 +157,68 @@ void Contract::fill_measured(json::object& artifact, const json::object& facts) 
 Result<Contract> compile_contract(const YamlDocument& document) {
     AF_TRY(CompiledContract compiled, compile_language(document));
     AF_TRY(auto conditions, read_conditions(document));
-    return Contract(std::make_shared<const Contract::Data>(std::move(compiled), std::move(conditions), document.source));
+    return Contract(std::make_shared<const Contract::Data>(std::move(compiled), std::move(conditions), document.source, extended_name(document)));
 }
+
+namespace {
+
+/// A contract that extends `base`: the base's fields and rules, then its own. Its own field stands in place of the base's.
+Result<Contract> compile_extending(YamlDocument document, const YamlDocument& base) {
+    json::object& top = document.value.get_object();
+    const json::object& below = base.value.get_object();
+    const auto merged = [&](std::string_view key) {
+        json::object both = below.contains(key) ? below.at(key).as_object() : json::object();
+        if (const auto* own = top.if_contains(key); own != nullptr && own->is_object()) {
+            for (const auto& [name, value] : own->get_object()) { both.insert_or_assign(name, value); }
+        }
+        return both;
+    };
+    if (const auto* own = top.if_contains("schema"); own == nullptr || own->is_object()) { top["schema"] = merged("schema"); }
+    if (below.contains("conditions") && !top.contains("conditions")) { top["conditions"] = below.at("conditions"); }
+    if (below.contains("validation") && (!top.contains("validation") || top.at("validation").is_array())) {
+        json::array rules = below.at("validation").as_array();
+        if (const auto* own = top.if_contains("validation")) { rules.insert(rules.end(), own->get_array().begin(), own->get_array().end()); }
+        top["validation"] = std::move(rules);
+    }
+    return compile_contract(document);
+}
+
+}  // namespace
 
 Result<ContractSet> ContractSet::load(const std::vector<std::string>& directories) {
     ContractSet set;
+    std::map<std::string, YamlDocument> extending;
+    std::map<std::string, YamlDocument> plain;
     for (const auto& directory : directories) {
         AF_TRY(const auto files, yaml_files_of(directory));
         std::map<std::string, std::string> here;
         for (const auto& file : files) {
-            AF_TRY(const YamlDocument document, load_yaml(file));
-            AF_TRY(Contract contract, compile_contract(document));
-            const auto name = contract.name();
+            AF_TRY(YamlDocument document, load_yaml(file));
+            const bool extends = !extended_name(document).empty();
+            std::string name = extends ? contract_name_in(document) : std::string();
+            if (!extends) {
+                AF_TRY(Contract contract, compile_contract(document));
+                name = contract.name();
+                set.contracts_.insert_or_assign(name, std::move(contract));
+            }
             if (const auto [other, added] = here.emplace(name, file); !added) {
                 return Error{"AF-CONT-010", "two files of one folder define the contract " + name, document.where("/contract"),
                              "Rename one of them; the other is " + other->second + ".", ErrorKind::conflict};
             }
-            set.contracts_.insert_or_assign(name, std::move(contract));
+            // Later folders win, whichever kind of the two they bring.
+            (extends ? plain : extending).erase(name);
+            (extends ? extending : plain).insert_or_assign(name, std::move(document));
         }
+    }
+    for (auto& [name, document] : extending) {
+        const auto base = plain.find(extended_name(document));
+        if (base == plain.end()) {
+            const auto near = nearest(extended_name(document), set.names());
+            return Error{"AF-CONT-014", "the contract extends `" + ellipsis(extended_name(document), 80) + "`, which there is not, or which itself extends another", document.where("/extends"),
+                         near.empty() ? "Name a contract that extends none." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+        }
+        AF_TRY(Contract contract, compile_extending(std::move(document), base->second));
+        set.contracts_.insert_or_assign(name, std::move(contract));
     }
     return set;
 }

@@ -46,6 +46,8 @@ public:
     [[nodiscard]] const std::string& version() const noexcept;
     [[nodiscard]] const std::string& description() const noexcept;
     [[nodiscard]] const std::string& source() const noexcept;
+    /// The contract that this one extends: each artifact of this one is one of that, too. Empty: none.
+    [[nodiscard]] const std::string& extends() const noexcept;
     /// The JSON Schema of the whole artifact.
     [[nodiscard]] const json::object& schema() const noexcept;
     /// The same without measured properties: what a model is asked for.

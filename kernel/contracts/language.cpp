@@ -44,7 +44,7 @@ constexpr Keyword keywords[] = {
 };
 
 const std::vector<std::string> type_names{"string", "integer", "number", "boolean", "array", "object", "null"};
-const std::vector<std::string> contract_keys{"contract", "version", "description", "schema", "validation", "conditions", "additionalProperties"};
+const std::vector<std::string> contract_keys{"contract", "version", "description", "schema", "validation", "conditions", "additionalProperties", "extends"};
 
 const std::map<std::string, std::string, std::less<>>& formats() {
     static const std::map<std::string, std::string, std::less<>> known{
@@ -75,6 +75,7 @@ public:
         }
         CompiledContract out;
         AF_TRY(out.name, text(*top, "contract"));
+        if (top->contains("extends")) { AF_CHECK(text(*top, "extends")); }
         AF_TRY(out.version, text(*top, "version"));
         AF_TRY(out.description, text(*top, "description"));
         if (const auto problem = name_problem(out.name); !problem.empty()) {

@@ -335,6 +335,64 @@ void reviews_exist(const NamedRule& rule, const json::object& artifact, const Ru
     named_agents_exist(rule, artifact, "reviews", context, violations);
 }
 
+std::int64_t whole_number(const json::object& object, std::string_view key) {
+    const auto* value = object.if_contains(key);
+    return value != nullptr && value->is_int64() ? value->get_int64() : value != nullptr && value->is_uint64() ? static_cast<std::int64_t>(value->get_uint64()) : 0;
+}
+
+void steps_are_numbered(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
+    std::int64_t expected = 0;
+    each_object(artifact, "steps", {}, [&](const json::object& step, const ArtifactPath& path) {
+        expected += 1;
+        if (const auto number = whole_number(step, "number"); number != expected) {
+            violations.add(path.field("number"), rule.text, path.words_of("number") + " is " + std::to_string(number) + "; it must be " + std::to_string(expected));
+        }
+    });
+}
+
+void steps_depend_on_earlier(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
+    each_object(artifact, "steps", {}, [&](const json::object& step, const ArtifactPath& path) {
+        for (const auto& other : list_of(step, "depends_on")) {
+            const auto number = other.is_int64() ? other.get_int64() : 0;
+            if (number >= 1 && number < whole_number(step, "number")) { continue; }
+            violations.add(path.field("depends_on"), rule.text, path.words_of("depends_on") + " holds " + show(other) + ", which is no step before it");
+        }
+    });
+}
+
+void steps_name_requirements(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
+    const auto ids = requirement_ids(artifact);
+    each_object(artifact, "steps", {}, [&](const json::object& step, const ArtifactPath& path) {
+        each_text(step, "requirements", path, [&](std::string_view reference, const ArtifactPath& at) { add_unknown_reference(rule, ids, reference, at, violations); });
+    });
+}
+
+void tested_requirements_have_steps(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
+    std::set<std::string, std::less<>> named;
+    each_object(artifact, "steps", {}, [&](const json::object& step, const ArtifactPath& path) {
+        each_text(step, "requirements", path, [&](std::string_view reference, const ArtifactPath&) { named.emplace(reference); });
+    });
+    each_object(artifact, "requirements", {}, [&](const json::object& requirement, const ArtifactPath& path) {
+        const auto method = text_of(requirement, "verification_method");
+        const auto id = text_of(requirement, "id");
+        if ((!method.empty() && method != "test") || id.empty() || named.contains(id)) { return; }
+        violations.add(path.field("id"), rule.text, path.words_of("id") + " is " + show(json::string(id)) + ", which no step names under `requirements`");
+    });
+}
+
+void decision_fits_issues(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
+    const bool approves = text_of(artifact, "decision") == "approve";
+    if (!approves && list_of(artifact, "issues").empty()) {
+        violations.add(ArtifactPath().field("issues"), rule.text, "the work is sent back, and issues is empty: nobody would know what to change");
+    }
+    if (!approves) { return; }
+    each_object(artifact, "issues", {}, [&](const json::object& issue, const ArtifactPath& path) {
+        const auto severity = text_of(issue, "severity");
+        if (severity != "high" && severity != "critical") { return; }
+        violations.add(path.field("severity"), rule.text, path.words_of("severity") + " is " + std::string(severity) + ", and the decision is approve: send the work back, or rate the issue for what it is");
+    });
+}
+
 void stages_are_unique(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
     std::set<std::string, std::less<>> seen;
     each_object(object_of(artifact, "pipeline"), "stages", ArtifactPath().field("pipeline"), [&](const json::object& stage, const ArtifactPath& path) {
@@ -393,6 +451,11 @@ const std::vector<NamedRule>& named_rules() {
         {"reviewed_by agents must exist", false, reviewed_by_exist},
         {"reviewed agents must exist", false, reviews_exist},
         {"stage names are unique", false, stages_are_unique},
+        {"steps are numbered from 1 without a gap", false, steps_are_numbered},
+        {"steps depend on earlier steps only", false, steps_depend_on_earlier},
+        {"steps name requirements of this specification", false, steps_name_requirements},
+        {"every requirement that is tested belongs to a step", false, tested_requirements_have_steps},
+        {"work is approved without grave issues and sent back with at least one issue", false, decision_fits_issues},
     };
     return rules;
 }

@@ -144,6 +144,9 @@ public:
     void on(const TaskState&, const records::ReviewFinished& review) {
         display_.line(fmt::format("    {} review by {}: {} blocking, {} advisory", display_.mark(review.blocking == 0), printable(review.reviewer), review.blocking, *review.advisory));
     }
+    void on(const TaskState&, const records::CallStarted& started) {
+        if (started.plan_step) { display_.line("    " + printable(plan_step_text(*started.plan_step), 300)); }
+    }
     void on(const TaskState&, const records::CycleStarted& cycle) {
         display_.line(fmt::format("    back from {} to {}: {}", printable(*cycle.stage), printable(*cycle.to), printable(*cycle.reason)));
     }

@@ -49,6 +49,12 @@ public:
     void on(const records::ReviewFinished& review) {
         add("review", {{"stage", review.stage}, {"reviewer", review.reviewer}, {"blocking", review.blocking}, {"advisory", *review.advisory}});
     }
+    void on(const records::CallStarted& started) {
+        if (!started.plan_step) { return; }
+        json::object fields{{"stage", *started.stage}};
+        for (auto& [key, value] : records::to_fields(*started.plan_step)) { fields[key] = value; }
+        add("plan_step", std::move(fields));
+    }
     void on(const records::CycleStarted& cycle) {
         add("cycle", {{"from", *cycle.stage}, {"to", *cycle.to}, {"reason", *cycle.reason}, {"count", state_.stage().cycles}});
     }

@@ -351,6 +351,8 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_escalations(app, program);
     add_remind(app, program);
     add_inspect(app, program);
+    add_history(app, program);
+    add_metrics(app, program);
     add_cost(app, program);
     add_stats(app, program);
     add_diff(app, program);

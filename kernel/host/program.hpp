@@ -70,6 +70,8 @@ void add_escalations(CLI::App& app, Program& program);      ///< escalations lis
 void add_remind(CLI::App& app, Program& program);
 void add_inspect(CLI::App& app, Program& program);
 void add_cost(CLI::App& app, Program& program);
+void add_history(CLI::App& app, Program& program);
+void add_metrics(CLI::App& app, Program& program);
 void add_stats(CLI::App& app, Program& program);
 void add_diff(CLI::App& app, Program& program);
 void add_apply(CLI::App& app, Program& program);

@@ -12,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "config/goals.hpp"
+#include "config/orchestration.hpp"
 #include "git/repository.hpp"
 #include "host/command_line.hpp"
 #include "host/compare.hpp"
@@ -311,6 +312,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     const auto choice = choose_pipeline(project, arguments, request);
     if (!choice.ok()) { return program.fail(choice.error()); }
     auto pipeline = project.pipelines().get(choice->pipeline);
+    if (pipeline.ok()) { pipeline = with_orchestration(std::move(*pipeline), project.settings()); }
     if (!pipeline.ok()) { return program.fail(pipeline.error()); }
     name_choice(program, *choice, arguments.goal.empty() && arguments.entry.gives_artifacts());
     if (arguments.prepare) {
@@ -355,6 +357,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     options.supervised = arguments.supervised;
     options.interactive = wants_interactive(project, arguments);
     options.include_uncommitted = arguments.include_uncommitted;
+    options.base = *arguments.base;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
     options.configuration = project.settings_for_task();
     options.seal = [&project](json::object& configuration) { return project.seal(configuration); };
@@ -368,7 +371,26 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
 
 namespace {
 
-int run_start(Program& program, const StartArguments& arguments) {
+/// A review of what a task delivered, on its commit. The task itself has ended and stays as it is.
+void review_again(StartArguments& arguments) {
+    arguments.takes_path = false;
+    arguments.prepare = [task = arguments.request, base = arguments.base](Project& project, PipelineTemplate&) -> Result<std::string> {
+        AF_TRY(const std::string id, project.tasks().resolve(task));
+        AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
+        if (state.commit.empty()) {
+            return Error{"AF-CLI-170", "task " + id + " has delivered no commit that could be reviewed again (it is " + std::string(to_string(state.status)) + ")", "",
+                         "`agentforge resume " + id + "` goes on with it; in the pipeline loop it is reviewed before it delivers", ErrorKind::conflict};
+        }
+        *base = TaskBase{state.commit, delivered_tree(state), state.branch};
+        AF_TRY(const Repository repository, Repository::open(project.place().root));
+        std::string files;
+        AF_TRY(const auto changes, repository.diff(delivery_base(state).tree, delivered_tree(state)));
+        for (const TreeChange& change : changes) { files += "\n- " + change.path; }
+        return "Review again what task " + id + " has delivered as commit " + state.commit + ". It was asked: " + ellipsis(state.request, 4000) + "\nIt changed:" + ellipsis(files, 8000);
+    };
+}
+
+int run_start(Program& program, StartArguments arguments) {
     if (arguments.skip_verify) {
         program.fail(Error{"AF-CLI-010", "--skip-verify is not offered: verification is what this program is for", "",
                            "to stop earlier, use --exit-after STAGE", ErrorKind::invalid});
@@ -377,6 +399,7 @@ int run_start(Program& program, const StartArguments& arguments) {
     if (arguments.wait) { program.settings.emplace_back("escalation.wait_seconds", "604800"); }
     const auto request = request_of(program, arguments);
     if (!request.ok()) { return program.fail(request.error()); }
+    if (arguments.force) { review_again(arguments); }
     // What is wrong with the words themselves is said whatever else is missing.
     const bool from_spec = arguments.words_from_spec && request->empty();
     if (const auto words = from_spec ? Result<void>() : check_request(*request); !words.ok()) { return program.fail(words.error()); }
@@ -409,6 +432,16 @@ void add_task_options(const Command& command, Program& program, const std::share
                                               "Record the model's answers into this transcript")->type_name("FILE");
     add_option_function(*command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
                                               "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")->type_name("TYPE")->one_of({"commit", "branch", "files", "pr"});
+    struct PartTimeout { const char* option; const char* setting; const char* description; };
+    static constexpr PartTimeout timeouts[] = {{"--planner-timeout", "orchestration.stages.planner.timeout", "How long agents of a planning stage may work (orchestration.planner_timeout)"},
+                                               {"--executor-timeout", "orchestration.stages.executor.timeout", "How long agents of an executing stage may work (orchestration.executor_timeout)"},
+                                               {"--verifier-timeout", "orchestration.stages.verifier.timeout", "How long agents of a verifying stage may work (orchestration.verifier_timeout)"},
+                                               {"--reviewer-timeout", "orchestration.stages.reviewer.timeout", "How long agents of a reviewing stage may work (orchestration.reviewer_timeout)"}};
+    for (const PartTimeout& each : timeouts) {
+        add_option_function(*command, each.option, [&program, &each](const std::string& seconds) { program.settings.emplace_back(each.setting, seconds); }, each.description)->type_name("SECONDS");
+    }
+    add_option_function(*command, "--cycle-limit", [&program](const std::string& times) { program.settings.emplace_back("orchestration.cycle_limit", times); },
+                                              "How often work may be sent back to a stage before a person is asked (orchestration.cycle_limit)")->type_name("N");
     const Option dry_run = add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
     add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge attach` shows what it does")->excludes(dry_run);
     add_run_output(command, program);
@@ -449,6 +482,7 @@ constexpr StartCommand start_commands[] = {
     {"review", "Have code looked at, and nothing written", "review",
      "Examples:\n"
      "  agentforge review src/auth\n"
+     "  agentforge review 1f2e3d4c --force\n"
      "  agentforge review \"How do we handle expired tokens?\" --model large",
      "Review"},
     {"test", "Have tests written for a specification, and no code", "test",
@@ -483,6 +517,7 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
     }
     add_entry_options(command, arguments->entry);
     add_task_options(command, program, arguments);
+    if (arguments->goal == "review") { add_flag(*command, "--force", arguments->force, "The request is a task: what it has delivered is reviewed again, on its commit"); }
     add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();
     command->footer(kind.footer);
     command->callback([&program, arguments] { program.command = [&program, arguments] { return run_start(program, *arguments); }; });

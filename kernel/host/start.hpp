@@ -11,6 +11,7 @@
 #include "host/command_line.hpp"
 #include "host/entry.hpp"
 #include "host/program.hpp"
+#include "pipeline/controller.hpp"
 
 namespace agentforge::kernel {
 
@@ -34,6 +35,8 @@ struct StartArguments {
     bool skip_verify = false;
     bool dry_run = false;
     bool detach = false;
+    bool force = false;             ///< `review TASK --force`: the request is a task, whose delivered commit is looked at anew.
+    std::shared_ptr<std::optional<TaskBase>> base = std::make_shared<std::optional<TaskBase>>();      ///< What the task stands on in place of the last commit; set by `prepare`.
     /// Of a command that makes the request itself: writes into the template what the task is about, and returns the request.
     std::function<Result<std::string>(Project& project, PipelineTemplate& pipeline)> prepare = {};
 };

@@ -167,9 +167,10 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     out << state->task_id << "  " << (is_interrupted(glance) ? "INTERRUPTED" : to_string(state->status)) << "\n  \"" << printable(state->request, 400) << "\"\n"
                 << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at << "\n\n";
     for (const StageState& stage : state->stages) {
-        out << fmt::format("  {:<10} {:<10} {:>3} steps {:>8} tokens {:>8}{}\n", stage.name, to_string(stage.status), stage.steps,
+        const bool at_it = stage.plan_step && stage.status != StageStatus::completed;
+        out << fmt::format("  {:<10} {:<10} {:>3} steps {:>8} tokens {:>8}{}{}\n", stage.name, to_string(stage.status), stage.steps,
                                    state->ledger.of_stage(stage.name).tokens(), human_duration(std::chrono::milliseconds(stage.duration_ms)),
-                                   stage.error.empty() ? "" : "  " + printable(stage.error, 200));
+                                   at_it ? "  " + printable(plan_step_text(*stage.plan_step), 200) : "", stage.error.empty() ? "" : "  " + printable(stage.error, 200));
     }
     if (spend.calls + spend.lost > 0) {
         out << "\n  cost " << cost_of_task(store, *id, spend, state->ledger.unpriced_models()) << "\n";

@@ -105,6 +105,7 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
             line.text += " " + std::string(to_string(stage.status));
         }
         part.push_back(std::move(line));
+        if (now && stage.plan_step) { part.push_back({.text = "    " + printable(plan_step_text(*stage.plan_step), 300)}); }
         if (!stage.error.empty()) { part.push_back({.text = "    " + printable(stage.error, 400), .whole = true}); }
     }
     return part;

@@ -41,7 +41,7 @@ Result<std::vector<std::string>> specified_files(const TaskSession& session) {
         return imported ? paths_in(*imported) : paths;
     }
     for (const StageTemplate& stage : state.pipeline.stages) {
-        if (stage.contract != contract_name::specification) { continue; }
+        if (!makes(stage, contract_name::specification)) { continue; }
         AF_TRY(const auto specification, session.artifact(stage.name));
         if (!specification) { continue; }
         std::ranges::move(paths_in(*specification), std::back_inserter(paths));

@@ -20,6 +20,7 @@
 #include "pipeline/codec.hpp"
 #include "pipeline/hand_back.hpp"
 #include "pipeline/held_out.hpp"
+#include "pipeline/task_history.hpp"
 #include "secrets/restore.hpp"
 
 namespace agentforge::kernel {
@@ -495,7 +496,7 @@ public:
         if (!faults.empty()) {
             return Error{"AF-ORCH-034", "only what was handed back may change: " + joined(faults), "", "mend it and call complete again", ErrorKind::invalid};
         }
-        if (contract_->name() == "specification") { AF_CHECK(try_interfaces(artifact)); }
+        if (contract_->name() == contract_name::specification || contract_->extends() == contract_name::specification) { AF_CHECK(try_interfaces(artifact)); }
         if (const json::object* claim = hand_back_of(artifact)) {
             AF_CHECK(hand_back(*claim));
         } else if (!exit_gate_.empty()) {
@@ -758,7 +759,7 @@ private:
 std::vector<std::string> specified_criteria(const std::map<std::string, json::object, std::less<>>& artifacts, const StageTemplate& stage) {
     std::vector<std::string> criteria;
     const auto found = artifacts.find(contract_name::specification);
-    if (found == artifacts.end() || stage.contract == contract_name::specification) { return criteria; }
+    if (found == artifacts.end() || makes(stage, contract_name::specification)) { return criteria; }
     const auto list = [](const json::object& object, std::string_view key) {
         const json::value* value = object.if_contains(key);
         return value != nullptr && value->is_array() ? value->get_array() : json::array();
@@ -913,6 +914,7 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     spec.place = RequestPlace{state.task_id, stage.name, role, host.visit(), number, 1};
     // Said by a person when the task went on; every step of the stage whose model heard it first is told, as steps remember nothing.
     if (const std::string& guidance = session.state().resumption.guidance; !guidance.empty()) { spec.run.state["guidance"] = guidance; }
+    if (review) { spec.run.state["task_history"] = task_history(state); } else { AF_CHECK(add_context(spec.run.state, session, workshop)); }
     AF_TRY(std::string handed_back, hand_back_note(session, workshop));
     if (!handed_back.empty() && !review) { spec.run.state["handed_back"] = std::move(handed_back); }
     AF_TRY(spec.agents_md, agents_md_of(services, workshop, state));

@@ -329,7 +329,7 @@ Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session,
     HandBackGround ground{*specification, *suite, *report, {}};
     for (const TreeChange& change : changes) { ground.changed.push_back(change.path); }
     json::object meant = claim;
-    meant["to"] = state.pipeline.stages[*stage].contract == contract_name::specification ? hand_back_to::specification : hand_back_to::tests;
+    meant["to"] = makes(state.pipeline.stages[*stage], contract_name::specification) ? hand_back_to::specification : hand_back_to::tests;
     return judge_hand_back(meant, ground);
 }
 
@@ -348,8 +348,8 @@ std::string hand_back_words(const records::HandBackEvidence& evidence) {
 std::optional<std::size_t> stage_handed_back_to(const TaskState& state, std::string_view to) {
     for (std::size_t index = state.stage_index; index-- > 0;) {
         const StageTemplate& stage = state.pipeline.stages[index];
-        const bool meant = to == hand_back_to::tests ? writes_tests(stage) : to == hand_back_to::specification ? stage.contract == contract_name::specification
-                                                                             : stage.name == to && (writes_tests(stage) || stage.contract == contract_name::specification);
+        const bool meant = to == hand_back_to::tests ? writes_tests(stage) : to == hand_back_to::specification ? makes(stage, contract_name::specification)
+                                                                             : stage.name == to && (writes_tests(stage) || makes(stage, contract_name::specification));
         if (meant) { return index; }
     }
     return std::nullopt;
@@ -358,7 +358,7 @@ std::optional<std::size_t> stage_handed_back_to(const TaskState& state, std::str
 std::optional<Correction> correction_asked(const TaskState& state) {
     const auto stage = state.hand_back ? state.pipeline.index_of(state.hand_back->to) : std::nullopt;
     if (!stage) { return std::nullopt; }
-    return state.pipeline.stages[*stage].contract == contract_name::specification ? Correction::specification : Correction::tests;
+    return makes(state.pipeline.stages[*stage], contract_name::specification) ? Correction::specification : Correction::tests;
 }
 
 std::vector<std::string> faults_of_correction(Correction what, const HandBack& hand_back, const json::object& before, const json::object& after) {
@@ -413,7 +413,7 @@ Result<std::vector<std::string>> hand_backs_told(const TaskSession& session, Wor
     for (const auto& [stage, evidence] : session.state().resumption.hand_backs) {
         AF_TRY(const auto changes, workshop.diff(*evidence.red_tree, session.state().red_tree));
         const auto index = session.state().pipeline.index_of(stage);
-        const bool of_specification = index && session.state().pipeline.stages[*index].contract == contract_name::specification;
+        const bool of_specification = index && makes(session.state().pipeline.stages[*index], contract_name::specification);
         std::string to = stage;
         std::transform(to.begin(), to.end(), to.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
         const std::string what = of_specification ? evidence.requirement + " (" + joined(evidence.tests) + ")" : joined(evidence.tests);

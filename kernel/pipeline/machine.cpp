@@ -26,7 +26,7 @@ std::string missing_prerequisite(const TaskState& state) {
         bool produced = imported != state.external_inputs.end() && !imported->second.pending;
         for (std::size_t index = 0; index < state.stage_index; ++index) {
             const bool done = state.stages[index].status == StageStatus::completed || (state.stages[index].status == StageStatus::skipped && !state.stages[index].artifact_hash.empty());
-            produced = produced || (done && state.pipeline.stages[index].contract == contract);
+            produced = produced || (done && makes(state.pipeline.stages[index], contract));
         }
         if (!produced) { return contract; }
     }
@@ -57,7 +57,7 @@ Effect enter(const TaskState& state) {
 bool is_stuck(std::string_view code) { return code == "AF-AGENT-011" || code == "AF-AGENT-018"; }
 
 /// The model could not do it in its attempts. A person's guidance may help there, as it would not where a plugin is broken.
-bool is_the_agents_failure(std::string_view code) { return is_stuck(code) || code == "AF-AGENT-010" || code == "AF-AGENT-012"; }
+bool is_the_agents_failure(std::string_view code) { return is_stuck(code) || code == "AF-AGENT-010" || code == "AF-AGENT-012" || code == "AF-STAGE-050"; }
 
 /// The stage before this one whose work its gate has verified, where this one only changes that work; or empty.
 std::string verified_before(const TaskState& state) {
@@ -114,9 +114,10 @@ Effect after_question(const TaskState& state) {
 
 Effect after_cycle_request(const TaskState& state) {
     const auto target = state.pipeline.index_of(state.cycle_to);
-    if (state.stages[*target].cycles >= state.pipeline.stages[*target].max_cycles) {
+    const unsigned cycles = state.stages[*target].cycles - state.stages[*target].cycles_before;
+    if (cycles >= state.pipeline.stages[*target].max_cycles) {
         return EscalateLimit{EscalationCause::cycle_limit, "stage `" + state.cycle_to + "` was sent back " +
-                                                               std::to_string(state.stages[*target].cycles) +
+                                                               std::to_string(cycles) +
                                                                " time(s), its limit: " + state.cycle_reason};
     }
     return StartCycle{state.cycle_to, state.cycle_reason};

@@ -7,6 +7,9 @@
 namespace agentforge::kernel {
 namespace {
 
+/// The agents could not do it: what a person says to the model is the answer.
+bool is_about_the_work(EscalationCause cause) { return cause == EscalationCause::attempts || cause == EscalationCause::cycle_limit; }
+
 /// An answer that cannot be read is none yet: it is corrected where it lies.
 bool is_unreadable(const Error& answer) { return answer.code.starts_with("AF-ESC-"); }
 
@@ -231,7 +234,7 @@ Result<void> People::return_to_question(const std::function<Result<void>()>& bef
 }
 
 Result<bool> People::answer_with(const std::string& guidance) {
-    if (guidance.empty() || task_.state().waiting_for() != "escalation" || task_.state().escalation->cause != EscalationCause::attempts) { return false; }
+    if (guidance.empty() || task_.state().waiting_for() != "escalation" || !is_about_the_work(task_.state().escalation->cause)) { return false; }
     AF_CHECK(write_lost_question());
     AF_CHECK(task_.setup.escalations.resolve(task_.state().escalation->id, Resolution{false, {{"answer", guidance}}, "user"}));
     return true;

@@ -343,7 +343,9 @@ Result<std::map<std::string, json::object, std::less<>>> TaskSession::artifacts_
     }
     for (const StageTemplate& stage : state_.pipeline.stages) {
         AF_TRY(auto found, artifact(stage.name));
-        if (found) { all.insert_or_assign(stage.contract, std::move(*found)); }
+        if (!found) { continue; }
+        if (!stage.also_makes.empty()) { all.insert_or_assign(stage.also_makes, *found); }
+        all.insert_or_assign(stage.contract, std::move(*found));
     }
     return all;
 }
@@ -355,7 +357,7 @@ Result<std::optional<json::object>> TaskSession::test_suite() const {
 
 Result<std::optional<json::object>> TaskSession::artifact_of(std::string_view contract) const {
     for (std::size_t index = state_.stages.size(); index-- > 0;) {
-        if (state_.pipeline.stages[index].contract == contract && !state_.stages[index].artifact_hash.empty()) { return artifact(state_.stages[index].name); }
+        if (makes(state_.pipeline.stages[index], contract) && !state_.stages[index].artifact_hash.empty()) { return artifact(state_.stages[index].name); }
     }
     return imported(contract);
 }

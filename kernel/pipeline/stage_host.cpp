@@ -25,6 +25,21 @@ Error not_here(std::string_view what) {
                  "name an agent for the stage in the pipeline template", ErrorKind::denied};
 }
 
+/// A stage that works through a plan says so in the state of its agent run: `plan_step: {number, of, title, attempt}`.
+std::optional<records::PlanStep> plan_step_of(const json::object& run_state) {
+    const json::value* said = run_state.if_contains("plan_step");
+    if (said == nullptr || !said->is_object()) { return std::nullopt; }
+    const json::object& step = said->get_object();
+    const auto number = [&step](std::string_view key) -> unsigned {
+        const json::value* value = step.if_contains(key);
+        const std::int64_t count = value != nullptr && value->is_int64() ? value->get_int64() : value != nullptr && value->is_uint64() ? static_cast<std::int64_t>(std::min<std::uint64_t>(value->get_uint64(), 1'000'000)) : 0;
+        return count > 0 && count <= 1'000'000 ? static_cast<unsigned>(count) : 0;
+    };
+    const json::value* title = step.if_contains("title");
+    if (number("number") == 0 || number("of") < number("number") || title == nullptr || !title->is_string()) { return std::nullopt; }
+    return records::PlanStep{number("number"), number("of"), ellipsis(sanitize_utf8(title->get_string()), 200), std::max(1U, number("attempt"))};
+}
+
 }  // namespace
 
 // ------------------------------------------------------------------------------------ durable calls --
@@ -58,7 +73,7 @@ public:
     }
 
     /// Answers from the journal, or does it and journals the answer.
-    Result<json::value> durable(std::string_view name, const json::object& input, const std::function<Result<json::value>()>& run) {
+    Result<json::value> durable(std::string_view name, const json::object& input, const std::function<Result<json::value>()>& run, const std::optional<records::PlanStep>& plan_step = {}) {
         if (fatal_) { return *fatal_; }
         if (abandoned_ || services_.cancel.step_ended()) { return remember(cancelled_error(name)); }
         if (clock_.expired()) { return remember(expired_error()); }
@@ -68,7 +83,12 @@ public:
             if (known->second.name != name || known->second.input_hash != hash) { return remember(mismatch(call, name, hash, known->second)); }
             if (known->second.finished) { return answer(known->second); }
         } else {
-            AF_CHECK(keep(session_.record(records::CallStarted{stage_, visit_, call, std::string(name), hash})));
+            records::CallStarted started{stage_, visit_, call, std::string(name), hash};
+            if (plan_step) {
+                started.plan_step = plan_step;
+                started.plan_step->title = session_.redactor().redact(plan_step->title);
+            }
+            AF_CHECK(keep(session_.record(started)));
         }
         written_.reset();
         Result<json::value> result = run();
@@ -392,7 +412,7 @@ Result<AgentOutcome> StageHost::run_agent(const AgentRun& given) {
         AF_TRY(const AgentOutcome outcome,
                run_role(calls_->session(), calls_->workshop(), calls_->services(), calls_->clock(), run, number, false, calls_->servers()));
         return json::value(to_json(outcome));
-    }));
+    }, plan_step_of(run.state)));
     return outcome_from_json(value.as_object());
 }
 

@@ -73,7 +73,7 @@ private:
     Step request_cycle(const StageResult& result, const std::string& to, std::uint64_t spent);
     [[nodiscard]] Result<std::string> save_handed_back();
     Step leave_for_person(const std::optional<Error>& error);
-    Step fail_stage(const Error& error, std::uint64_t spent);
+    Step fail_stage(const Error& error, std::uint64_t spent, const std::optional<json::object>& partial = {});
     Step end_visit(const Error& error, std::uint64_t spent);
     Step pause(const Error& error);
     [[nodiscard]] Result<void> end_with_all_tests();

@@ -29,7 +29,7 @@ TaskRun::Step TaskRun::apply(const effect::RunStage&) {
     if (watchdog_.gave_up()) { return fail_stage(*result.error, spent); }
     if (const auto fatal = (*host)->fatal()) { return end_visit(*fatal, spent); }
     if (const auto left_out = (*host)->left_out(); left_out && result.status != StageStatus::failed && !task_.services.cancel.requested()) { return end_visit(*left_out, spent); }
-    if (!result.success() && (*host)->stage_clock().expired()) { return fail_stage(overdue(**host), spent); }
+    if (!result.success() && (*host)->stage_clock().expired()) { return fail_stage(overdue(**host), spent, result.artifact); }
     if ((*host)->asked() && result.error && result.error->code == "AF-ORCH-004") { result = StageResult::escalate(*(*host)->asked()); }
     return take(result, spent);
 }
@@ -136,7 +136,7 @@ TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {
         if (result.error && result.error->kind == ErrorKind::cancelled && task_.services.cancel.requested()) { return true; }
         const Error unexplained{"AF-ORCH-001", "stage `" + task_.stage_name() + "` failed without saying why", "", "report this to its author",
                                 ErrorKind::internal};
-        return fail_stage(result.error ? *result.error : unexplained, spent);
+        return fail_stage(result.error ? *result.error : unexplained, spent, result.artifact);
     }
     json::object artifact = *result.artifact;
     task_.services.redactor.redact(artifact);        // It becomes a file, too.
@@ -151,7 +151,7 @@ std::optional<std::size_t> TaskRun::cycle_target(const StageResult& result) cons
     }
     for (std::size_t index = 0; index < task_.state().stage_index; ++index) {
         const bool made = task_.state().stages[index].status == StageStatus::completed;
-        if (made && task_.state().pipeline.stages[index].contract == result.cycle_to) { return index; }
+        if (made && makes(task_.state().pipeline.stages[index], result.cycle_to)) { return index; }
     }
     return std::nullopt;
 }
@@ -182,8 +182,10 @@ Result<std::string> TaskRun::save_handed_back() {
     return "artifacts/snapshots/" + file.filename().string();
 }
 
-TaskRun::Step TaskRun::fail_stage(const Error& error, std::uint64_t spent) {
-    AF_CHECK(task_.session->record(records::StageFailed{task_.stage_name(), recorded(error), spent}));
+TaskRun::Step TaskRun::fail_stage(const Error& error, std::uint64_t spent, const std::optional<json::object>& partial) {
+    records::StageFailed failed{task_.stage_name(), recorded(error), spent};
+    if (partial) { AF_TRY(failed.partial_blob, task_.session->put(*partial)); }
+    AF_CHECK(task_.session->record(failed));
     if (watchdog_.gave_up()) {
         // The abandoned thread may still hold the plugin's locks: no further work in this process.
         AF_CHECK(task_.session->record(records::TaskPaused{error.message, true}));

@@ -49,6 +49,16 @@ struct ActionResult {
 };
 BOOST_DESCRIBE_STRUCT(ActionResult, (), (status, summary, error))
 
+/// A step of a plan that is worked at.
+struct PlanStep {
+    unsigned number;                                ///< From 1.
+    unsigned of;                                    ///< How many the plan has.
+    std::string title;
+    Added<unsigned> attempt;                        ///< From 1: how often it has been begun in this visit.
+    bool operator==(const PlanStep&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(PlanStep, (), (number, of, title, attempt))
+
 /// The evidence for handing an earlier stage's work back to it.
 struct HandBackEvidence {
     Added<std::string> to;                          ///< The earlier stage.
@@ -186,8 +196,9 @@ struct StageFailed {
     std::string stage;
     RecordedError error;
     Added<std::uint64_t> duration_ms;
+    std::optional<std::string> partial_blob = {};   ///< The artifact as far as it came; the next visit goes on from it.
 };
-BOOST_DESCRIBE_STRUCT(StageFailed, (), (stage, error, duration_ms))
+BOOST_DESCRIBE_STRUCT(StageFailed, (), (stage, error, duration_ms, partial_blob))
 
 /// The stage is left out.
 struct StageSkipped {
@@ -461,8 +472,9 @@ struct CallStarted {
     Added<unsigned> call;
     Added<std::string> name;
     Added<std::string> input_hash;
+    std::optional<PlanStep> plan_step = {};         ///< Where the agent run is for a step of a plan.
 };
-BOOST_DESCRIBE_STRUCT(CallStarted, (), (stage, visit, call, name, input_hash))
+BOOST_DESCRIBE_STRUCT(CallStarted, (), (stage, visit, call, name, input_hash, plan_step))
 
 /// The host has answered, and what the stage wrote with this call is in the workspace.
 struct CallFinished {

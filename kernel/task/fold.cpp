@@ -134,6 +134,7 @@ Result<void> Fold::on(const records::TaskResumed& resumed) {
 
 void Fold::hear(const std::optional<std::string>& guidance) {
     if (!guidance || guidance->empty()) { return; }
+    state_.resumption.said.push_back({"guidance", "", *guidance, ""});
     state_.resumption.guidance = *guidance;
     state_.resumption.guidance_heard = false;
 }

@@ -26,7 +26,7 @@
 //   4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit.
 //   5. Only an executing stage changes the workspace, but for the kernel: it takes held-out tests out and back, and a cycle goes back to its stage's tree.
 //   6. A commit is delivered only from a tree on which the deliver gate passed.
-//   7. No stage is gone back to more often than its `max_cycles`.
+//   7. No stage is gone back to more often than its `max_cycles`, since a person was last asked about that.
 //   8. A record that is refused changes nothing.
 //   9. The files that the state names lie below the task's folder.
 #pragma once

@@ -15,7 +15,7 @@ Result<void> Fold::on(const records::StageEscalated& escalated) {
         return refuse("a question is open already");
     }
     if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is done already"); }
-    state_.escalation = OpenEscalation{"", *cause, escalated.reason, escalated.question, escalated.options, *escalated.context_blob};
+    state_.escalation = OpenEscalation{"", *cause, escalated.reason, escalated.question, escalated.options, *escalated.context_blob, *cause == EscalationCause::cycle_limit ? state_.cycle_to : std::string()};
     if (state_.progress == StageProgress::cycling) { state_.hand_back.reset(); }
     state_.cycle_to.clear();
     state_.cycle_reason.clear();
@@ -47,7 +47,9 @@ Result<void> Fold::on(const records::EscalationResolved& resolved) {
         state_.error = "aborted after escalation " + id;
         return {};
     }
+    state_.resumption.said.push_back({"answer", state_.escalation->question, "", resolved.resolution_blob});
     state_.resolution_blob = resolved.resolution_blob;
+    if (const auto target = state_.pipeline.index_of(state_.escalation->cycle_to)) { state_.stages[*target].cycles_before = state_.stages[*target].cycles; }
     state_.escalation.reset();
     state_.status = TaskStatus::running;
     start_new_round();
@@ -91,6 +93,7 @@ Result<void> Fold::on(const records::ApprovalDecided& decided) {
     state_.stage().iterations += 1;
     state_.stage().versions += 1;
     state_.feedback = *decided.feedback;
+    state_.resumption.said.push_back({"feedback", state_.stage().name, *decided.feedback, ""});
     state_.previous_artifact_blob = *decided.artifact_blob;
     start_new_round();
     return {};

@@ -19,7 +19,9 @@ Result<void> Fold::on(const records::StageStarted& started) {
     StageState& stage = state_.stage();
     stage.status = StageStatus::running;
     stage.visits += 1;
+    stage.retries += stage.attempts > 0 ? 1 : 0;
     stage.attempts += 1;
+    stage.plan_step.reset();
     stage.started_at = time_;
     stage.error.clear();
     if (writes_tests(state_.stage_template()) && state_.before_red.empty()) { state_.before_red = state_.tree; }
@@ -37,6 +39,7 @@ Result<void> Fold::on(const records::StageFailed& failed) {
     stage.duration_ms += *failed.duration_ms;
     state_.error_code = failed.error.code;
     state_.previous_errors = {failed.error.message};
+    if (failed.partial_blob) { state_.previous_artifact_blob = *failed.partial_blob; }
     state_.progress = StageProgress::failed;
     state_.resumption.remedy = *failed.error.remedy;
     return {};
@@ -159,7 +162,7 @@ Result<void> Fold::on(const records::CycleStarted&) {
     AF_CHECK(require_running());
     if (state_.progress != StageProgress::cycling) { return refuse("no stage asked for a cycle"); }
     const auto target = state_.pipeline.index_of(state_.cycle_to);
-    if (state_.stages[*target].cycles >= state_.pipeline.stages[*target].max_cycles) { return refuse("stage `" + state_.cycle_to + "` has reached its cycle limit"); }
+    if (state_.stages[*target].cycles - state_.stages[*target].cycles_before >= state_.pipeline.stages[*target].max_cycles) { return refuse("stage `" + state_.cycle_to + "` has reached its cycle limit"); }
     // Any rework invalidates what was made and measured after it.
     const std::string reworked = state_.stages[*target].artifact_hash;
     for (std::size_t index = *target; index <= state_.stage_index; ++index) { undo_stage(index); }
@@ -171,6 +174,7 @@ Result<void> Fold::on(const records::CycleStarted&) {
     state_.previous_artifact_blob = reworked;
     state_.reviewed_by.clear();
     state_.stages[*target].cycles += 1;
+    state_.resumption.cycles.push_back({state_.stage().name, state_.cycle_to, state_.cycle_reason, time_});
     state_.stage_index = *target;
     state_.previous_errors = {state_.cycle_reason};
     state_.cycle_to.clear();

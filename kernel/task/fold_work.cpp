@@ -125,7 +125,8 @@ Result<void> Fold::on(const records::Plugins& plugins) {
 
 Result<void> Fold::on(const records::CallStarted& started) {
     if (*started.stage != state_.stage().name || *started.visit != state_.stage().visits) { return {}; }
-    state_.resumption.calls[*started.call] = {*started.name, *started.input_hash, false, false, {}};
+    state_.resumption.calls[*started.call] = {*started.name, *started.input_hash, false, false, {}, started.plan_step.has_value()};
+    if (started.plan_step) { state_.stage().plan_step = *started.plan_step; }
     return {};
 }
 
@@ -137,7 +138,9 @@ Result<void> Fold::on(const records::CallFinished& finished) {
         state_.tree = *finished.tree;
     }
     if (*finished.stage != state_.stage().name || *finished.visit != state_.stage().visits) { return {}; }
-    state_.resumption.calls[*finished.call] = {*finished.name, *finished.input_hash, true, *finished.outcome == "ok", *finished.result};
+    Resumption::HostCall& call = state_.resumption.calls[*finished.call];
+    call = {*finished.name, *finished.input_hash, true, *finished.outcome == "ok", *finished.result, call.works_at_plan};
+    if (call.works_at_plan && call.ok) { made_progress(); }     // However long the plan is: a step of it is done.
     return {};
 }
 

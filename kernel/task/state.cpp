@@ -40,6 +40,10 @@ std::uint64_t TaskState::wall_ms() const noexcept {
 std::string_view name_of(EscalationCause cause) noexcept { return name_in(cause_names, cause); }
 std::optional<EscalationCause> escalation_cause(std::string_view name) { return value_in(cause_names, name); }
 
+std::string plan_step_text(const records::PlanStep& step) {
+    return "step " + std::to_string(step.number) + " of " + std::to_string(step.of) + ": " + step.title + (*step.attempt > 1 ? " (try " + std::to_string(*step.attempt) + ")" : "");
+}
+
 bool is_last(const TaskState& state) {
     const std::string& name = state.stage().name;
     return state.stage_index + 1 == state.stages.size() || name == state.exit_after.value_or(state.pipeline.exit_stage);

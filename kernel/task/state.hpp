@@ -74,6 +74,8 @@ struct StageState {
     unsigned iterations = 0;        ///< Feedback rounds since a person was last asked about them.
     unsigned versions = 0;          ///< Feedback rounds ever; numbers the versions that are kept.
     unsigned cycles = 0;            ///< Times a later stage came back here.
+    unsigned cycles_before = 0;     ///< Of those, before a person was last asked about them.
+    unsigned retries = 0;           ///< Visits, of all of them, that were another attempt after a failed one.
     unsigned escalations = 0;
     std::string artifact;           ///< Path below the task's folder.
     std::string artifact_hash;
@@ -81,6 +83,7 @@ struct StageState {
     bool asks = false;              ///< A person must look at its artifact before the task goes on (`gates.unattended: strict`).
     Effort effort;
     std::set<std::string> conditions;   ///< Words of skip_if that its artifact makes true.
+    std::optional<records::PlanStep> plan_step;     ///< The step of a plan that it is or was at last.
     std::string error;
     std::string skip_reason;
     std::uint64_t steps = 0;
@@ -102,6 +105,7 @@ struct OpenEscalation {
     std::string question;
     std::vector<std::string> options;
     std::string context_blob;
+    std::string cycle_to;           ///< The stage whose `max_cycles` it is about, or empty.
 
     bool operator==(const OpenEscalation&) const = default;
 };
@@ -190,11 +194,13 @@ struct RunState {
 
 /// What a process needs to go on where another ended. Folded like the rest of the state; only the journal holds it, not `state.yaml`.
 struct Resumption {
-    struct HostCall { std::string name; std::string input_hash; bool finished = false; bool ok = false; records::Kept result; bool operator==(const HostCall&) const = default; };
+    struct HostCall { std::string name; std::string input_hash; bool finished = false; bool ok = false; records::Kept result; bool works_at_plan = false; bool operator==(const HostCall&) const = default; };
     struct Decision { std::string decision; std::string feedback; std::optional<records::Kept> edited; bool operator==(const Decision&) const = default; };
     struct Evidence { std::string inputs; records::Kept report; bool operator==(const Evidence&) const = default; };
     struct PastStep { std::uint64_t step = 0; std::string tool; std::string status; std::string summary; bool operator==(const PastStep&) const = default; };
     struct Deadline { std::string id; std::string time; std::string then; bool operator==(const Deadline&) const = default; };
+    struct Said { std::string kind; std::string about; std::string text; std::string blob; bool operator==(const Said&) const = default; };
+    struct PastCycle { std::string from; std::string to; std::string reason; std::string time; bool operator==(const PastCycle&) const = default; };
     struct PastHandBack { std::string to; records::HandBackEvidence evidence; bool operator==(const PastHandBack&) const = default; };
 
     // Of the current visit.
@@ -207,6 +213,8 @@ struct Resumption {
     std::map<std::string, std::string, std::less<>> pinned_tools;   ///< A server's tool and the hash of its definition.
     std::map<std::string, Evidence, std::less<>> reports;           ///< Gate and its newest report.
     std::vector<PastHandBack> hand_backs;
+    std::vector<PastCycle> cycles;                                  ///< In their order.
+    std::vector<Said> said;                                         ///< What people said: answers (in `blob`), feedback and guidance, with what it is about.
     std::vector<std::string> shown_acting;                          ///< `acts_later` of the artifact that was accepted last.
     std::set<std::string> approved_acting;                          ///< Those that a person has approved.
     records::Kept plugins;
@@ -323,6 +331,9 @@ struct DeliveryBase { std::string commit; std::string tree; std::string red_tree
 [[nodiscard]] DeliveryBase delivery_base(const TaskState& state);
 /// The tree that was delivered; before that, the workspace as it was recorded last.
 [[nodiscard]] std::string delivered_tree(const TaskState& state);
+
+/// "step 3 of 7: Integrate it", with the try where it is not the first.
+[[nodiscard]] std::string plan_step_text(const records::PlanStep& step);
 
 /// Whether the pipeline ends with the current stage.
 [[nodiscard]] bool is_last(const TaskState& state);

@@ -140,7 +140,7 @@ Effort effort_from_json(Fields& fields) {
 }
 
 json::object stage_to_json(const StageState& stage) {
-    return {{"status", to_string(stage.status)},
+    json::object result{{"status", to_string(stage.status)},
             {"visits", stage.visits},
             {"attempts", stage.attempts},
             {"heals", stage.heals},
@@ -148,6 +148,8 @@ json::object stage_to_json(const StageState& stage) {
             {"iterations", stage.iterations},
             {"versions", stage.versions},
             {"cycles", stage.cycles},
+            {"cycles_before", stage.cycles_before},
+            {"retries", stage.retries},
             {"escalations", stage.escalations},
             {"artifact", stage.artifact},
             {"artifact_hash", stage.artifact_hash},
@@ -164,6 +166,8 @@ json::object stage_to_json(const StageState& stage) {
             {"wall_ms", stage.wall_ms},
             {"started_at", stage.started_at},
             {"completed_at", stage.completed_at}};
+    if (stage.plan_step) { result["plan_step"] = records::to_fields(*stage.plan_step); }
+    return result;
 }
 
 StageState stage_from_json(const std::string& name, Fields& fields) {
@@ -177,6 +181,13 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
     stage.iterations = static_cast<unsigned>(fields.number("iterations"));
     stage.versions = static_cast<unsigned>(fields.number("versions"));
     stage.cycles = static_cast<unsigned>(fields.number("cycles"));
+    stage.cycles_before = static_cast<unsigned>(fields.number_or("cycles_before", 0));        // A version before had none of these three.
+    stage.retries = static_cast<unsigned>(fields.number_or("retries", 0));
+    if (fields.has("plan_step")) {
+        Fields step(fields.object("plan_step"));
+        stage.plan_step = records::PlanStep{static_cast<unsigned>(step.number("number")), static_cast<unsigned>(step.number("of")), step.text("title"), static_cast<unsigned>(step.number_or("attempt", 1))};
+        fields.take_over(step);
+    }
     stage.escalations = static_cast<unsigned>(fields.number("escalations"));
     stage.artifact = fields.text("artifact");
     stage.artifact_hash = fields.text("artifact_hash");
@@ -329,6 +340,7 @@ json::object to_json_without_template(const TaskState& state) {
                                 {"question", state.escalation->question},
                                 {"options", to_array(state.escalation->options)},
                                 {"context_blob", state.escalation->context_blob}};
+        if (!state.escalation->cycle_to.empty()) { result["escalation"].as_object()["cycle_to"] = state.escalation->cycle_to; }
     }
     result["approval"] = nullptr;
     if (state.approval) { result["approval"] = {{"id", state.approval->id}, {"artifact_hash", state.approval->artifact_hash}}; }
@@ -473,6 +485,7 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         escalation.question = open_fields.text("question");
         escalation.options = open_fields.texts("options");
         escalation.context_blob = open_fields.text("context_blob");
+        escalation.cycle_to = open_fields.text_or("cycle_to", "");
         if (!open_fields.complete()) { return broken("escalation: " + open_fields.problem()); }
         state.escalation = std::move(escalation);
     }

@@ -110,7 +110,9 @@ double process_cpu_milliseconds() {
 /// Runs one task after the other, each in a repository of its own.
 class TaskRuns {
 public:
-    TaskRuns() : folder_("task"), product_(open_product()), processes_(make_process_runner(product_->paths.exec_helper)) {
+    /// `transcript` is written into the folder that it is given.
+    TaskRuns(std::string pipeline, const std::function<fs::path(const fs::path& folder)>& transcript)
+        : folder_("task"), product_(open_product()), processes_(make_process_runner(product_->paths.exec_helper)), pipeline_(std::move(pipeline)), transcript_(transcript(folder_.path())) {
         make_repository(folder_.path() / "seed", source_folder() + "/examples/textkit");
         run();
         answers_.recorded = true;
@@ -140,7 +142,7 @@ public:
         InstantWorkshops workshops(make_git_workshops(std::move(options), *processes_), answers_);
         TaskStore store(repository / ".agentforge");
         EscalationStore escalations(repository / ".agentforge");
-        auto model = make_model_client(must(product_->plugins.backend("replay", {{"transcript", source_folder() + "/examples/transcripts/slugify.yaml"}})),
+        auto model = make_model_client(must(product_->plugins.backend("replay", {{"transcript", transcript_.string()}})),
                                        RetryPolicy{}, [](std::chrono::milliseconds) {});
         NullEventSink events;
         CancelToken cancel;
@@ -163,7 +165,7 @@ public:
                                                       .wait = std::chrono::milliseconds(0),
                                                       .command = "agentforge-bench"});
         StartOptions start;
-        start.pipeline = must(product_->pipelines.get("implement"));
+        start.pipeline = must(product_->pipelines.get(pipeline_));
         start.configuration = product_->settings.all();
         const Syncs before = syncs_so_far();
         const double cpu_before = process_cpu_milliseconds();
@@ -186,6 +188,8 @@ private:
     WorkFolder folder_;
     std::unique_ptr<Product> product_;
     std::unique_ptr<ProcessRunner> processes_;
+    std::string pipeline_;
+    fs::path transcript_;
     SystemClock clock_;
     SystemIdSource ids_;
     Answers answers_;
@@ -193,10 +197,59 @@ private:
     std::optional<TaskState> state_;
 };
 
+fs::path recorded_transcript(const fs::path&) { return source_folder() + "/examples/transcripts/slugify.yaml"; }
+
 /// One for all: the run that asks the real gates takes seconds.
 TaskRuns& task_runs() {
-    static TaskRuns runs;
+    static TaskRuns runs("implement", recorded_transcript);
     return runs;
+}
+
+constexpr std::int64_t plan_steps = 100;
+
+json::array called(const char* tool, json::object arguments) { return {json::object{{"name", tool}, {"arguments", std::move(arguments)}}}; }
+
+json::object answer(const char* stage, const char* role, unsigned run, unsigned step, json::array calls) {
+    return {{"stage", stage}, {"role", role}, {"run", run}, {"step", step}, {"tool_calls", std::move(calls)}};
+}
+
+/// The recorded task as a plan of many steps: what GREEN edited is the first, and the others change nothing.
+fs::path loop_transcript(const fs::path& folder) {
+    const auto recorded = must(load_yaml(recorded_transcript(folder).string())).value.as_object();
+    json::object transcript = recorded;
+    json::array& entries = transcript["entries"].emplace_array();
+    const auto calls_of = [&](std::string_view stage, std::string_view role) {
+        std::vector<json::array> found;
+        for (const json::value& entry : recorded.at("entries").as_array()) {
+            const json::object& one = entry.as_object();
+            if (one.at("stage").as_string() == stage && one.at("role").as_string() == role) { found.push_back(one.at("tool_calls").as_array()); }
+        }
+        return found;
+    };
+    json::object plan = calls_of("spec", "software_architect").front().at(0).at("arguments").as_object();
+    json::array& steps = plan["steps"].emplace_array();
+    for (std::int64_t number = 1; number <= plan_steps; ++number) {
+        json::array requirements;
+        if (number == 1) { requirements = {"REQ-001", "REQ-002", "REQ-003"}; }
+        steps.push_back(json::object{{"number", number}, {"title", "Part " + std::to_string(number)}, {"description", "Do it"}, {"estimate", "small"}, {"requirements", std::move(requirements)}});
+    }
+    entries.push_back(answer("plan", "software_architect", 1, 1, called("complete", std::move(plan))));
+    unsigned step = 0;
+    for (json::array& calls : calls_of("red", "test_engineer")) { entries.push_back(answer("tests", "test_engineer", 1, ++step, std::move(calls))); }
+    step = 0;
+    for (json::array& calls : calls_of("green", "software_developer")) {
+        const std::string tool(calls.at(0).at("name").as_string());
+        if (tool == "create_file" || tool == "edit_file") { entries.push_back(answer("execute", "software_developer", 1, ++step, std::move(calls))); }
+    }
+    for (std::int64_t number = 1; number <= plan_steps; ++number) {
+        entries.push_back(answer("execute", "software_developer", static_cast<unsigned>(number), number == 1 ? step + 1 : 1, called("complete", {{"summary", "Part " + std::to_string(number) + " is done."}})));
+    }
+    entries.push_back(answer("review", "code_reviewer", 1, 1, called("complete", {{"decision", "approve"}, {"summary", "Good."}, {"issues", json::array()}})));
+    step = 0;
+    for (json::array& calls : calls_of("deliver", "devops_engineer")) { entries.push_back(answer("deliver", "devops_engineer", 1, ++step, std::move(calls))); }
+    const fs::path file = folder / "loop.yaml";
+    write_text(file, to_yaml(transcript));
+    return file;
 }
 
 void whole_task(benchmark::State& state) {
@@ -221,6 +274,26 @@ void whole_task(benchmark::State& state) {
     report(state, {"… above its fsync calls", "ms", above.median(), 0, "–", {}});
     report(state, {"… its processor time", "ms", cpu.median(), 0, "–", {}});
 }
+/// A step of a long plan beside a step of the eight stages, everything that belongs to it included.
+void steps_of_a_plan(benchmark::State& state) {
+    static TaskRuns loop("loop", loop_transcript);
+    TaskRuns& eight = task_runs();
+    Samples ours;
+    Samples theirs;
+    Samples cpu;
+    for (auto _ : state) {
+        const TaskRuns::Spent stages = eight.run();
+        theirs.add(stages.milliseconds / static_cast<double>(eight.state().steps));
+        const TaskRuns::Spent spent = loop.run();
+        ours.add(spent.milliseconds / static_cast<double>(loop.state().steps));
+        cpu.add(spent.cpu_milliseconds / static_cast<double>(loop.state().steps));
+        state.SetIterationTime(spent.milliseconds / 1e3);
+    }
+    state.counters["steps"] = static_cast<double>(loop.state().steps);
+    report(state, {"a step of a plan of 100 steps, instant model and gates", "ms", ours.median(), theirs.median(), "a step of the eight stages", {Aim::Of::ratio, 1}});
+    report(state, {"… its processor time", "ms", cpu.median(), 0, "–", {}});
+}
+BENCHMARK(steps_of_a_plan)->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(whole_task)->Iterations(15)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace

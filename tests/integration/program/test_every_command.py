@@ -58,6 +58,8 @@ class TestEveryCommand(ProgramTest):
             "inspect": ((self.done,), 0),
             "logs": ((self.done,), 0),
             "cost": ((self.done,), 0),
+            "history": ((self.done,), 0),
+            "metrics": ((self.done,), 0),
             "stats": ((), 0),
             "diff": ((self.done,), None),
             "apply": ((self.done, "--check"), None),

@@ -26,8 +26,8 @@ Result<AgentSet> with_project(const std::string& name, const std::string& text) 
 
 }  // namespace
 
-TEST(ShippedAgents, are_the_eight_of_the_north_star) {
-    EXPECT_THAT(shipped_agents().roles(), testing::ElementsAre("business_analyst", "devops_engineer", "requirements_analyst", "security_architect", "senior_developer",
+TEST(ShippedAgents, are_the_eight_of_the_north_star_and_the_reviewer_of_the_loop) {
+    EXPECT_THAT(shipped_agents().roles(), testing::ElementsAre("business_analyst", "code_reviewer", "devops_engineer", "requirements_analyst", "security_architect", "senior_developer",
                                                                "software_architect", "software_developer", "test_engineer"));
 }
 

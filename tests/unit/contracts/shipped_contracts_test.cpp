@@ -11,8 +11,8 @@
 namespace agentforge::kernel {
 
 TEST(ShippedContracts, all_are_there) {
-    EXPECT_THAT(shipped().names(), testing::ElementsAre("agent_definition", "analysis", "clarification", "delivery_report", "implementation", "intake_record",
-                                                        "pipeline_template", "security_review", "specification", "test_suite", "violation_fix"));
+    EXPECT_THAT(shipped().names(), testing::ElementsAre("agent_definition", "analysis", "clarification", "delivery_report", "execution", "implementation", "intake_record",
+                                                        "pipeline_template", "plan", "review_decision", "security_review", "specification", "step_result", "test_suite", "verification", "violation_fix"));
 }
 
 TEST(ShippedContracts, whole_artifacts_are_valid) {

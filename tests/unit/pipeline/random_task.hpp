@@ -135,6 +135,7 @@ public:
         } else if (type == "escalation_resolved") {
             new_round(stage);
             iterations_[stage] = 0;
+            for (const StageState& entry : after.stages) { cycles_[entry.name] = entry.cycles - entry.cycles_before; }
         } else if (type == "cycle_started") {
             const std::string to(body.at("to").as_string());
             EXPECT_LE(++cycles_[to], pipeline_.stages[*pipeline_.index_of(to)].max_cycles) << to;

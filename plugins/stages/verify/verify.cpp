@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// VERIFY: has the kernel measure the executed plan. No model takes part: what the gates find decides. Where one does not pass, the work goes back to
+// execution with what was found; where all pass, the artifact says for each acceptance criterion which tests hold it.
+#include <agentforge/plugin.hpp>
+#include <agentforge/stage_helpers.hpp>
+
+#include <algorithm>
+
+namespace {
+
+using namespace agentforge;
+
+constexpr std::string_view executed = "execution";      // The contract of what is sent back.
+constexpr std::size_t most_reason_bytes = 3000;
+
+std::string text_of(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::vector<json::object> objects_of(const json::object& object, std::string_view key) {
+    std::vector<json::object> found;
+    const json::value* value = object.if_contains(key);
+    if (value == nullptr || !value->is_array()) { return found; }
+    for (const json::value& item : value->get_array()) {
+        if (item.is_object()) { found.push_back(item.get_object()); }
+    }
+    return found;
+}
+
+std::vector<std::string> texts_of(const json::object& object, std::string_view key) {
+    std::vector<std::string> texts;
+    const json::value* value = object.if_contains(key);
+    if (value == nullptr || !value->is_array()) { return texts; }
+    for (const json::value& item : value->get_array()) {
+        if (item.is_string()) { texts.emplace_back(item.get_string()); }
+    }
+    return texts;
+}
+
+/// Cut between characters.
+std::string shortened(std::string text) {
+    if (text.size() <= most_reason_bytes) { return text; }
+    std::size_t end = most_reason_bytes;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) { --end; }
+    return text.substr(0, end) + "…";
+}
+
+std::string reason_of(const GateReport& report) {
+    std::string reason = "verification failed at the gate " + report.gate + ": ";
+    for (std::size_t at = 0; at < report.blocking_issues.size(); ++at) { reason += (at == 0 ? "" : "; ") + report.blocking_issues[at]; }
+    return shortened(report.blocking_issues.empty() ? reason + report.summary : reason);
+}
+
+class VerifyStage final : public Stage {
+public:
+    explicit VerifyStage(const json::object& settings) : gates_(texts_of(settings, "gates")) {
+        if (gates_.empty()) { gates_.emplace_back("green"); }
+        const json::value* retry = settings.if_contains("auto_retry_on_failure");
+        sends_back_ = retry == nullptr || !retry->is_bool() || retry->get_bool();
+    }
+
+    [[nodiscard]] StageInfo info() const override {
+        StageInfo info;
+        info.name = "verify";
+        info.description = "Has the kernel measure the executed plan.";
+        info.output_contract = "verification";
+        info.output_fields = {"criteria"};
+        return info;
+    }
+
+    [[nodiscard]] Validation validate_input(StageContext& context) override {
+        Validation validation;
+        for (const char* contract : {"specification", "test_suite", "execution"}) {
+            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back(std::string("no earlier stage has made a `") + contract + "`"); }
+        }
+        return validation;
+    }
+
+    [[nodiscard]] StageResult execute(StageContext& context) override {
+        const StageInput& input = context.input();
+        // What a person answered, and what a later stage sends back (a commit hook that refuses), is for those who change code.
+        if (input.resolution) { return StageResult::cycle(std::string(executed), "a person answered: " + shortened(answer_of(*input.resolution))); }
+        if (input.feedback) { return StageResult::cycle(std::string(executed), "a person wants it changed: " + shortened(*input.feedback)); }
+        if (input.cycle > 0 && input.attempt == 1 && !input.previous_errors.empty()) { return StageResult::cycle(std::string(executed), input.previous_errors.front()); }
+        for (const std::string& gate : gates_) {
+            GateRequest request;
+            request.gate = gate;
+            auto report = context.run_gate(request);
+            if (!report.ok()) { return StageResult::failed(std::move(report).error()); }
+            if (!report->passed) { return refuse(*report); }
+        }
+        return StageResult::completed(artifact_of(input));
+    }
+
+private:
+    static std::string answer_of(const json::object& resolution) {
+        const std::string answer = text_of(resolution, "answer");
+        return answer.empty() ? json::serialize(resolution) : answer;
+    }
+
+    [[nodiscard]] StageResult refuse(const GateReport& report) const {
+        const std::string reason = reason_of(report);
+        if (sends_back_) { return StageResult::cycle(std::string(executed), reason); }
+        EscalationRequest question;
+        question.reason = reason;
+        question.question = "The executed plan does not pass verification. What is to be changed? " + reason;
+        return StageResult::escalate(std::move(question));
+    }
+
+    /// The kernel adds what it measured; whether the exit gate held is its to check.
+    static json::object artifact_of(const StageInput& input) {
+        const json::object& execution = input.artifacts.find("execution")->second;
+        const json::object& specification = input.artifacts.find("specification")->second;
+        const json::object& suite = input.artifacts.find("test_suite")->second;
+        json::array criteria;
+        for (const json::object& requirement : objects_of(specification, "requirements")) {
+            json::array tests;
+            for (const json::object& file : objects_of(suite, "test_files")) {
+                for (const json::object& test : objects_of(file, "tests")) {
+                    if (text_of(test, "requirement_ref") == text_of(requirement, "id")) { tests.emplace_back(text_of(file, "path") + "::" + text_of(test, "name")); }
+                }
+            }
+            for (const std::string& criterion : texts_of(requirement, "acceptance_criteria")) {
+                criteria.push_back(json::object{{"requirement", text_of(requirement, "id")}, {"criterion", criterion}, {"tests", tests}, {"verified", !tests.empty()}});
+            }
+        }
+        json::object artifact{{"summary", text_of(execution, "summary")}, {"criteria", std::move(criteria)}};
+        if (const json::value* notes = execution.if_contains("file_notes")) { artifact["file_notes"] = *notes; }
+        return artifact;
+    }
+
+    std::vector<std::string> gates_;
+    bool sends_back_ = true;
+};
+
+}  // namespace
+
+AGENTFORGE_PLUGIN("agentforge.stage.verify", "0.1.0", "Apache-2.0", agentforge::provides_stage<VerifyStage>("verify"))
