@@ -497,15 +497,15 @@ const std::vector<std::string>& skip_conditions() {
 }
 
 std::vector<Error> keys_without_effect(const std::string& file) {
-    // What a pipeline begins and ends with, what comes from outside and what follows it: none of it is built yet.
-    static constexpr std::string_view of_pipeline[] = {"accepts_external", "requires_external", "continuation"};
-    static constexpr std::string_view of_stage[] = {"entry_point", "exit_point", "iterate", "iterate_prompt", "required", "purpose"};
+    // What a pipeline begins and ends with, and what comes from outside: none of it is built yet.
+    static constexpr std::string_view of_pipeline[] = {"accepts_external", "requires_external"};
+    static constexpr std::string_view of_stage[] = {"entry_point", "exit_point", "required", "purpose"};
     std::vector<Error> found;
     const auto document = load_yaml(file);
     if (!document.ok()) { return found; }
     const auto name = [&](const json::object& in, const std::string& at, std::string_view key) {
         const auto* value = in.if_contains(key);
-        if (value == nullptr || (key == "required" && *value == true) || (key == "iterate" && *value == false)) { return; }
+        if (value == nullptr || (key == "required" && *value == true)) { return; }
         found.push_back(Error{"AF-PIPE-013", "`" + std::string(key) + "` does nothing yet", document->where(at + "/" + std::string(key) + "#"),
                               "Take it out, or do not count on it.", ErrorKind::invalid});
     };

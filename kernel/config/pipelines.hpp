@@ -97,7 +97,7 @@ struct PipelineTemplate {
 [[nodiscard]] const std::vector<std::string>& skip_conditions();
 
 /// The keys of a template's own file that are read and do nothing yet, as AF-PIPE-013 with their places, in the file's order. What only restates the
-/// default (`required: true`, `iterate: false`) is left out. Empty for a file that cannot be read: whoever loads it says so.
+/// default (`required: true`) is left out. Empty for a file that cannot be read: whoever loads it says so.
 [[nodiscard]] std::vector<Error> keys_without_effect(const std::string& file);
 
 class PipelineSet {

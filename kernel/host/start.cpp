@@ -18,6 +18,7 @@
 #include "host/detach.hpp"
 #include "host/display.hpp"
 #include "host/event_stream.hpp"
+#include "host/iteration.hpp"
 #include "host/outcome.hpp"
 #include "host/ready.hpp"
 #include "host/start.hpp"
@@ -223,7 +224,7 @@ Result<std::string> request_about_path(const Program& program, const Project& pr
 
 /// What `start` would do, and nothing done: the same checks, no task, no file.
 int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const Choice& choice, const std::string& request,
-              const GateReadiness& gates, const std::vector<std::string>& changed) {
+              const GateReadiness& gates, const std::vector<std::string>& changed, const std::set<std::string>& iterated) {
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     json::array stages;
     std::string text;
@@ -235,13 +236,13 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
         }
         const std::set<std::string> named(arguments.approve.begin(), arguments.approve.end());
         const bool last = stage.name == exit || stage.name == pipeline.exit_stage || &stage == &pipeline.stages.back();
-        const bool approval = stage.approve || named.contains(stage.name) || ((arguments.supervised || pipeline.supervised) && !last);
+        const bool approval = stage.approve || named.contains(stage.name) || iterated.contains(stage.name) || ((arguments.supervised || pipeline.supervised) && !last);
         json::array reviewers;
         for (const std::string& reviewer : stage.reviewers) { reviewers.emplace_back(reviewer); }
         stages.push_back(json::object{{"name", stage.name}, {"agent", stage.agent}, {"model", model}, {"reviewers", std::move(reviewers)}, {"contract", stage.contract},
-                                      {"skip_if", stage.skip_if}, {"approval", approval}, {"timeout_ms", stage.timeout.count()}, {"max_steps", stage.max_steps}});
+                                      {"skip_if", stage.skip_if}, {"approval", approval}, {"iterates", iterated.contains(stage.name)}, {"timeout_ms", stage.timeout.count()}, {"max_steps", stage.max_steps}});
         text += fmt::format("  {:<10} {:<22} makes {}{}{}{}\n", stage.name, stage.agent.empty() ? "(no agent)" : stage.agent, stage.contract, model.empty() ? "" : ", model " + printable(model, 60),
-                            stage.skip_if.empty() || stage.skip_if == "never" ? "" : ", skipped if " + stage.skip_if, approval ? ", then asks for approval" : "");
+                            stage.skip_if.empty() || stage.skip_if == "never" ? "" : ", skipped if " + stage.skip_if, iterated.contains(stage.name) ? ", then is shown to you" : approval ? ", then asks for approval" : "");
         if (stage.name == exit) { break; }
     }
     const json::object limits = project.settings().section("limits");
@@ -277,6 +278,14 @@ int tell_compared(Program& program, Project& project, const PipelineResult& resu
 }
 
 }  // namespace
+
+Result<void> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline, const std::string& exit_stage, const std::string& request) {
+    AF_CHECK(check_ready(project, pipeline, request));
+    StartArguments arguments;
+    arguments.exit_after = exit_stage;
+    AF_CHECK(check_end(program, project, pipeline, arguments));
+    return check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(), program.environment);
+}
 
 int start_task(Program& program, StartArguments arguments, std::string request) {
     const auto progress = make_progress(program);
@@ -319,9 +328,11 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
         if (!other.ok()) { return program.fail(other.error()); }
         arguments.compare_to = *other;
     }
+    const auto iterated = iterated_stages(program, project, *pipeline, arguments);
+    if (!iterated.ok()) { return program.fail(iterated.error()); }
     const auto changed_files = uncommitted_changes(project);
     name_uncommitted_changes(program, changed_files, arguments.include_uncommitted);
-    if (arguments.dry_run) { return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, *choice, request, *gates, *changed_files) : program.fail(changed_files.error()); }
+    if (arguments.dry_run) { return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, *choice, request, *gates, *changed_files, *iterated) : program.fail(changed_files.error()); }
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);
     if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }
@@ -333,6 +344,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     options.interactive = wants_interactive(project, arguments);
     options.include_uncommitted = arguments.include_uncommitted;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
+    options.iterate_stages = *iterated;
     options.configuration = project.settings_for_task();
     options.seal = [&project](json::object& configuration) { return project.seal(configuration); };
     const auto result = project.controller().execute(request, options);
@@ -370,6 +382,10 @@ void add_task_options(const Command& command, Program& program, const std::share
     add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
     add_flag(*command, "--interactive", arguments->interactive, "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
+    const Option iterate = add_flag(*command, "--iterate", arguments->iterate, "Show the artifact of each stage that iterates to you: approve it, have it revised, go back, or end with it");
+    const Option iterate_at = *add_option(*command, "--iterate-at", arguments->iterate_at, "The same for this stage alone; may be repeated")->type_name("STAGE")->repeatable();
+    iterate_at->excludes(iterate);
+    add_flag(*command, "--no-iterate", arguments->no_iterate, "Show none, though you sit at the terminal: what satisfies its contract counts")->excludes(iterate)->excludes(iterate_at);
     add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
     const Option backend = *add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
                                                 "Model backend for this run: anthropic, openai, cli or replay; auto takes the first that is reachable")->type_name("BACKEND");
@@ -413,7 +429,8 @@ constexpr StartCommand start_commands[] = {
     {"design", "Take a request to a reviewed specification", "design", false,
      "Examples:\n"
      "  agentforge design \"Add OAuth2 authentication\"\n"
-     "  agentforge design \"Add a cache\" --approve spec"},
+     "  agentforge design \"Add a cache\" --iterate\n"
+     "  agentforge design \"Add a cache\" --no-iterate"},
     {"implement", "Take a request to a verified commit, whatever its words", "implement", false,
      "Examples:\n"
      "  agentforge implement \"Plan B for slow disks: a cache\"\n"

@@ -65,6 +65,22 @@ struct HandBackEvidence {
 };
 BOOST_DESCRIBE_STRUCT(HandBackEvidence, (), (to, tests, requirement, criterion, reason, measured, changed, red_tree, work_tree, patch))
 
+/// More stages for a task: its template from now on, in which the stages so far stand unchanged.
+struct Extension {
+    json::object pipeline;                          ///< The whole template.
+    std::string exit_stage;                         ///< Where it ends from now on.
+    std::string next_pipeline;                      ///< The template that the new stages come from; the task's own where it had ended early.
+};
+BOOST_DESCRIBE_STRUCT(Extension, (), (pipeline, exit_stage, next_pipeline))
+
+/// Artifacts of the task were checked before more work was built on them.
+struct Freshness {
+    std::string head;                               ///< The commit that the task's base was compared with.
+    json::array stale;                              ///< Files that the artifacts name and that were changed since: `path`, `change`, `named_by` (stages), `commits`.
+    std::string accepted;                           ///< Why a person lets them count all the same; empty: nothing is stale.
+};
+BOOST_DESCRIBE_STRUCT(Freshness, (), (head, stale, accepted))
+
 // ------------------------------------------------------------------------------------------------------------ task --
 
 /// The first record: what was asked.
@@ -79,11 +95,12 @@ struct TaskCreated {
     Added<std::string> base_branch;                 ///< Empty: HEAD was detached.
     bool supervised;
     std::vector<std::string> approve_stages;
+    Added<std::vector<std::string>> iterate_stages;     ///< Their artifacts are shown to a person, who approves or revises them.
     Added<bool> interactive;
     std::optional<std::string> exit_after = {};
     std::optional<std::string> replay_of = {};      ///< The task whose recorded answers this one is done with.
 };
-BOOST_DESCRIBE_STRUCT(TaskCreated, (), (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages, interactive, exit_after, replay_of))
+BOOST_DESCRIBE_STRUCT(TaskCreated, (), (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages, iterate_stages, interactive, exit_after, replay_of))
 
 /// The task goes on from where another one was after a step: the records before this one are that task's.
 struct Forked {
@@ -137,9 +154,20 @@ BOOST_DESCRIBE_STRUCT(TaskFailed, (), (code, message))
 struct TaskCompleted {
     static constexpr std::string_view type = "task_completed";
     std::string exit_stage;
-    Added<std::string> exit_type;
+    Added<std::string> exit_type;                   ///< `default_exit`, `early_exit` or `user_exit`.
 };
 BOOST_DESCRIBE_STRUCT(TaskCompleted, (), (exit_stage, exit_type))
+
+/// A completed task that has delivered nothing goes on: with more stages, or with the artifact of its last stage before a person again.
+struct TaskContinued {
+    static constexpr std::string_view type = "task_continued";
+    bool revise;                                    ///< The artifact of the last stage is shown to a person again.
+    Freshness freshness;
+    std::optional<Extension> extension = {};        ///< Absent with `revise`.
+    std::optional<std::string> base_commit = {};    ///< The task stands on this commit from now on: its workspace was as its base.
+    std::optional<std::string> base_tree = {};
+};
+BOOST_DESCRIBE_STRUCT(TaskContinued, (), (revise, freshness, extension, base_commit, base_tree))
 
 // ----------------------------------------------------------------------------------------------------------- stages --
 
@@ -190,9 +218,10 @@ struct ArtifactAccepted {
     std::vector<std::string> conditions;            ///< Words of `skip_if` that it makes true.
     Added<bool> asks;                               ///< A person must look at it.
     Added<std::vector<std::string>> acts_later;     ///< Changed files that act later and what they hold, as far as no person has approved that.
+    Added<json::array> answers;                     ///< What a person said must change, compared with the version before: `location`, `issue`, `result` (`changed`, `unchanged`, `unmeasured`).
     Added<std::uint64_t> duration_ms;
 };
-BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (), (stage, contract, contract_version, artifact, artifact_hash, conditions, asks, acts_later, duration_ms))
+BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (), (stage, contract, contract_version, artifact, artifact_hash, conditions, asks, acts_later, answers, duration_ms))
 
 /// The artifact was refused; the stage is told why.
 struct ArtifactRejected {
@@ -274,11 +303,18 @@ struct ApprovalDecided {
     std::string approval_id;
     bool approved;
     std::string artifact_hash;
-    Added<std::string> feedback;                    ///< Empty and not approved: the task ends.
+    Added<std::string> feedback;                    ///< What is to be changed, or why it was rejected.
     Added<std::string> artifact_blob;
     Added<std::string> decided_by;
+    Added<std::string> decision;                    ///< `approve`, `revise`, `reject`, `exit` or `extend`. Older records: `approved` and `feedback` say it.
+    Added<json::array> issues;                      ///< Of `revise`: `location`, `issue`, `suggestion`, `priority`.
+    std::optional<Extension> extension = {};        ///< Of `extend`.
+    std::optional<Freshness> freshness = {};        ///< Of `extend`.
 };
-BOOST_DESCRIBE_STRUCT(ApprovalDecided, (), (stage, approval_id, approved, artifact_hash, feedback, artifact_blob, decided_by))
+BOOST_DESCRIBE_STRUCT(ApprovalDecided, (), (stage, approval_id, approved, artifact_hash, feedback, artifact_blob, decided_by, decision, issues, extension, freshness))
+
+/// The decision in a word, of a record of any version.
+[[nodiscard]] std::string decision_of(const ApprovalDecided& decided);
 
 /// An agent of an interactive task proposes an action, which waits for a person.
 struct ActionProposed {
@@ -592,7 +628,7 @@ BOOST_DESCRIBE_STRUCT(Note, (), (message, tree, report))
 
 // ---------------------------------------------------------------------------------------------------------- any one --
 
-using Body = std::variant<TaskCreated, Forked, TaskStarted, TaskResumed, TaskPaused, TaskAborted, TaskFailed, TaskCompleted, StageStarted, StageFailed, StageSkipped, StageCompleted,
+using Body = std::variant<TaskCreated, Forked, TaskStarted, TaskResumed, TaskPaused, TaskAborted, TaskFailed, TaskCompleted, TaskContinued, StageStarted, StageFailed, StageSkipped, StageCompleted,
                           ArtifactAccepted, ArtifactRejected, ReviewFinished, StageEscalated, EscalationRaised, EscalationResolved, ApprovalRequested, ApprovalDecided, ActionProposed,
                           ActionAsked, ActionDecided, CycleRequested, CycleStarted, Step, Answer, CallLost, AttemptFailed, ServerTool, Violation, CallStarted, CallFinished, Gate,
                           Snapshot, HeldOut, Delivered, Published, Rebased, Costing, Plugins, Recovered, Note>;
