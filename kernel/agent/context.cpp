@@ -67,7 +67,7 @@ json::object last_result_of(const StepRecord& last) {
 }
 
 /// The parts of a run's state that say why the stage runs again; they come before everything else that it holds.
-constexpr std::string_view round_keys[] = {"guidance", "feedback", "resolution", "handed_back", "previous_errors"};
+constexpr std::string_view round_keys[] = {"guidance", "iteration_context", "feedback", "resolution", "handed_back", "previous_errors"};
 
 bool is_round_key(std::string_view key) { return std::find(std::begin(round_keys), std::end(round_keys), key) != std::end(round_keys); }
 

@@ -80,7 +80,7 @@ json::value awaited(const TaskState& state) { return state.waiting_for().empty()
 json::value current_stage_of(const TaskState& state) {
     if (state.stages.empty()) { return nullptr; }
     const StageState& stage = state.stage();
-    const std::string_view status = stage.iterations > 0 && !is_done(stage) ? std::string_view("iterating") : to_string(stage.status);
+    const std::string_view status = (stage.iterations > 0 || (state.approval && iterates(state))) && !is_done(stage) ? std::string_view("iterating") : to_string(stage.status);
     return json::object{{"name", stage.name}, {"status", status}, {"iteration", stage.iterations + 1}, {"cycle", stage.cycles}, {"attempt", stage.attempts}, {"awaiting", awaited(state)}};
 }
 

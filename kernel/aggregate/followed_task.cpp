@@ -32,11 +32,6 @@ std::uint64_t number_in(const json::object& object, std::string_view key) {
     return value != nullptr && value->is_int64() && value->get_int64() > 0 ? static_cast<std::uint64_t>(value->get_int64()) : 0;
 }
 
-std::string word_of(const records::ApprovalDecided& decided) {
-    if (decided.approved) { return "approve"; }
-    return decided.feedback->empty() ? "reject" : "revise";
-}
-
 }  // namespace
 
 FollowedTask::FollowedTask(TaskPaths paths, std::string task_id) : paths_(std::move(paths)), task_id_(std::move(task_id)), tail_(paths_.journal()), blobs_(paths_.blobs()) {}
@@ -109,7 +104,7 @@ void FollowedTask::take_decision(const Record& record) {
     if (!decided) { return; }
     const auto same_stage = [&](const IterationDecision& each) { return each.stage == *decided->stage; };
     const auto earlier = static_cast<unsigned>(std::ranges::count_if(decisions_, same_stage));
-    decisions_.push_back({*decided->stage, earlier + 1, word_of(*decided), time_of(record), *decided->decided_by, *decided->feedback});
+    decisions_.push_back({*decided->stage, earlier + 1, records::decision_of(*decided), time_of(record), *decided->decided_by, *decided->feedback});
     if (decisions_.size() > most_decisions) { decisions_.erase(decisions_.begin()); }
 }
 

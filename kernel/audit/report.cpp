@@ -76,6 +76,14 @@ DocumentSection stages_of(const TaskEvidence& evidence) {
     return section;
 }
 
+/// "approved, as the task's last artifact, by ada"
+std::string decided_by(const records::ApprovalDecided& on) {
+    const std::string word = records::decision_of(on);
+    const char* const what = word == "exit" ? "approved, as the task's last artifact," : word == "extend" ? "approved, with more stages," : word == "revise" ? "sent back to be revised" : word == "reject" ? "rejected" : "approved";
+    const std::string stale = on.freshness && !on.freshness->accepted.empty() ? "; stale artifacts count: " + on.freshness->accepted : "";
+    return std::string(what) + " by " + *on.decided_by + stale;
+}
+
 std::string with_feedback(std::string decision, const std::string& feedback) { return feedback.empty() ? std::move(decision) : std::move(decision) + ": " + feedback; }
 
 /// What was decided, in words; empty: the record is no decision.
@@ -94,7 +102,7 @@ struct Decision {
     std::string operator()(const records::EscalationRaised& on) const { return "asked a person (" + on.escalation_id + ")" + deadline_text(on.deadline, on.at_deadline); }
     std::string operator()(const records::EscalationResolved& on) const { return "answered by " + *on.resolved_by + (on.abort ? ": the task ends" : ""); }
     std::string operator()(const records::ApprovalRequested& on) const { return "asked for approval (" + on.approval_id + ")" + deadline_text(on.deadline, on.at_deadline); }
-    std::string operator()(const records::ApprovalDecided& on) const { return with_feedback((on.approved ? "approved by " : "not approved by ") + *on.decided_by, *on.feedback); }
+    std::string operator()(const records::ApprovalDecided& on) const { return with_feedback(decided_by(on), *on.feedback); }
     std::string operator()(const records::ActionDecided& on) const { return with_feedback("action " + on.decision + " by " + *on.decided_by, *on.feedback); }
     std::string operator()(const records::CycleRequested& on) const { return "wants to go back to " + on.to + ": " + on.reason; }
     std::string operator()(const records::CycleStarted& on) const { return "goes back to " + *on.to; }
@@ -103,6 +111,10 @@ struct Decision {
     std::string operator()(const records::TaskAborted& on) const { return "the task was ended by a person: " + on.reason; }
     std::string operator()(const records::TaskFailed& on) const { return "the task failed: " + on.message; }
     std::string operator()(const records::TaskCompleted& on) const { return "the pipeline has ended at " + on.exit_stage + " (" + *on.exit_type + ")"; }
+    std::string operator()(const records::TaskContinued& on) const {
+        return (on.revise ? std::string("the task goes on: its last artifact is revised") : "the task goes on, to stage " + (on.extension ? on.extension->exit_stage : std::string())) +
+               (on.freshness.accepted.empty() ? "" : "; stale artifacts count: " + on.freshness.accepted);
+    }
     std::string operator()(const records::Delivered& on) const { return "delivered " + *on.deliverable_type + " " + on.commit; }
     std::string operator()(const records::Published& on) const { return "published to " + on.remote + " " + on.pr_url; }
     std::string operator()(const records::Rebased& on) const { return "rebased: " + on.commit + " replaces " + on.replaces; }
@@ -203,6 +215,7 @@ struct Override {
     std::string operator()(const records::StageSkipped& on) const { return "a stage was left out: " + on.reason; }
     std::string operator()(const records::Costing&) const { return std::exchange(costed, true) ? "limits or prices were changed while the task was under way" : ""; }
     std::string operator()(const records::ApprovalDecided& on) const { return on.approved ? "a person let the task go on (record " + std::to_string(seq) + ")" : ""; }
+    std::string operator()(const records::TaskContinued& on) const { return on.freshness.accepted.empty() ? "" : "artifacts whose files were changed since count all the same: " + on.freshness.accepted; }
     std::string operator()(const records::TaskStarted& on) const { return told(on.guidance); }
     std::string operator()(const records::TaskResumed& on) const { return told(on.guidance); }
     std::string operator()(const records::HeldOut& on) const { return on.shown.empty() ? "" : "tests that were held out are shown from now on: " + joined(on.shown, ", "); }

@@ -559,30 +559,6 @@ const std::vector<std::string>& skip_conditions() {
     return words;
 }
 
-std::vector<Error> keys_without_effect(const std::string& file) {
-    static constexpr std::string_view of_stage[] = {"iterate", "iterate_prompt"};
-    std::vector<Error> found;
-    const auto document = load_yaml(file);
-    if (!document.ok()) { return found; }
-    const auto name = [&](const json::object& in, const std::string& at, std::string_view key) {
-        const auto* value = in.if_contains(key);
-        if (value == nullptr || (key == "iterate" && *value == false)) { return; }
-        found.push_back(Error{"AF-PIPE-013", "`" + std::string(key) + "` does nothing yet", document->where(at + "/" + std::string(key) + "#"),
-                              "Take it out, or do not count on it.", ErrorKind::invalid});
-    };
-    const auto* top = document->value.if_object();
-    const auto* inside = top == nullptr ? nullptr : top->if_contains("pipeline");
-    if (inside == nullptr || !inside->is_object()) { return found; }
-    if (const auto* stages = stages_of(*document)) {
-        for (std::size_t i = 0; i < stages->size(); ++i) {
-            const auto* stage = (*stages)[i].if_object();
-            if (stage == nullptr) { continue; }
-            for (const auto key : of_stage) { name(*stage, "/pipeline/stages/" + std::to_string(i), key); }
-        }
-    }
-    return found;
-}
-
 std::optional<std::size_t> PipelineTemplate::index_of(std::string_view stage) const {
     for (std::size_t i = 0; i < stages.size(); ++i) { if (stages[i].name == stage) { return i; } }
     return std::nullopt;

@@ -109,10 +109,6 @@ struct PipelineTemplate {
 [[nodiscard]] std::vector<std::string> provided_words(std::string_view contract);
 [[nodiscard]] bool is_provided_word(std::string_view word, std::string_view contract);
 
-/// The keys of a template's own file that are read and do nothing yet, as AF-PIPE-013 with their places, in the file's order. What only restates the
-/// default (`required: true`, `iterate: false`) is left out. Empty for a file that cannot be read: whoever loads it says so.
-[[nodiscard]] std::vector<Error> keys_without_effect(const std::string& file);
-
 /// Where a stage of a template in force comes from.
 struct StageOrigin {
     std::string stage;

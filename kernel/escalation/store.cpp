@@ -88,6 +88,8 @@ public:
         }
         return list;
     }
+    /// Null: there is none. Of another type: the caller sees it.
+    const json::value* list(std::string_view key) { return find(key); }
     /// After all fields were asked for.
     [[nodiscard]] Result<void> no_others() const {
         for (const auto& [key, value] : object()) {
@@ -171,22 +173,35 @@ Error other_artifact(std::string_view id, const std::string& given, const std::s
                  "Look at the artifact as it is now, and decide again", ErrorKind::conflict};
 }
 
-Result<Approval> read_decision(const YamlDocument& document, const ApprovalRequest& request) {
+Result<ArtifactDecision> read_decision(const YamlDocument& document, const ApprovalRequest& request) {
     Fields fields(document, correct_answer);
-    Approval approval;
-    AF_TRY(approval.approved, fields.truth("approved", true));
-    AF_TRY(const std::string feedback, fields.text("feedback", false));
-    AF_TRY(approval.artifact_hash, fields.text("artifact_hash", false));
-    AF_TRY(approval.decided_by, fields.text("decided_by", false));
+    ArtifactDecision decision;
+    AF_TRY(decision.decision, fields.text("decision", false));
+    AF_TRY(const bool approved, fields.truth("approved", decision.decision.empty()));
+    AF_TRY(decision.feedback, fields.text("feedback", false));
+    AF_TRY(decision.extend_to, fields.text("extend_to", false));
+    AF_TRY(decision.accept_stale, fields.text("accept_stale", false));
+    AF_TRY(decision.artifact_hash, fields.text("artifact_hash", false));
+    AF_TRY(decision.decided_by, fields.text("decided_by", false));
+    const json::value* const issues = fields.list("issues");
     AF_CHECK(fields.no_others());
-    if (!feedback.empty()) { approval.feedback = feedback; }
-    if (approval.artifact_hash.empty()) { approval.artifact_hash = request.artifact_hash; }
-    if (approval.artifact_hash != request.artifact_hash) {
-        Error error = other_artifact(request.id, approval.artifact_hash, request.artifact_hash);
+    if (issues != nullptr) { AF_TRY(decision.issues, issues_from(*issues, [&document](const std::string& pointer) { return document.where("/issues" + pointer); })); }
+    const bool says_what = !decision.feedback.empty() || !decision.issues.empty();
+    if (decision.decision.empty()) { decision.decision = !decision.extend_to.empty() ? "extend" : approved ? "approve" : says_what ? "revise" : "reject"; }
+    static constexpr std::string_view words[] = {"approve", "revise", "reject", "exit", "extend"};
+    if (std::ranges::find(words, decision.decision) == std::end(words)) { return fields.wrong("decision", "is `" + ellipsis(decision.decision, 40) + "`; it is approve, revise, reject, exit or extend"); }
+    if (document.value.get_object().contains("approved") && approved != decision.approved()) { return fields.wrong("approved", "contradicts the decision to " + decision.decision); }
+    if (decision.decision == "revise" && !says_what) { return fields.wrong("feedback", "is missing: say what is to be changed"); }
+    if (decision.decision != "revise" && !decision.issues.empty()) { return fields.wrong("issues", "go with the decision to revise"); }
+    if (decision.decision != "extend" && !(decision.extend_to + decision.accept_stale).empty()) { return fields.wrong(decision.extend_to.empty() ? "accept_stale" : "extend_to", "goes with the decision to extend"); }
+    AF_CHECK(check_size({decision.feedback, decision.issues}));
+    if (decision.artifact_hash.empty()) { decision.artifact_hash = request.artifact_hash; }
+    if (decision.artifact_hash != request.artifact_hash) {
+        Error error = other_artifact(request.id, decision.artifact_hash, request.artifact_hash);
         error.where = document.where("/artifact_hash");
         return error;
     }
-    return approval;
+    return decision;
 }
 
 /// A record's own fields, then those of its deadline, where it has one.
@@ -248,7 +263,8 @@ std::string answer_in_words(const std::filesystem::path& file) {
         const json::value* value = said.if_contains(key);
         return value != nullptr && value->is_bool() && value->get_bool() == wanted;
     };
-    std::string words = is("abort", true) ? "end the task" : is("approved", true) ? (said.contains("edited") ? "approved, changed" : "approved") : is("approved", false) ? "rejected" : "";
+    const std::string decision = text("decision");
+    std::string words = decision == "exit" ? "approved, as the last artifact" : decision == "extend" ? "approved, with more stages" : !decision.empty() ? decision : is("abort", true) ? "end the task" : is("approved", true) ? (said.contains("edited") ? "approved, changed" : "approved") : is("approved", false) ? "rejected" : "";
     for (const std::string& more : {text("answer"), text("feedback")}) {
         if (!more.empty()) { words += (words.empty() ? "\"" : ": \"") + ellipsis(first_line(more), 200) + "\""; }
     }
@@ -475,8 +491,23 @@ Result<std::optional<Approval>> EscalationStore::decision(std::string_view id) c
     AF_TRY(const ApprovalRequest asked, approval(id));
     AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
     if (!document) { return std::optional<Approval>(); }
-    AF_TRY(Approval answer, read_decision(*document, asked));
-    return std::optional<Approval>(std::move(answer));
+    AF_TRY(const ArtifactDecision answer, read_decision(*document, asked));
+    Approval approval;
+    approval.approved = answer.approved();
+    const std::string said = in_words(Feedback{answer.feedback, answer.issues});
+    if (!said.empty()) { approval.feedback = said; }
+    approval.artifact_hash = answer.artifact_hash;
+    approval.decided_by = answer.decided_by;
+    return std::optional<Approval>(std::move(approval));
+}
+
+Result<std::optional<ArtifactDecision>> EscalationStore::artifact_decision(std::string_view id) const {
+    AF_CHECK(check_id(id, "APR-"));
+    AF_TRY(const ApprovalRequest asked, approval(id));
+    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
+    if (!document) { return std::optional<ArtifactDecision>(); }
+    AF_TRY(ArtifactDecision decision, read_decision(*document, asked));
+    return std::optional<ArtifactDecision>(std::move(decision));
 }
 
 Result<std::optional<ActionDecision>> EscalationStore::action_decision(std::string_view id) const {
@@ -531,12 +562,29 @@ Result<void> EscalationStore::decide(std::string_view id, const Approval& approv
     if (id.starts_with("ACT-")) {
         return decide_action(id, {approval.approved, {}, approval.feedback.value_or(""), approval.artifact_hash, approval.decided_by});
     }
+    ArtifactDecision decision;
+    decision.feedback = approval.feedback.value_or("");
+    decision.decision = approval.approved ? "approve" : decision.feedback.empty() ? "reject" : "revise";
+    decision.artifact_hash = approval.artifact_hash;
+    decision.decided_by = approval.decided_by;
+    return decide_artifact(id, decision);
+}
+
+Result<void> EscalationStore::decide_artifact(std::string_view id, const ArtifactDecision& decision) const {
+    AF_CHECK(check_id(id, "APR-"));
     AF_TRY(const ApprovalRequest asked, this->approval(id));
-    if (approval.artifact_hash != asked.artifact_hash) { return other_artifact(id, approval.artifact_hash, asked.artifact_hash); }
-    json::object fields{{"approved", approval.approved}};
-    if (approval.feedback) { fields["feedback"] = *approval.feedback; }
-    fields["artifact_hash"] = approval.artifact_hash;
-    fields["decided_by"] = approval.decided_by;
+    if (decision.artifact_hash != asked.artifact_hash) { return other_artifact(id, decision.artifact_hash, asked.artifact_hash); }
+    AF_CHECK(check_size({decision.feedback, decision.issues}));
+    json::object fields{{"approved", decision.approved()}};
+    // What the two old fields say is left at that: older readers know nothing else.
+    const bool plain = decision.decision == "approve" || decision.decision == "revise" || (decision.decision == "reject" && decision.feedback.empty());
+    if (!plain) { fields["decision"] = decision.decision; }
+    if (!decision.feedback.empty()) { fields["feedback"] = decision.feedback; }
+    if (!decision.issues.empty()) { fields["issues"] = to_json(decision.issues); }
+    if (!decision.extend_to.empty()) { fields["extend_to"] = decision.extend_to; }
+    if (!decision.accept_stale.empty()) { fields["accept_stale"] = decision.accept_stale; }
+    fields["artifact_hash"] = decision.artifact_hash;
+    fields["decided_by"] = decision.decided_by;
     return create_resolution(*this, id, fields);
 }
 

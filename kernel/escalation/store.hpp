@@ -16,6 +16,8 @@
 #include <agentforge/escalation.hpp>
 #include <agentforge/result.hpp>
 
+#include "escalation/feedback.hpp"
+
 namespace agentforge::kernel {
 
 /// Something that waits for a person.
@@ -54,6 +56,18 @@ struct ActionDecision {
     std::string feedback;                   ///< Of one that is rejected: what the model is told.
     std::string action_hash;                ///< Of what was shown.
     std::string decided_by;
+};
+
+/// What a person decided on an artifact. In its file `approved` (and `feedback`) say it as always; `decision` says what those two cannot.
+struct ArtifactDecision {
+    std::string decision;                   ///< `approve`, `revise`, `reject`, `exit` (approved, and the last artifact of the task) or `extend` (approved, and more stages follow).
+    std::string feedback;                   ///< What is to be changed, or why it is rejected.
+    std::vector<FeedbackIssue> issues;      ///< Of `revise`.
+    std::string extend_to;                  ///< Of `extend`: the stage that the task ends with; empty: where the pipeline that follows ends.
+    std::string accept_stale;               ///< Of `extend`: why artifacts that name changed files count all the same.
+    std::string artifact_hash;              ///< Of what was shown.
+    std::string decided_by;
+    [[nodiscard]] bool approved() const noexcept { return decision == "approve" || decision == "exit" || decision == "extend"; }
 };
 
 /// What tells two contents of an answer's file apart without reading it; nothing where there is none.
@@ -113,6 +127,8 @@ public:
     /// for another artifact. A file without `artifact_hash` decides what was shown.
     [[nodiscard]] Result<std::optional<Resolution>> resolution(std::string_view id) const;
     [[nodiscard]] Result<std::optional<Approval>> decision(std::string_view id) const;
+    /// The same with all that a decision on an artifact may say.
+    [[nodiscard]] Result<std::optional<ArtifactDecision>> artifact_decision(std::string_view id) const;
     /// The same for an action: `approved: true`, with `edited` (`arguments`, and `tool` where it is another) where it is to be done otherwise;
     /// or `approved: false`, with `feedback` for the model.
     [[nodiscard]] Result<std::optional<ActionDecision>> action_decision(std::string_view id) const;
@@ -128,6 +144,7 @@ public:
     [[nodiscard]] Result<void> resolve(std::string_view id, const Resolution& resolution) const;
     /// The same for an approval, and for an action that is not changed. Errors: also `conflict` AF-ESC-006 it was decided on another artifact's hash.
     [[nodiscard]] Result<void> decide(std::string_view id, const Approval& approval) const;
+    [[nodiscard]] Result<void> decide_artifact(std::string_view id, const ArtifactDecision& decision) const;
     /// The same for an action. Errors: also `invalid` AF-ESC-032 the changed action is not one.
     [[nodiscard]] Result<void> decide_action(std::string_view id, const ActionDecision& decision) const;
 

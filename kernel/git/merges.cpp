@@ -146,6 +146,22 @@ Result<void> move_branch(const std::filesystem::path& repository, std::string_vi
     return failure(code, "move the branch " + std::string(branch));
 }
 
+Result<std::string> text_patch(const std::filesystem::path& repository, const std::string& name, std::string_view before, std::string_view after) {
+    if (before == after) { return std::string(); }
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));         // Starts the library.
+    git_diff_options options = GIT_DIFF_OPTIONS_INIT;
+    options.flags = GIT_DIFF_FORCE_TEXT;
+    git_patch* raw = nullptr;
+    if (const int code = git_patch_from_buffers(&raw, before.data(), before.size(), name.c_str(), after.data(), after.size(), name.c_str(), &options); code < 0) { return failure(code, "compare two texts"); }
+    const PatchHandle patch(raw);
+    git_buf text = GIT_BUF_INIT;
+    const int code = git_patch_to_buf(&text, raw);
+    std::string result = code < 0 ? std::string() : std::string(text.ptr, text.size);
+    git_buf_dispose(&text);
+    if (code < 0) { return failure(code, "print a patch"); }
+    return result;
+}
+
 Result<WrittenCommit> written_commit(const std::filesystem::path& repository, std::string_view commit) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     AF_TRY(git_oid id, parse_id(commit));

@@ -15,6 +15,9 @@ namespace agentforge::kernel {
 /// The whole difference as `git apply --binary` takes it: nothing is cut, binary files are in it, paths and modes too.
 [[nodiscard]] Result<std::string> whole_patch(const std::filesystem::path& repository, std::string_view old_tree, std::string_view new_tree);
 
+/// The difference of two texts as a patch of the file `name`; empty where there is none. Errors: AF-GIT-099.
+[[nodiscard]] Result<std::string> text_patch(const std::filesystem::path& repository, const std::string& name, std::string_view before, std::string_view after);
+
 struct TreeMerge {
     std::string tree;                       ///< Empty where there are conflicts.
     std::vector<std::string> conflicts;     ///< Paths, sorted.

@@ -17,6 +17,10 @@ struct DecisionArguments {
     std::string feedback;
     std::optional<std::string> hash;
     std::string edited;         ///< A file, or `-`.
+    std::string file;           ///< Structured feedback; `-` is standard input.
+    std::string reason;         ///< Of a rejection.
+    bool exit = false;
+    bool revises = false;       ///< The command is there to say what to change.
     bool edit = false;
     bool no_resume = false;
     bool approved = false;
@@ -52,11 +56,50 @@ Result<std::optional<json::object>> changed(Program& program, const EscalationSt
     return std::optional(std::move(document.value.get_object()));
 }
 
+/// Structured feedback, which is about the artifact that the task shows.
+Result<Feedback> feedback_from_file(Program& program, const ProjectPlace& place, const DecisionArguments& arguments) {
+    std::string text;
+    if (arguments.file == "-") {
+        text.assign(max_edited_bytes + 1, '\0');
+        std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+        text.resize(static_cast<std::size_t>(std::cin.gcount()));
+    } else {
+        AF_TRY(text, read_file(std::filesystem::path(arguments.file).is_absolute() ? std::filesystem::path(arguments.file) : program.directory / arguments.file, max_edited_bytes));
+    }
+    AF_TRY(const YamlDocument document, parse_yaml(text, arguments.file == "-" ? "standard input" : arguments.file, YamlLimits{.max_bytes = max_edited_bytes}));
+    FeedbackPlace about;
+    const TaskStore tasks(place.agentforge);
+    std::string task = arguments.what;
+    if (names_a_question(arguments.what)) {
+        AF_TRY(const ApprovalRequest asked, EscalationStore(place.agentforge).approval(arguments.what));
+        task = asked.task_id;
+    }
+    AF_TRY(const std::string id, tasks.resolve(task));
+    AF_TRY(const TaskState state, read_task_state(tasks, id));
+    if (state.approval) { about = {state.task_id, state.stage().name, state.stage().history.empty() ? 0 : state.stage().history.back().version}; }
+    return read_feedback(document, about);
+}
+
 int run_decision(Program& program, const DecisionArguments& arguments) {
+    if (arguments.revises && arguments.feedback.empty() && arguments.file.empty()) {
+        program.fail(Error{"AF-CLI-162", "there is no feedback", arguments.what, "say what to change as the second argument, or in a file: --file FILE", ErrorKind::invalid});
+        return static_cast<int>(ExitCode::usage);
+    }
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const EscalationStore store(place->agentforge);
     PersonDecision decision{.approved = arguments.approved, .feedback = arguments.feedback, .hash = arguments.hash};
+    if (arguments.exit) { decision.decision = "exit"; }
+    if (!arguments.reason.empty()) {
+        decision.decision = "reject";
+        decision.feedback = arguments.reason;
+    }
+    if (!arguments.file.empty()) {
+        auto feedback = feedback_from_file(program, *place, arguments);
+        if (!feedback.ok()) { return program.fail(feedback.error()); }
+        decision.feedback = std::move(feedback->overall);
+        decision.issues = std::move(feedback->issues);
+    }
     std::string task = arguments.what;
     if (names_a_question(arguments.what)) {
         if (arguments.what.starts_with("ESC-")) {
@@ -103,16 +146,23 @@ void add_decisions(CLI::App& app, Program& program) {
                                          "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7 --edited action.yaml", true);
     const Option edit = add_flag(approve, "--edit", approved->edit, "Change the action in your editor first (VISUAL, EDITOR, or vi)");
     add_option(approve, "--edited", approved->edited, "Do this instead: a YAML or JSON file with an action's `tool` and `arguments`; `-` is standard input")->type_name("FILE")->excludes(edit);
+    add_flag(approve, "--exit", approved->exit, "Accept the artifact as the last one: the task ends here with it")->excludes(edit);
     finish(approve, approved);
-    const auto [reject, rejected] = add("reject", "Refuse what the task shows: an artifact's task ends, an action is not done",
+    const auto [reject, rejected] = add("reject", "Refuse what the task shows: an artifact that iterates goes back to the stage before, any other ends its task; an action is not done",
                                         "Examples:\n"
                                         "  agentforge reject 1f2e3d4c\n"
                                         "  agentforge reject ACT-20260102-add-oauth2-1f2e3d4c-green-7 --feedback \"Put it into lib/\"", false);
-    add_option(reject, "--feedback", rejected->feedback, "What to do instead; an artifact's stage runs again with it, as with `agentforge feedback`")->type_name("COMMENT");
+    const Option instead = add_option(reject, "--feedback", rejected->feedback, "What to do instead; an artifact's stage runs again with it, as with `agentforge feedback`");
+    instead->type_name("COMMENT");
+    add_option(reject, "--reason", rejected->reason, "Why; the stage before, that an artifact goes back to, is told")->type_name("TEXT")->excludes(instead);
     finish(reject, rejected);
     const auto [feedback, revised] = add("feedback", "Say what to change in what the task shows; its stage runs again",
-                                         "Example:  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"", false);
-    add_option(feedback, "text", revised->feedback, "What to change")->type_name("COMMENT")->required();
+                                         "Examples:\n"
+                                         "  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"\n"
+                                         "  agentforge feedback 1f2e3d4c --file feedback.yaml", false);
+    revised->revises = true;
+    const Option comment = *add_option(feedback, "text", revised->feedback, "What to change")->type_name("COMMENT");
+    add_option(feedback, "--file", revised->file, "The same as a YAML file: `specific_issues`, `must_address`, `should_consider` (docs/iteration.md); `-` is standard input")->type_name("FILE")->excludes(comment);
     finish(feedback, revised);
 }
 

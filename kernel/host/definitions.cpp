@@ -31,26 +31,25 @@ int validate_definitions(Program& program, const DefinitionCommands& commands, c
     if (!definitions.ok() && !files.empty()) { return program.fail(definitions.error()); }
     json::array told;
     bool valid = true;
-    const auto tell = [&program](std::string_view mark, const std::vector<Error>& problems) {
+    const auto tell = [&program](const std::vector<Error>& problems) {
         json::array list;
         for (const Error& problem : problems) {
             list.push_back(json::object{{"code", problem.code}, {"message", problem.message}, {"where", problem.where}, {"remedy", problem.remedy}});
-            if (!program.json_output) { program.out << mark << printable_lines(problem.to_string()) << "\n"; }
+            if (!program.json_output) { program.out << "error  " << printable_lines(problem.to_string()) << "\n"; }
         }
         return list;
     };
-    const auto look_at = [&](const std::string& file, const std::string& path, const std::vector<Error>& problems) {
+    const auto look_at = [&](const std::string& file, const std::vector<Error>& problems) {
         valid = valid && problems.empty();
-        json::array list = tell("error  ", problems);
-        json::array warnings = problems.empty() && commands.warn ? tell("note   ", commands.warn(*definitions, path)) : json::array();
+        json::array list = tell(problems);
         if (problems.empty() && !program.json_output) { program.out << "ok     " << (file.empty() ? "all that are in force" : printable(file, 1000)) << "\n"; }
-        told.push_back(json::object{{"file", file}, {"valid", problems.empty()}, {"problems", std::move(list)}, {"warnings", std::move(warnings)}});
+        told.push_back(json::object{{"file", file}, {"valid", problems.empty()}, {"problems", std::move(list)}});
     };
-    if (!definitions.ok()) { look_at("", "", {definitions.error()}); }
-    else if (files.empty()) { look_at("", "", commands.validate(*definitions, "")); }
+    if (!definitions.ok()) { look_at("", {definitions.error()}); }
+    else if (files.empty()) { look_at("", commands.validate(*definitions, "")); }
     for (const std::string& file : files) {
         const std::string path = (program.directory / file).lexically_normal().string();
-        look_at(file, path, commands.validate(*definitions, path));
+        look_at(file, commands.validate(*definitions, path));
     }
     if (program.json_output) { program.print_json({{"valid", valid}, {"files", std::move(told)}}); }
     return valid ? 0 : 1;

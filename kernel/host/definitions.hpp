@@ -37,8 +37,6 @@ struct DefinitionCommands {
     std::function<int(const Definitions&, const std::string& name)> show;
     /// Looks at one file; an empty one: at all in force. What is wrong with it; none: nothing.
     std::function<std::vector<Error>(const Definitions&, const std::string& file)> validate;
-    /// What is worth a word and stops nothing, of what is valid; may be empty.
-    std::function<std::vector<Error>(const Definitions&, const std::string& file)> warn = {};
     /// `show NAME --origin`; empty: there is no such flag.
     std::function<int(const Definitions&, const std::string& name)> origin = {};
 };

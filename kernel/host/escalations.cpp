@@ -7,6 +7,7 @@
 #include "base/yaml.hpp"
 #include "host/command_line.hpp"
 #include "host/outcome.hpp"
+#include "pipeline/iteration.hpp"
 
 namespace agentforge::kernel {
 
@@ -135,7 +136,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
     } else if (id.starts_with("APR-")) {
         const auto request = store.approval(id);
         if (!request.ok()) { return program.fail(request.error()); }
-        const auto decision = store.decision(id);
+        const auto decision = store.artifact_decision(id);
         if (!decision.ok()) { return program.fail(decision.error()); }
         told["kind"] = "approval";
         line("task_id", request->task_id);
@@ -146,11 +147,15 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
             for (const StageState& stage : state->stages) {
                 if (stage.name == request->stage && !stage.artifact.empty()) { line("artifact_file", (tasks.paths(request->task_id).root / stage.artifact).string()); }
             }
+            if (state->approval && state->approval->id == id) {
+                told["answers"] = state->feedback_answers;
+                for (const std::string& words : words_before_decision(*state)) { lines.emplace_back("to know", words); }
+            }
         }
         told["artifact"] = request->artifact;
         lines.emplace_back("artifact", to_yaml(request->artifact));
-        line("answer", !*decision ? "" : (*decision)->approved ? "approved" : "refused");
-        line("feedback", *decision && (*decision)->feedback ? *(*decision)->feedback : "");
+        line("answer", !*decision ? "" : (*decision)->decision == "approve" ? "approved" : (*decision)->decision == "reject" ? "refused" : (*decision)->decision);
+        line("feedback", *decision ? in_words(Feedback{(*decision)->feedback, (*decision)->issues}) : "");
         if (!*decision) { how = "agentforge approve | feedback | reject " + id; }
     } else {
         const auto escalation = store.escalation(id);

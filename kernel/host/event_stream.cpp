@@ -64,7 +64,7 @@ public:
     void on(const records::ActionAsked& asked) {
         add("approval_requested", {{"stage", asked.stage}, {"id", asked.approval_id}, {"action", *asked.action}, {"hash", asked.action_hash}});
     }
-    void on(const records::ApprovalDecided& decided) { add("decided", {{"id", decided.approval_id}, {"approved", decided.approved}, {"by", *decided.decided_by}}); }
+    void on(const records::ApprovalDecided& decided) { add("decided", {{"id", decided.approval_id}, {"approved", decided.approved}, {"decision", records::decision_of(decided)}, {"by", *decided.decided_by}}); }
     void on(const records::ActionDecided& decided) {
         add("decided", {{"id", decided.approval_id}, {"approved", decided.decision != "rejected"}, {"decision", decided.decision}, {"by", *decided.decided_by}});
     }

@@ -166,6 +166,9 @@ struct Turns {
     Turn operator()(const records::TaskAborted& aborted) const { return turn(aborted, {{"reason", aborted.reason}}); }
     Turn operator()(const records::TaskFailed& failed) const { return turn(failed, {{"code", failed.code}, {"message", failed.message}}); }
     Turn operator()(const records::TaskCompleted& completed) const { return turn(completed, {{"exit_stage", completed.exit_stage}, {"exit_type", *completed.exit_type}}); }
+    Turn operator()(const records::TaskContinued& continued) const {
+        return turn(continued, {{"revise", continued.revise}, {"exit_stage", continued.extension ? continued.extension->exit_stage : std::string()}, {"accepted_stale", continued.freshness.accepted}});
+    }
     Turn operator()(const records::Recovered& recovered) const { return turn(recovered, {{"torn_file", *recovered.torn_file}, {"torn_bytes", *recovered.torn_bytes}}); }
     Turn operator()(const records::Violation& violation) const { return turn(violation, {{"paths", json::array(violation.paths->begin(), violation.paths->end())}}); }
     Turn operator()(const records::CallLost& lost) const { return turn(lost, {{"run_step", *lost.run_step}, {"reason", *lost.reason}}); }

@@ -11,9 +11,11 @@
 #include "host/closing.hpp"
 #include "host/detach.hpp"
 #include "host/event_stream.hpp"
+#include "host/iteration.hpp"
 #include "host/ready.hpp"
 #include "host/surroundings.hpp"
 #include "host/terminal.hpp"
+#include "pipeline/iteration.hpp"
 
 namespace agentforge::kernel {
 
@@ -60,7 +62,7 @@ void tell_delivery(Program& program, const std::string& task_id, const json::obj
                 << (type == "files" ? "" : "           agentforge rebase " + task_id + "\n");
 }
 
-void tell_success(Program& program, const PipelineResult& result) {
+void tell_success(Program& program, Project& project, const PipelineResult& result) {
     program.out << "Done: " << result.task_id << "  (" << human_duration(result.duration) << ")\n";
     if (!result.deliverable) { return; }
     const std::string commit = field(*result.deliverable, "commit_sha");
@@ -77,6 +79,9 @@ void tell_success(Program& program, const PipelineResult& result) {
         tell_delivery(program, result.task_id, *result.deliverable);
     } else {
         program.out << "  ended after stage " << result.current_stage << "; its artifact is in .agentforge/tasks/" << result.task_id << "/artifacts\n";
+        const auto state = read_task_state(project.tasks(), result.task_id);
+        if (state.ok() && !state->pipeline.continuation.prompt.empty() && !ways_after_end(*state, "").empty()) { program.out << "  " << printable(state->pipeline.continuation.prompt, 300) << "\n"; }
+        for (const std::string& way : state.ok() ? ways_after_end(*state, result.task_id) : std::vector<std::string>()) { program.out << "  " << way << "\n"; }
     }
     program.out << "  journal: agentforge inspect " << result.task_id << "\n";
 }
@@ -105,10 +110,10 @@ void tell_action(Program& program, Project& project, const PipelineResult& resul
 void tell_waiting(Program& program, Project& project, const PipelineResult& result) {
     if (result.waiting_for == "action") { return tell_action(program, project, result); }
     program.out << "Waiting for a person: " << result.task_id << ", stage " << result.current_stage << ", " << result.waiting_id << "\n";
-    if (result.waiting_for == "approval") {
-        program.out << "  agentforge approve " << result.task_id << "\n"
-                    << "  agentforge feedback " << result.task_id << " \"what to change\"\n"
-                    << "  agentforge reject " << result.task_id << "\n";
+    const auto state = read_task_state(project.tasks(), result.task_id);
+    if (result.waiting_for == "approval" && state.ok()) {
+        for (const std::string& line : iterates(*state) ? words_before_decision(*state) : std::vector<std::string>()) { program.out << "  " << printable(line, 1000) << "\n"; }
+        for (const std::string& way : ways_to_decide(*state, result.task_id)) { program.out << "  " << way << "\n"; }
     } else {
         program.out << "  agentforge resolve " << result.waiting_id << " \"your answer\"     (or --abort)\n";
     }
@@ -155,7 +160,7 @@ int tell(Program& program, Project& project, const PipelineResult& result, const
         return static_cast<int>(result.exit_code);
     }
     if (result.success) {
-        tell_success(program, result);
+        tell_success(program, project, result);
         tell_closing(program, closing);
         tell_cost(program, project, result);
         if (project.settings().text("llm.backend") == "replay") {

@@ -134,24 +134,13 @@ std::vector<Error> problems_of_pipelines(const Program& program, const Definitio
     return problems;
 }
 
-std::vector<Error> unused_keys(const Definitions& all, const std::string& file) {
-    if (!file.empty()) { return keys_without_effect(file); }
-    std::vector<Error> unused;
-    for (const std::string& name : all.pipelines.names()) {
-        const auto pipeline = all.pipelines.get(name);
-        if (!pipeline.ok() || !all.of_project(pipeline->source)) { continue; }
-        for (Error& key : keys_without_effect(pipeline->source)) { unused.push_back(std::move(key)); }
-    }
-    return unused;
-}
-
 }  // namespace
 
 void add_pipelines(CLI::App& app, Program& program) {
     add_definition_commands(app, program, "pipelines", "pipeline", "PIPELINE", "The orders of stages that a request can take", "design",
                             {[&program](const Definitions& all) { return list_pipelines(program, all); },
                              [&program](const Definitions& all, const std::string& name) { return show_pipeline(program, all, name); },
-                             [&program](const Definitions& all, const std::string& file) { return problems_of_pipelines(program, all, file); }, unused_keys,
+                             [&program](const Definitions& all, const std::string& file) { return problems_of_pipelines(program, all, file); },
                              [&program](const Definitions& all, const std::string& name) { return show_origins(program, all, name); }});
 }
 

@@ -346,6 +346,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_fix(app, program);
     add_status(app, program);
     add_resume(app, program);
+    add_continue(app, program);
     add_abort(app, program);
     add_decisions(app, program);
     add_escalations(app, program);

@@ -64,6 +64,7 @@ void add_check(CLI::App& app, Program& program);
 void add_fix(CLI::App& app, Program& program);
 void add_status(CLI::App& app, Program& program);
 void add_resume(CLI::App& app, Program& program);
+void add_continue(CLI::App& app, Program& program);
 void add_abort(CLI::App& app, Program& program);
 void add_decisions(CLI::App& app, Program& program);        ///< approve, reject, feedback
 void add_escalations(CLI::App& app, Program& program);      ///< escalations list, show, resolve

@@ -14,6 +14,7 @@
 #include "plugins/bounded.hpp"
 #include "host/display.hpp"
 #include "base/json_fields.hpp"
+#include "host/iteration.hpp"
 #include "host/outcome.hpp"
 #include "host/ready.hpp"
 #include "host/surroundings.hpp"
@@ -444,10 +445,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     people.reminders = reminder_policy(*project->settings_);
     people.left_behind = [&program] { program.leave_at_once = true; };
     project->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
-    // Who sits at a terminal is asked there for every action of an interactive task.
+    // Who sits at a terminal is asked there for every action of an interactive task, and of each artifact that iterates.
     std::shared_ptr<EscalationHandler> present;
-    const bool sits_there = program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output && program.detached < 0;
-    if (sits_there) { AF_TRY(present, project->plugins_.escalation("console")); }
+    if (sits_at_terminal(program)) { AF_TRY(present, project->plugins_.escalation("console")); }
     project->controller_ = std::make_unique<PipelineController>(
         ControllerSetup{.store = *project->tasks_,
                         .workshops = *project->workshops_,
@@ -461,6 +461,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
                         .answer_rule = answer_rule(*project->settings_),
                         .tend = [group = project->handlers_](const std::string& id, CallContext& context) {
                             for (const Error& problem : group->tend(id, context, true).problems) { context.log(LogLevel::warning, problem.to_string(), {}); }
+                        },
+                        .extend = [self](const TaskState& of, const std::string& extend_to) {
+                            return extension_of(of, [self](std::string_view name) { return self->pipelines().get(name); }, extend_to);
                         }});
     return project;
 }

@@ -19,6 +19,7 @@
 #include "host/detach.hpp"
 #include "host/display.hpp"
 #include "host/event_stream.hpp"
+#include "host/iteration.hpp"
 #include "host/outcome.hpp"
 #include "host/ready.hpp"
 #include "host/start.hpp"
@@ -237,7 +238,7 @@ Result<std::string> request_about_path(const Program& program, const Project& pr
 
 /// What `start` would do, and nothing done: the same checks, no task, no file.
 int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const Choice& choice, const std::string& request,
-              const GateReadiness& gates, const std::vector<std::string>& changed, const Entry& entry) {
+              const GateReadiness& gates, const std::vector<std::string>& changed, const Entry& entry, const std::set<std::string>& iterated) {
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     json::array stages;
     std::string text;
@@ -249,17 +250,17 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
         }
         const std::set<std::string> named(arguments.approve.begin(), arguments.approve.end());
         const bool last = stage.name == exit || stage.name == pipeline.exit_stage || &stage == &pipeline.stages.back();
-        const bool approval = stage.approve || named.contains(stage.name) || ((arguments.supervised || pipeline.supervised) && !last);
+        const bool approval = stage.approve || named.contains(stage.name) || iterated.contains(stage.name) || ((arguments.supervised || pipeline.supervised) && !last);
         const std::string skipped = why_skipped(pipeline, entry, static_cast<std::size_t>(&stage - pipeline.stages.data()));
         json::array reviewers;
         for (const std::string& reviewer : stage.reviewers) { reviewers.emplace_back(reviewer); }
         stages.push_back(json::object{{"name", stage.name}, {"agent", stage.agent}, {"model", model}, {"reviewers", std::move(reviewers)}, {"contract", stage.contract},
-                                      {"skip_if", stage.skip_if}, {"skipped", skipped}, {"approval", approval}, {"timeout_ms", stage.timeout.count()}, {"max_steps", stage.max_steps}});
+                                      {"skip_if", stage.skip_if}, {"skipped", skipped}, {"approval", approval}, {"iterates", iterated.contains(stage.name)}, {"timeout_ms", stage.timeout.count()}, {"max_steps", stage.max_steps}});
         if (!skipped.empty()) {
             text += fmt::format("  {:<10} skipped: {}\n", stage.name, skipped);
         } else {
             text += fmt::format("  {:<10} {:<22} makes {}{}{}{}\n", stage.name, stage.agent.empty() ? "(no agent)" : stage.agent, stage.contract, model.empty() ? "" : ", model " + printable(model, 60),
-                                stage.skip_if.empty() || stage.skip_if == "never" ? "" : ", skipped if " + stage.skip_if, approval ? ", then asks for approval" : "");
+                                stage.skip_if.empty() || stage.skip_if == "never" ? "" : ", skipped if " + stage.skip_if, iterated.contains(stage.name) ? ", then is shown to you" : approval ? ", then asks for approval" : "");
         }
         if (stage.name == exit) { break; }
     }
@@ -297,6 +298,14 @@ int tell_compared(Program& program, Project& project, const PipelineResult& resu
 
 }  // namespace
 
+Result<void> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline, const std::string& exit_stage, const std::string& request) {
+    AF_CHECK(check_ready(project, pipeline, request));
+    StartArguments arguments;
+    arguments.exit_after = exit_stage;
+    AF_CHECK(check_end(program, project, pipeline, arguments));
+    return check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(), program.environment);
+}
+
 int start_task(Program& program, StartArguments arguments, std::string request) {
     const auto progress = make_progress(program);
     auto opened = Project::open(program, *progress);
@@ -327,9 +336,6 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     auto entry = entry_of_arguments(program, project, *pipeline, arguments);
     if (!entry.ok()) { return program.fail(entry.error()); }
     if (request.empty()) { request = "Write tests for the specification: " + title_of(*entry); }
-    if (pipeline->source.starts_with(project.place().agentforge.string() + "/")) {
-        for (const Error& unused : keys_without_effect(pipeline->source)) { program.err << "agentforge: " << printable(unused.to_string(), 1000) << "\n"; }
-    }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
     if (const auto fit = surroundings_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
     const auto gates = check_end(program, project, *pipeline, arguments);
@@ -343,9 +349,11 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
         if (!other.ok()) { return program.fail(other.error()); }
         arguments.compare_to = *other;
     }
+    const auto iterated = iterated_stages(program, project, *pipeline, arguments);
+    if (!iterated.ok()) { return program.fail(iterated.error()); }
     const auto changed_files = uncommitted_changes(project);
     name_uncommitted_changes(program, changed_files, arguments.include_uncommitted);
-    if (arguments.dry_run) { return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, *choice, request, *gates, *changed_files, *entry) : program.fail(changed_files.error()); }
+    if (arguments.dry_run) { return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, *choice, request, *gates, *changed_files, *entry, *iterated) : program.fail(changed_files.error()); }
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);
     if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }
@@ -359,6 +367,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     options.include_uncommitted = arguments.include_uncommitted;
     options.base = *arguments.base;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
+    options.iterate_stages = *iterated;
     options.configuration = project.settings_for_task();
     options.seal = [&project](json::object& configuration) { return project.seal(configuration); };
     const auto result = project.controller().execute(request, options);
@@ -417,6 +426,10 @@ void add_task_options(const Command& command, Program& program, const std::share
     add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
     add_flag(*command, "--interactive", arguments->interactive, "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
+    const Option iterate = add_flag(*command, "--iterate", arguments->iterate, "Show the artifact of each stage that iterates to you: approve it, have it revised, go back, or end with it");
+    const Option iterate_at = *add_option(*command, "--iterate-at", arguments->iterate_at, "The same for this stage alone; may be repeated")->type_name("STAGE")->repeatable();
+    iterate_at->excludes(iterate);
+    add_flag(*command, "--no-iterate", arguments->no_iterate, "Show none, though you sit at the terminal: what satisfies its contract counts")->excludes(iterate)->excludes(iterate_at);
     add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
     const Option backend = *add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
                                                 "Model backend for this run: anthropic, openai, cli or replay; auto takes the first that is reachable")->type_name("BACKEND");
@@ -471,7 +484,8 @@ constexpr StartCommand start_commands[] = {
     {"design", "Take a request to a reviewed specification", "design",
      "Examples:\n"
      "  agentforge design \"Add OAuth2 authentication\"\n"
-     "  agentforge design \"Add a cache\" --approve spec"},
+     "  agentforge design \"Add a cache\" --iterate\n"
+     "  agentforge design \"Add a cache\" --no-iterate"},
     {"implement", "Take a request to a verified commit, whatever its words", "implement",
      "Examples:\n"
      "  agentforge implement \"Plan B for slow disks: a cache\"\n"

@@ -29,6 +29,9 @@ struct StartArguments {
     std::string compare_to;
     bool include_uncommitted = false;
     std::vector<std::string> approve;
+    bool iterate = false;
+    std::vector<std::string> iterate_at;
+    bool no_iterate = false;
     bool supervised = false;
     bool interactive = false;
     bool wait = false;
@@ -43,6 +46,9 @@ struct StartArguments {
 
 /// The options of `start` besides the request and the pipeline.
 void add_task_options(const Command& command, Program& program, const std::shared_ptr<StartArguments>& arguments);
+
+/// What is said of stages that have not begun, before they cost anything: plugins, agents and their models, gates, delivery.
+[[nodiscard]] Result<void> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline, const std::string& exit_stage, const std::string& request);
 
 /// Checks all that can be checked before a task exists, begins it, and tells what came of it. Returns the exit code.
 int start_task(Program& program, StartArguments arguments, std::string request);

@@ -16,6 +16,7 @@
 #include "host/command_line.hpp"
 #include "host/display.hpp"
 #include "host/inspect.hpp"
+#include "host/iteration.hpp"
 #include "host/known_repositories.hpp"
 #include "host/outcome.hpp"
 #include "host/pager.hpp"
@@ -23,6 +24,7 @@
 #include "host/task_box.hpp"
 #include "host/task_list.hpp"
 #include "host/terminal.hpp"
+#include "pipeline/artifact_files.hpp"
 
 namespace agentforge::kernel {
 
@@ -148,6 +150,8 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         json::object object = to_json(*state);
         object["total_tokens"] = state->ledger.total().tokens();     // With those of lost calls, which belong to no step.
         object.erase("pipeline_template");
+        const std::vector<std::string> changed = changed_artifact_files(store.paths(*id), *state);
+        object["changed_artifacts"] = json::array(changed.begin(), changed.end());
         print_answer(out, object, arguments.watch);
         return 0;
     }
@@ -171,6 +175,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         out << fmt::format("  {:<10} {:<10} {:>3} steps {:>8} tokens {:>8}{}{}\n", stage.name, to_string(stage.status), stage.steps,
                                    state->ledger.of_stage(stage.name).tokens(), human_duration(std::chrono::milliseconds(stage.duration_ms)),
                                    at_it ? "  " + printable(plan_step_text(*stage.plan_step), 200) : "", stage.error.empty() ? "" : "  " + printable(stage.error, 200));
+        for (const std::string& line : remarks_on(*state, stage)) { out << "             " << printable(line, 300) << "\n"; }
     }
     if (spend.calls + spend.lost > 0) {
         out << "\n  cost " << cost_of_task(store, *id, spend, state->ledger.unpriced_models()) << "\n";
@@ -181,6 +186,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     }
     if (state->escalation) { out << "\n  waits for an answer to " << state->escalation->id << ": " << printable(state->escalation->question, 1000) << "\n"; }
     if (state->approval) { out << "\n  waits for approval " << state->approval->id << " of " << state->stage().artifact << "\n"; }
+    for (const std::string& file : changed_artifact_files(store.paths(*id), *state)) { out << "\n  CHANGED on disk since it was accepted: " << printable(file, 300) << "\n"; }
     if (state->action && !state->action->id.empty()) { out << "\n  waits for a decision on the action " << state->action->id << " (" << printable(state->action->tool, 80) << ")\n"; }
     if (!state->pause_reason.empty() && state->error.empty()) { out << "\n  paused: " << printable(state->pause_reason, 1000) << "\n"; }
     if (!state->error.empty()) { out << "\n  " << printable(state->error, 1000) << "\n"; }
@@ -194,7 +200,9 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     if (const auto holder = TaskLock::holder(store.paths(*id))) {
         out << "\n  running now: process " << holder->pid << " on " << holder->host << " since " << holder->since << "\n";
     }
-    const std::vector<std::string> ways = ways_on(glance);
+    std::vector<std::string> ways = ways_on(glance);
+    if (state->approval) { ways = ways_to_decide(*state, state->task_id); }
+    if (ways.empty()) { ways = ways_after_end(*state, state->task_id); }
     for (const std::string& way : ways) { out << (&way == &ways.front() ? "\n  " : "  ") << way << "\n"; }
     for (const BoxPart& part : detail) {
         if (!part.empty()) { out << "\n"; }

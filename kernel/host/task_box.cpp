@@ -10,6 +10,7 @@
 #include "host/display.hpp"
 #include "base/json_fields.hpp"
 #include "host/terminal.hpp"
+#include "pipeline/iteration.hpp"
 
 namespace agentforge::kernel {
 
@@ -107,11 +108,27 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
         part.push_back(std::move(line));
         if (now && stage.plan_step) { part.push_back({.text = "    " + printable(plan_step_text(*stage.plan_step), 300)}); }
         if (!stage.error.empty()) { part.push_back({.text = "    " + printable(stage.error, 400), .whole = true}); }
+        for (const std::string& remark : remarks_on(state, stage)) { part.push_back({.text = "    " + printable(remark, 300), .whole = true}); }
     }
     return part;
 }
 
 }  // namespace
+
+std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage) {
+    std::vector<std::string> remarks;
+    if (!stage.superseded_by.empty()) { remarks.push_back("counts no more, with its approvals and gates: stage " + stage.superseded_by + ", which it rested on, is done again"); }
+    if (!stage.history.empty()) {
+        std::string said;
+        for (const ShownVersion& shown : stage.history) {
+            said += (said.empty() ? "" : ", ") + ("v" + std::to_string(shown.version)) + " " + (shown.decision.empty() ? (&stage == &state.stages[state.stage_index] && state.approval ? "waits for you" : "was shown") : shown.decision);
+        }
+        remarks.push_back("shown to a person: " + said);
+    }
+    const bool shown_now = &stage == &state.stages[state.stage_index] && state.approval.has_value();
+    for (const std::string& left : shown_now ? unanswered(state.feedback_answers) : std::vector<std::string>()) { remarks.push_back("NOT addressed, as it was: " + left); }
+    return remarks;
+}
 
 std::vector<std::string> ways_on(const TaskGlance& task) {
     const std::string id = short_id(task.summary.task_id);

@@ -19,6 +19,9 @@ namespace agentforge::kernel {
 /// What a person can do about it, in the words of the command line.
 [[nodiscard]] std::vector<std::string> ways_on(const TaskGlance& task);
 
+/// What besides its figures a person should know of a stage: that it counts no more, what people decided on its artifact, what of their feedback was not addressed.
+[[nodiscard]] std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage);
+
 struct TaskCounts { std::size_t active = 0; std::size_t completed = 0; std::size_t waiting = 0; };
 
 /// All tasks that are shown, newest first; `left_out` of them are not.

@@ -8,7 +8,9 @@
 #include "base/files.hpp"
 #include "base/yaml.hpp"
 #include "pipeline/acting_changes.hpp"
+#include "pipeline/artifact_files.hpp"
 #include "pipeline/hand_back.hpp"
+#include "pipeline/iteration.hpp"
 #include "pipeline/measure.hpp"
 
 namespace agentforge::kernel {
@@ -56,7 +58,12 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     AF_TRY(const auto artifacts, task_.session->artifacts_by_contract());
     RuleContext rules;
     rules.artifacts = &artifacts;
-    AF_TRY(const std::vector<std::string> errors, faults_of(contract, artifact, rules));
+    AF_TRY(std::vector<std::string> errors, faults_of(contract, artifact, rules));
+    AF_TRY(const json::array answers, answers_of(artifact));
+    // Once the agent is told so itself. What it leaves then is said to the person.
+    if (errors.empty() && task_.state().stage().heals == 0 && stage.max_heals > 0) {
+        for (const std::string& left : unanswered(answers)) { errors.push_back("a person said that this must be addressed, and it is as it was: " + left); }
+    }
     if (!errors.empty()) {
         AF_TRY(const std::string blob, task_.session->put(artifact));
         AF_CHECK(task_.session->record(records::ArtifactRejected{stage.name, errors, blob, spent}));
@@ -75,6 +82,7 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
                                                              .conditions = contract.conditions_of(artifact, rules),
                                                              .asks = asks,
                                                              .acts_later = acts_later,
+                                                             .answers = answers,
                                                              .duration_ms = spent}));
     return {};
 }
@@ -155,25 +163,45 @@ Result<std::string> Acceptance::save(const std::string& given, const Contract& c
     return file.lexically_relative(task_.session->paths().root).string();
 }
 
-Result<void> Acceptance::save_version(const std::string& version) {
-    const std::filesystem::path file = task_.session->paths().root / task_.state().stage().artifact;
-    AF_TRY(const std::string bytes, read_file(file));
-    return write_file_atomic(file.parent_path() / (file.stem().string() + "_" + version + ".yaml"), bytes, Durability::synced);
+Result<json::array> Acceptance::answers_of(const json::object& artifact) const {
+    const TaskState& state = task_.state();
+    if (state.feedback_issues.empty() || state.stage().history.empty()) { return json::array(); }
+    AF_TRY(json::value before, task_.session->get(state.stage().history.back().artifact_hash));
+    AF_TRY(const std::string own, task_.session->put(artifact));     // As it is kept: with the same secrets hidden.
+    AF_TRY(const json::value after, task_.session->get(own));
+    if (!before.is_object() || !after.is_object()) { return json::array(); }
+    return answers_to(state.feedback_issues, before.get_object(), after.get_object());
 }
 
-Result<void> Acceptance::save_feedback(const std::string& feedback) {
-    const std::string version = "v" + std::to_string(task_.state().stage().versions + 1);
-    AF_CHECK(save_version(version));
+Result<void> Acceptance::save_version(const std::string& version) {
+    const std::filesystem::path root = task_.session->paths().root;
+    AF_TRY(const std::string bytes, read_file(root / task_.state().stage().artifact));
+    const std::filesystem::path file = root / artifact_version_file(task_.state().stage().artifact, version);
+    AF_CHECK(write_file_atomic(file, bytes, Durability::synced));
+    constexpr auto readable = std::filesystem::perms::owner_read | std::filesystem::perms::group_read | std::filesystem::perms::others_read;
+    std::error_code ignored;        // On a file system without rights it is as before: a change is found all the same.
+    if (version == "final") { std::filesystem::permissions(file, readable, ignored); }
+    return {};
+}
+
+Result<void> Acceptance::save_decision(const ArtifactDecision& decision) {
+    const StageState& stage = task_.state().stage();
+    const unsigned number = stage.history.empty() ? stage.versions + 1 : stage.history.back().version;
+    const std::string version = "v" + std::to_string(number);
+    const bool keeps = iterates(task_.state()) || decision.decision == "revise";
+    if (keeps) { AF_CHECK(save_version(version)); }
     const std::filesystem::path folder = task_.session->paths().root / "iteration_history" / task_.stage_name();
     AF_CHECK(make_directories(folder));
-    json::object entry{{"feedback", {{"task_id", task_.state().task_id},
-                                           {"stage", task_.stage_name()},
-                                           {"iteration", task_.state().stage().versions + 1},
-                                           {"decision", "revise"},
-                                           {"overall_comments", feedback},
-                                           {"timestamp", format_time(task_.services.clock.now())}}}};
-    task_.services.redactor.redact(entry);
-    return write_file_atomic(folder / (version + "_feedback.yaml"), to_yaml(entry), Durability::synced);
+    json::object entry{{"task_id", task_.state().task_id}, {"stage", task_.stage_name()}, {"iteration", number}, {"decision", decision.decision}};
+    entry[decision.approved() ? "artifact" : "previous_version"] = keeps ? artifact_version_file(stage.artifact, version) : stage.artifact;
+    entry["artifact_hash"] = stage.artifact_hash;
+    if (!decision.feedback.empty()) { entry["overall_comments"] = decision.feedback; }
+    if (!decision.issues.empty()) { entry["specific_issues"] = to_json(decision.issues); }
+    entry["decided_by"] = decision.decided_by;
+    entry["timestamp"] = format_time(task_.services.clock.now());
+    json::object file{{decision.approved() ? "approval" : "feedback", std::move(entry)}};
+    task_.services.redactor.redact(file);
+    return write_file_atomic(folder / (version + (decision.approved() ? "_approval.yaml" : "_feedback.yaml")), to_yaml(file), Durability::synced);
 }
 
 Result<void> Acceptance::restore_file() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "escalation/store.hpp"
 #include "pipeline/open_task.hpp"
 
 namespace agentforge::kernel {
@@ -21,15 +22,17 @@ public:
     /// Measures the exit gate again where settings or rules changed while the accepted artifact waited. Returns whether it did.
     [[nodiscard]] Result<bool> measure_again_if_stale();
 
-    /// Keeps the current artifact's file under `<name>_<version>.yaml` beside it (spec README, 1).
+    /// Keeps the current artifact's file under `<name>_<version>.yaml` beside it (spec README, 1); `final` is made read-only.
     [[nodiscard]] Result<void> save_version(const std::string& version);
-    /// Keeps a refused version, and what was said of it, beside the new one (North Star 13.6).
-    [[nodiscard]] Result<void> save_feedback(const std::string& feedback);
+    /// Keeps what a person decided in `iteration_history/<stage>/vN_feedback.yaml` or `vN_approval.yaml`, and the version that they decided on beside the artifact (North Star 13.6, B).
+    [[nodiscard]] Result<void> save_decision(const ArtifactDecision& decision);
     /// Writes the current artifact's file again where it is gone; the journal has its bytes.
     [[nodiscard]] Result<void> restore_file();
 
 private:
     [[nodiscard]] Result<std::vector<std::string>> faults_of(const Contract& contract, const json::object& artifact, const RuleContext& rules);
+    /// What became of what a person said must change; empty where nobody did.
+    [[nodiscard]] Result<json::array> answers_of(const json::object& artifact) const;
     [[nodiscard]] Result<std::string> save(const std::string& name, const Contract& contract, const json::object& artifact);
 
     OpenTask& task_;

@@ -20,6 +20,7 @@
 #include "pipeline/codec.hpp"
 #include "pipeline/hand_back.hpp"
 #include "pipeline/held_out.hpp"
+#include "pipeline/iteration.hpp"
 #include "pipeline/task_history.hpp"
 #include "secrets/restore.hpp"
 
@@ -915,6 +916,10 @@ Result<AgentOutcome> run_role(TaskSession& session, Workshop& workshop, TaskServ
     // Said by a person when the task went on; every step of the stage whose model heard it first is told, as steps remember nothing.
     if (const std::string& guidance = session.state().resumption.guidance; !guidance.empty()) { spec.run.state["guidance"] = guidance; }
     if (review) { spec.run.state["task_history"] = task_history(state); } else { AF_CHECK(add_context(spec.run.state, session, workshop)); }
+    if (json::object iteration = review ? json::object() : iteration_context(state); !iteration.empty()) {
+        if (const json::value* text = spec.run.state.if_contains("feedback"); text != nullptr && *text == json::value(*state.feedback)) { spec.run.state.erase("feedback"); }      // It is inside.
+        spec.run.state["iteration_context"] = std::move(iteration);
+    }
     AF_TRY(std::string handed_back, hand_back_note(session, workshop));
     if (!handed_back.empty() && !review) { spec.run.state["handed_back"] = std::move(handed_back); }
     AF_TRY(spec.agents_md, agents_md_of(services, workshop, state));

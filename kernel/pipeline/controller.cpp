@@ -65,6 +65,11 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
             return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + stage + "` to approve", "name one of its stages");
         }
     }
+    for (const std::string& stage : options.iterate_stages) {
+        if (!options.pipeline.index_of(stage)) {
+            return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + stage + "` to iterate at", "name one of its stages");
+        }
+    }
     if (options.exit_after && !options.pipeline.index_of(*options.exit_after)) {
         return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + *options.exit_after + "`", "name one of its stages");
     }
@@ -96,6 +101,7 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                                        .base_branch = base.branch,
                                        .supervised = options.supervised || options.pipeline.supervised,
                                        .approve_stages = {options.approve_stages.begin(), options.approve_stages.end()},
+                                       .iterate_stages = std::vector<std::string>(options.iterate_stages.begin(), options.iterate_stages.end()),
                                        .interactive = options.interactive,
                                        .exit_after = options.exit_after,
                                        .replay_of = options.replay_of};

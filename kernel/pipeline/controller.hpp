@@ -15,6 +15,7 @@
 #include "base/ids.hpp"
 #include "config/pipelines.hpp"
 #include "escalation/store.hpp"
+#include "pipeline/continuation.hpp"
 #include "pipeline/imports.hpp"
 #include "pipeline/services.hpp"
 #include "pipeline/session.hpp"
@@ -72,6 +73,7 @@ struct StartOptions {
     bool interactive = false;                       ///< Every action waits for a person.
     bool include_uncommitted = false;               ///< The task starts from the checkout as it is, not from the last commit.
     std::set<std::string> approve_stages;
+    std::set<std::string> iterate_stages;           ///< Their artifacts are shown to a person, who approves or revises them.
     json::object configuration;                     ///< Settings in force; goes into task.yaml.
     /// Marks `configuration` as this program's own, once nothing but writing it is left to do; may be empty.
     std::function<Result<void>(json::object& configuration)> seal;
@@ -105,6 +107,8 @@ struct ControllerSetup {
     AnswerRule answer_rule = {};                    ///< Until when a person is to answer.
     /// Does what is due for an open question (HandlerGroup::tend); called for the one that a resumed task waits with. Empty: nothing is.
     std::function<void(const std::string& id, CallContext& context)> tend = {};
+    /// The stages that may follow where a task ends (extension_of), with the templates in force.
+    std::function<Result<records::Extension>(const TaskState& state, const std::string& extend_to)> extend = {};
 };
 
 /// What a person says of what a task shows. Bound to it by `id` (`APR-…`, `ACT-…`: each stands for one hash) or by `hash`, the beginning of
@@ -115,6 +119,10 @@ struct PersonDecision {
     std::optional<json::object> edited = {};        ///< Of an action that is approved: what is done in its place (`arguments`, and `tool` where it is another).
     std::string id = {};
     std::optional<std::string> hash = {};           ///< One that is there and empty fits nothing: whoever gives it wants to be bound.
+    // Of an artifact alone.
+    std::string decision = {};                      ///< `reject` (`feedback`: why), `exit` or `extend`; empty: what `approved` and `feedback` say.
+    std::vector<FeedbackIssue> issues = {};         ///< Places that are to be changed.
+    ContinueOptions extension = {};                 ///< With `extend`.
 };
 
 /// Whether a task can be made of these words. Errors: AF-ORCH-040 empty, too long, or no text.
@@ -139,6 +147,10 @@ public:
     /// Goes on with a task: after a crash, a pause, a failure, an answer. `guidance`: what a person says to the model (check_guidance); every context of
     /// the stage that hears it first holds it. Errors: AF-TASK-002, AF-TASK-003, AF-JRNL-002; AF-ORCH-049 no model would hear the guidance.
     [[nodiscard]] Result<PipelineResult> resume(std::string_view task_id, std::string_view guidance = {});
+    /// A completed task that has delivered nothing goes on: with the stages that follow, or with its last artifact before a person again. What it has made is validated again, and must not be
+    /// stale. A workspace without changes stands on the newest commit from then on. Errors (nothing was recorded): AF-ORCH-050 the task cannot be continued; those of extension_of,
+    /// check_artifacts_again and check_freshness.
+    [[nodiscard]] Result<PipelineResult> continue_ended(std::string_view task_id, const ContinueOptions& options);
     /// Ends a task for good. A task that another process runs is asked to stop; of one that was aborted before, what that left is removed.
     /// Errors: AF-ORCH-042 it has completed.
     [[nodiscard]] Result<AbortOutcome> abort(std::string_view task_id, std::string_view reason);
@@ -153,7 +165,7 @@ public:
     [[nodiscard]] Result<void> provide_feedback(std::string_view task_id, std::string_view feedback);
     /// The same, of an action too. Returns the id of what was decided on. Errors also: AF-ESC-004 somebody was first; AF-ESC-035 what is shown now is
     /// something else; AF-ESC-036 an action is decided on by its id or hash only: the task may show another one by now; AF-ESC-039 the changed
-    /// action cannot be done; AF-ESC-037 an artifact cannot be changed here; AF-ESC-047 a file of what is approved was changed since it was shown.
+    /// action cannot be done; AF-ESC-037 an artifact cannot be changed here; AF-ESC-062 an action was to be decided on as an artifact; those of continue_ended for `extend`; AF-ESC-047 a file of what is approved was changed since it was shown.
     [[nodiscard]] Result<std::string> decide(std::string_view task_id, const PersonDecision& decision);
 
     /// The state as the journal has it; also while another process runs the task.

@@ -66,6 +66,24 @@ Result<void> check_edited(const ControllerSetup& setup, const ApprovalRequest& r
     return {};
 }
 
+Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& state, const ArtifactDecision& decision) {
+    if (!is_last(state)) {
+        return Error{"AF-ORCH-053", "task " + state.task_id + " goes on after stage `" + state.stage().name + "` anyway: it does not end there", "", "approve it: agentforge approve " + state.task_id, ErrorKind::invalid};
+    }
+    if (!setup.extend) { return Error{"AF-ORCH-052", "nothing follows stage `" + state.stage().name + "`", "task " + state.task_id, "approve it: agentforge approve " + state.task_id, ErrorKind::invalid}; }
+    AF_TRY(records::Extension extension, setup.extend(state, decision.extend_to));
+    std::map<std::string, json::object, std::less<>> artifacts;
+    const BlobStore blobs(setup.store.paths(state.task_id).blobs());
+    for (const StageState& stage : state.stages) {
+        if (stage.artifact_hash.empty()) { continue; }
+        AF_TRY(const std::string text, blobs.get(stage.artifact_hash));
+        AF_TRY(const json::value value, parse_json(text, "the artifact of stage " + stage.name));
+        if (value.is_object()) { artifacts.emplace(stage.name, value.get_object()); }
+    }
+    AF_TRY(records::Freshness freshness, check_freshness(state, artifacts, setup.workshops, decision.accept_stale));
+    return MoreStages{std::move(extension), std::move(freshness)};
+}
+
 Result<void> check_feedback(std::string_view feedback) {
     if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         return Error{"AF-ORCH-044", "the feedback is empty", "", "say what is to be changed, or use `agentforge reject`", ErrorKind::invalid};
@@ -110,6 +128,9 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
     if (const auto there = setup_.escalations.approval(id); !there.ok() && there.error().kind == ErrorKind::not_found) { return setup_.escalations.lost(id, task_id); }
     if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
+    if (action && (!decision.decision.empty() || !decision.issues.empty())) {
+        return Error{"AF-ESC-062", id + " is an action, and this decides on an artifact", id, "approve or reject the action: agentforge approve " + id + ", agentforge reject " + id, ErrorKind::invalid};
+    }
     if (action) {
         AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(id));
         if (decision.id.empty() && !decision.hash) {
@@ -127,12 +148,20 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
     if (decision.edited) {
         return Error{"AF-ESC-037", id + " asks for an artifact, which is the stage's to write", id, "say what to change: agentforge feedback " + std::string(task_id) + " \"…\"", ErrorKind::invalid};
     }
-    Approval approval;
-    approval.approved = decision.approved;
-    if (!feedback.empty()) { approval.feedback = feedback; }
-    approval.artifact_hash = hash;
-    approval.decided_by = "user";
-    AF_CHECK(setup_.escalations.decide(id, approval));
+    ArtifactDecision made;
+    made.feedback = feedback;
+    made.issues = decision.issues;
+    for (FeedbackIssue& issue : made.issues) {
+        for (std::string* text : {&issue.location, &issue.issue, &issue.suggestion}) { *text = setup_.services.redactor.redact(*text); }
+    }
+    const bool revises = !feedback.empty() || !made.issues.empty();
+    made.decision = !decision.decision.empty() ? decision.decision : decision.approved ? "approve" : revises ? "revise" : "reject";
+    made.extend_to = decision.extension.extend_to;
+    made.accept_stale = setup_.services.redactor.redact(decision.extension.accept_stale);
+    made.artifact_hash = hash;
+    made.decided_by = "user";
+    if (made.decision == "extend") { AF_CHECK(more_stages(setup_, state, made)); }
+    AF_CHECK(setup_.escalations.decide_artifact(id, made));
     return id;
 }
 

@@ -12,4 +12,11 @@ namespace agentforge::kernel {
 /// Errors: AF-ESC-039.
 [[nodiscard]] Result<void> check_edited(const ControllerSetup& setup, const ApprovalRequest& request, json::object& edited);
 
+struct MoreStages {
+    records::Extension extension;
+    records::Freshness freshness;
+};
+/// The stages that follow where a person wants more of them. Errors: those of extension_of and check_freshness; AF-ORCH-053 the task does not end here.
+[[nodiscard]] Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& state, const ArtifactDecision& decision);
+
 }  // namespace agentforge::kernel

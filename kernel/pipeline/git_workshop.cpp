@@ -274,6 +274,14 @@ public:
         return repository.ok() ? repository->current_branch().value_or("") : std::string();
     }
 
+    [[nodiscard]] Result<Staleness> staleness(const TaskState& state, const std::map<std::string, json::object, std::less<>>& artifacts) override {
+        AF_TRY(const Repository repository, Repository::open(options_.repository));
+        std::optional<std::string> head;
+        if (!state.base_branch.empty()) { AF_TRY(head, repository.branch_commit(state.base_branch)); }
+        if (!head) { AF_TRY(head, repository.head_commit()); }
+        return measure_staleness(repository, artifacts, state.base_commit, *head);
+    }
+
     [[nodiscard]] Result<std::unique_ptr<Workshop>> open(const TaskState& state) override {
         AF_TRY(Repository repository, Repository::open(options_.repository));
         fs::path folder = fs::path(options_.state_directory) / "worktrees" /

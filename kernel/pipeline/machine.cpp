@@ -37,6 +37,7 @@ Effect enter(const TaskState& state) {
     const StageTemplate& stage = state.stage_template();
     if (state.stage().status == StageStatus::completed || state.stage().status == StageStatus::skipped) {
         // `advance` leaves the index on the stage where the pipeline ends.
+        if (state.user_exit == stage.name) { return CompleteTask{stage.name, "user_exit"}; }
         const bool early = state.exit_after && *state.exit_after == stage.name && state.pipeline.exit_stage != stage.name;
         return CompleteTask{stage.name, early ? "early_exit" : "default_exit"};
     }

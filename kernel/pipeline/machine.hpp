@@ -34,7 +34,7 @@ struct AskAction {};
 struct AwaitPerson {};
 /// Artifact accepted, reviewed and approved. `stage_completed` follows.
 struct CompleteStage {};
-struct CompleteTask { std::string exit_stage; std::string exit_type; };     ///< default_exit or early_exit
+struct CompleteTask { std::string exit_stage; std::string exit_type; };     ///< default_exit, early_exit or user_exit
 struct FailTask { std::string code; std::string message; };
 /// Nothing to do: ended, or paused until `task_resumed`.
 struct Rest {};

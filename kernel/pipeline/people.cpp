@@ -3,6 +3,7 @@
 
 #include "base/yaml.hpp"
 #include "pipeline/decisions.hpp"
+#include "pipeline/iteration.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -30,7 +31,7 @@ public:
         const bool rests = version && version == seen_;     // Not while it is still being written.
         seen_ = version;
         if (!rests || version == refused_) { return false; }
-        const auto readable = id_.starts_with("ESC-") ? there(store_.resolution(id_)) : id_.starts_with("ACT-") ? there(store_.action_decision(id_)) : there(store_.decision(id_));
+        const auto readable = id_.starts_with("ESC-") ? there(store_.resolution(id_)) : id_.starts_with("ACT-") ? there(store_.action_decision(id_)) : there(store_.artifact_decision(id_));
         if (readable.ok()) { return *readable; }
         refused_ = version;
         warn_(readable.error());
@@ -98,12 +99,16 @@ Result<ApprovalRequest> People::shown_artifact(const std::string& id) const {
 }
 
 Result<void> People::request_approval() {
-    AF_TRY(const ApprovalRequest request, shown_artifact(EscalationStore::approval_id(task_.state().task_id, task_.stage_name(), task_.state().stage().visits)));
+    // Of every artifact another one, and of one that is shown again after the task's end.
+    const unsigned number = task_.state().stage().visits + task_.state().continuations;
+    AF_TRY(const ApprovalRequest request, shown_artifact(EscalationStore::approval_id(task_.state().task_id, task_.stage_name(), number)));
     const AnswerBy by = answer_by(request.id, request.created_at, {}, true);
     AF_CHECK(task_.setup.escalations.record(request, by));
     records::ApprovalRequested requested{task_.stage_name(), request.id, request.artifact_hash};
     set_deadline(requested, by);
     AF_CHECK(task_.session->record(requested));
+    if (asks_at_terminal()) { return {}; }
+    tell_before_decision();
     notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     return {};
 }
@@ -125,12 +130,13 @@ Result<void> People::ask_action() {
     AF_TRY(const ApprovalRequest request, shown_action(EscalationStore::action_id(task_.state().task_id, task_.stage_name(), task_.state().actions_asked + 1)));
     AF_CHECK(task_.setup.escalations.record(request));
     AF_CHECK(task_.session->record(records::ActionAsked{task_.stage_name(), request.id, request.artifact_hash, action_line(request.artifact)}));
-    return task_.setup.present ? Result<void>() : notify_action();
+    return task_.setup.present ? Result<void>() : notify_of_open();
 }
 
-/// Others are told once nobody at the terminal decides: not of every action that somebody there is looking at.
-Result<void> People::notify_action() {
-    AF_TRY(const ApprovalRequest request, shown_action(task_.state().action->id));
+/// Others are told once nobody at the terminal decides: not of everything that somebody there is looking at.
+Result<void> People::notify_of_open() {
+    const bool action = task_.state().waiting_for() == "action";
+    AF_TRY(const ApprovalRequest request, action ? shown_action(task_.state().action->id) : shown_artifact(task_.state().approval->id));
     notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     return {};
 }
@@ -164,8 +170,20 @@ Result<void> People::raise_escalation() {
     return {};
 }
 
-std::shared_ptr<EscalationHandler>& People::asker() { return task_.state().interactive && task_.setup.present ? task_.setup.present : task_.setup.handler; }
-std::chrono::milliseconds People::patience() const { return task_.state().interactive && task_.setup.present ? std::chrono::milliseconds(std::chrono::weeks(1)) : task_.setup.wait; }
+bool People::asks_at_terminal() const {
+    const bool iterating = task_.state().approval && iterates(task_.state());
+    return task_.setup.present && (task_.state().interactive || iterating);
+}
+
+/// What the question itself cannot say: it is the artifact and nothing else.
+void People::tell_before_decision() {
+    const StageClock clock(task_.services.clock, std::chrono::seconds(10));
+    KernelCallContext context(task_.services, clock, task_.stage_name(), task_.services.clock.now());
+    for (const std::string& line : words_before_decision(task_.state())) { context.progress(line); }
+}
+
+std::shared_ptr<EscalationHandler>& People::asker() { return asks_at_terminal() ? task_.setup.present : task_.setup.handler; }
+std::chrono::milliseconds People::patience() const { return asks_at_terminal() ? std::chrono::milliseconds(std::chrono::weeks(1)) : task_.setup.wait; }
 bool People::waits_for_people() { return asker() && patience().count() > 0; }
 
 AnswerBy People::answer_by(const std::string& id, const std::string& created_at, const std::vector<std::string>& options, bool approval) const {
@@ -216,12 +234,14 @@ void People::notify(std::function<Result<void>(EscalationHandler&, CallContext&)
 
 Result<void> People::wait() {
     const bool others_wait = static_cast<bool>(task_.setup.present);      // A handler that hangs is gone afterwards.
+    const bool at_terminal = asks_at_terminal();
     if (waits_for_people()) { AF_CHECK(wait_for_answer()); }
     if (const auto collected = collect_answer({}); !collected.ok()) {
         if (!is_unreadable(collected.error())) { return collected.error(); }
         task_.warn(collected.error());
     }
-    return task_.state().waiting_for() == "action" && others_wait ? notify_action() : Result<void>();
+    const std::string_view waiting = task_.state().waiting_for();
+    return others_wait && (waiting == "action" || (waiting == "approval" && at_terminal)) ? notify_of_open() : Result<void>();
 }
 
 Result<void> People::return_to_question(const std::function<Result<void>()>& before_answer) {
@@ -249,6 +269,7 @@ Result<void> People::wait_for_answer() {
     task_.services.events.event(event::Asking{open_id(), std::string(asker()->name())});
     const auto done = [this](EventSink* events) { events->event(event::AskingEnded{open_id()}); };
     const std::unique_ptr<EventSink, decltype(done)> told(&task_.services.events, done);
+    if (task_.state().waiting_for() == "approval" && asks_at_terminal()) { tell_before_decision(); }
     Elsewhere elsewhere(task_.setup.escalations, open_id(), [this](const Error& error) { task_.warn(error); });
     return ask_through(asker(), patience(), [&elsewhere] { return elsewhere.answered(); });
 }
@@ -274,7 +295,8 @@ Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::
             }
             if (!*approval) { break; }
             const Result<void> taken = take_approval(request, **approval);
-            const bool typed_wrong = !taken.ok() && taken.error().kind == ErrorKind::invalid && taken.error().code != "AF-ESC-005";
+            const bool cannot_extend = !taken.ok() && taken.error().code.starts_with("AF-ORCH-05");
+            const bool typed_wrong = !taken.ok() && (taken.error().kind == ErrorKind::invalid || cannot_extend) && taken.error().code != "AF-ESC-005";
             if (!typed_wrong || task_.services.cancel.requested()) { return first_wins(taken); }
             task_.warn(taken.error());        // What was typed cannot be done: who typed it is asked again.
             if (patience.count() == 0) { break; }
@@ -283,9 +305,19 @@ Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::
     return {};
 }
 
-/// A changed action comes as text in `feedback`.
+/// A changed action comes as text in `feedback`; so does what an approval of an artifact says beyond yes: `exit`, `extend`, `extend STAGE`.
 Result<void> People::take_approval(const ApprovalRequest& request, const Approval& approval) {
-    if (task_.state().waiting_for() != "action" || !approval.approved || !approval.feedback) { return task_.setup.escalations.decide(request.id, approval); }
+    if (!approval.approved || !approval.feedback) { return task_.setup.escalations.decide(request.id, approval); }
+    if (task_.state().waiting_for() != "action") {
+        const std::string& said = *approval.feedback;
+        ArtifactDecision decision{said == "exit" ? "exit" : said == "extend" || said.starts_with("extend ") ? "extend" : "approve", "", {}, "", "", approval.artifact_hash, approval.decided_by};
+        if (decision.decision == "approve") { decision.feedback = said; }
+        if (decision.decision == "extend") {
+            decision.extend_to = said.size() > 7 ? said.substr(7) : std::string();
+            AF_CHECK(more_stages(task_.setup, task_.state(), decision));
+        }
+        return task_.setup.escalations.decide_artifact(request.id, decision);
+    }
     AF_TRY(YamlDocument edited, parse_yaml(*approval.feedback, "the changed action"));
     if (!edited.value.is_object()) { return Error{"AF-ESC-039", "the changed action is not a mapping", "", "give its `tool` and `arguments`", ErrorKind::invalid}; }
     ActionDecision decision{true, std::move(edited.value.get_object()), "", approval.artifact_hash, approval.decided_by};
@@ -339,19 +371,34 @@ Result<void> People::collect_resolution(const std::function<Result<void>()>& bef
 
 Result<void> People::collect_approval(const std::function<Result<void>()>& before) {
     const OpenApproval open = *task_.state().approval;
-    AF_TRY(const auto approval, task_.setup.escalations.decision(open.id));
-    if (!approval) { return {}; }
-    if (approval->approved) { AF_CHECK(check_shown(task_.setup, task_.state())); }
+    AF_TRY(const auto decision, task_.setup.escalations.artifact_decision(open.id));
+    if (!decision) { return {}; }
+    std::optional<MoreStages> more;
+    if (decision->decision == "extend") {
+        auto found = more_stages(task_.setup, task_.state(), *decision);
+        if (!found.ok()) {
+            return Error{"AF-ESC-063", "the task cannot go on as " + open.id + " was answered: " + found.error().message, (task_.setup.escalations.directory() / (open.id + ".resolution.yaml")).string(),
+                         "correct that file, or remove it and answer again; " + found.error().remedy, ErrorKind::conflict};
+        }
+        more = std::move(*found);
+    }
+    if (decision->approved()) { AF_CHECK(check_shown(task_.setup, task_.state())); }
     if (before) { AF_CHECK(before()); }
-    const std::string feedback = approval->feedback.value_or("");
-    if (!approval->approved && !feedback.empty()) { AF_CHECK(acceptance_.save_feedback(feedback)); }
-    return task_.session->record(records::ApprovalDecided{.stage = task_.stage_name(),
-                                                          .approval_id = open.id,
-                                                          .approved = approval->approved,
-                                                          .artifact_hash = approval->artifact_hash,
-                                                          .feedback = feedback,
-                                                          .artifact_blob = task_.state().stage().artifact_hash,
-                                                          .decided_by = approval->decided_by});
+    AF_CHECK(acceptance_.save_decision(*decision));
+    records::ApprovalDecided decided{.stage = task_.stage_name(),
+                                     .approval_id = open.id,
+                                     .approved = decision->approved(),
+                                     .artifact_hash = decision->artifact_hash,
+                                     .feedback = decision->decision == "revise" ? in_words(Feedback{decision->feedback, decision->issues}) : decision->feedback,
+                                     .artifact_blob = task_.state().stage().artifact_hash,
+                                     .decided_by = decision->decided_by,
+                                     .decision = decision->decision,
+                                     .issues = to_json(decision->issues)};
+    if (more) {
+        decided.extension = std::move(more->extension);
+        decided.freshness = std::move(more->freshness);
+    }
+    return task_.session->record(decided);
 }
 
 Result<void> People::collect_action(const std::function<Result<void>()>& before) {

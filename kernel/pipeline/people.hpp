@@ -39,10 +39,13 @@ public:
 private:
     /// What the kernel itself knows of where the task stands: who is asked need not believe whoever asks.
     [[nodiscard]] json::object evidence() const;
-    /// In an interactive task the one at the terminal is asked, whatever notifies people otherwise.
+    /// In an interactive task, and of an artifact that iterates, the one at the terminal is asked, whatever notifies people otherwise.
     [[nodiscard]] std::shared_ptr<EscalationHandler>& asker();
     [[nodiscard]] std::chrono::milliseconds patience() const;
     [[nodiscard]] bool waits_for_people();
+    /// Whether whoever sits at the terminal is asked, and nobody else before they have left it open.
+    [[nodiscard]] bool asks_at_terminal() const;
+    void tell_before_decision();
     [[nodiscard]] const std::string& open_id() const;
 
     [[nodiscard]] Result<Escalation> question(const std::string& id) const;
@@ -54,7 +57,7 @@ private:
     [[nodiscard]] Result<void> write_lost_question();
 
     void notify(std::function<Result<void>(EscalationHandler&, CallContext&)> call);
-    [[nodiscard]] Result<void> notify_action();
+    [[nodiscard]] Result<void> notify_of_open();
     /// What became due while no process ran: a failed notification, a reminder, a deadline.
     void do_what_is_due();
     /// An answer that a handler has already, an inbox's file for instance, counts on a plain `resume` too: its deadline has passed when it is called.

@@ -148,6 +148,7 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     for (auto& [key, value] : fields) { body[key] = std::move(value); }
     AF_CHECK(journal_.prepare(body));
     const TaskStatus status = state_.status;
+    const std::size_t stages = state_.pipeline.stages.size();
     RecordObserver* const observer = store_.observer();
     std::optional<StageState> left;
     if (observer != nullptr && !state_.stages.empty()) { left = state_.stage(); }
@@ -162,6 +163,7 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     typed.envelope.seq = written->seq;
     if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, typed); }
     memory_.add(typed);
+    if (state_.pipeline.stages.size() != stages) { template_text_.clear(); }      // Stages were added.
     if (!is_shown(record)) { return {}; }
     const auto now = clock_.steady();
     if (state_.status != status || now - projected_at_ >= projection_interval) { return project(); }
@@ -193,7 +195,7 @@ Result<Record> TaskSession::write(json::object body) {
 void TaskSession::fold_again() {
     auto before = fold_journal(paths_.journal());
     if (!before.ok()) { return; }       // The journal is gone; what could not be written says so.
-    std::swap(before->pipeline, state_.pipeline);
+    if (before->pipeline == state_.pipeline) { std::swap(before->pipeline, state_.pipeline); }
     state_ = std::move(*before);
 }
 

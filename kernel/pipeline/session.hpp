@@ -123,7 +123,7 @@ private:
     Clock& clock_;
     const Redactor& redactor_;
     TaskState state_;
-    std::string template_text_;             ///< The end of `state.yaml`; made once.
+    std::string template_text_;             ///< The end of `state.yaml`; made once, and again where stages were added.
     WorkingMemory memory_;
     std::mutex writing_;                    ///< Guards all that `record` changes: the projector reads it.
     bool given_up_ = false;

@@ -186,7 +186,7 @@ TaskRun::Step TaskRun::apply(const effect::CompleteStage&) {
     const auto anew = acceptance_.measure_again_if_stale();
     if (!anew.ok()) { return end_visit(anew.error(), 0); }
     if (*anew) { return true; }
-    if (task_.state().stage().versions > 0) { AF_CHECK(acceptance_.save_version("final")); }
+    if (task_.state().stage().versions > 0 || iterates(task_.state())) { AF_CHECK(acceptance_.save_version("final")); }
     return went_on(task_.session->record(records::StageCompleted{task_.stage_name(), task_.state().stage().artifact_hash}));
 }
 

@@ -17,6 +17,7 @@
 #include "pipeline/commits.hpp"
 #include "pipeline/drift.hpp"
 #include "pipeline/publish.hpp"
+#include "pipeline/staleness.hpp"
 #include "sandbox/process.hpp"
 #include "task/state.hpp"
 #include "tools/path_rules.hpp"
@@ -101,6 +102,13 @@ public:
     [[nodiscard]] virtual Result<std::pair<std::string, std::string>> base_with_uncommitted(std::chrono::system_clock::time_point) { return base(); }
     /// The branch that the user is on; empty where HEAD is detached.
     [[nodiscard]] virtual std::string base_branch() = 0;
+    /// Which files that the artifacts name were changed on the task's branch since its base; where that branch is gone, in what the user is on.
+    [[nodiscard]] virtual Result<Staleness> staleness(const TaskState& state, const std::map<std::string, json::object, std::less<>>& /*artifacts*/) {
+        Staleness none;
+        none.base = none.head = state.base_commit;
+        none.head_tree = state.base_tree;
+        return none;
+    }
     /// Opens (makes, repairs) the workshop of a task, its workspace being `state.tree`.
     [[nodiscard]] virtual Result<std::unique_ptr<Workshop>> open(const TaskState& state) = 0;
     /// Keeps a task's folder and what its people were asked in the repository itself, in place of what was kept of it before.

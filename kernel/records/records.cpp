@@ -114,6 +114,12 @@ Error incomplete(const json::object& record, const std::string& problem) {
 
 }  // namespace
 
+std::string decision_of(const ApprovalDecided& decided) {
+    if (!decided.decision->empty()) { return *decided.decision; }
+    if (decided.approved) { return "approve"; }
+    return decided.feedback->empty() ? "reject" : "revise";
+}
+
 std::string_view type_of(const Body& body) noexcept {
     return std::visit([](const auto& one) { return std::remove_cvref_t<decltype(one)>::type; }, body);
 }

@@ -75,6 +75,22 @@ struct HandBackEvidence {
 };
 BOOST_DESCRIBE_STRUCT(HandBackEvidence, (), (to, tests, requirement, criterion, reason, measured, changed, red_tree, work_tree, patch))
 
+/// More stages for a task: its template from now on, in which the stages so far stand unchanged.
+struct Extension {
+    json::object pipeline;                          ///< The whole template.
+    std::string exit_stage;                         ///< Where it ends from now on.
+    std::string next_pipeline;                      ///< The template that the new stages come from; the task's own where it had ended early.
+};
+BOOST_DESCRIBE_STRUCT(Extension, (), (pipeline, exit_stage, next_pipeline))
+
+/// Artifacts of the task were checked before more work was built on them.
+struct Freshness {
+    std::string head;                               ///< The commit that the task's base was compared with.
+    json::array stale;                              ///< Files that the artifacts name and that were changed since: `path`, `change`, `named_by` (stages), `commits`.
+    std::string accepted;                           ///< Why a person lets them count all the same; empty: nothing is stale.
+};
+BOOST_DESCRIBE_STRUCT(Freshness, (), (head, stale, accepted))
+
 // ------------------------------------------------------------------------------------------------------------ task --
 
 /// The first record: what was asked.
@@ -89,6 +105,7 @@ struct TaskCreated {
     Added<std::string> base_branch;                 ///< Empty: HEAD was detached.
     bool supervised;
     std::vector<std::string> approve_stages;
+    Added<std::vector<std::string>> iterate_stages;     ///< Their artifacts are shown to a person, who approves or revises them.
     Added<bool> interactive;
     std::optional<std::string> exit_after = {};
     std::optional<std::string> replay_of = {};      ///< The task whose recorded answers this one is done with.
@@ -96,7 +113,7 @@ struct TaskCreated {
     std::optional<std::vector<std::string>> left_out = {};      ///< Stages that the user leaves out.
     std::optional<std::vector<std::string>> imports = {};       ///< Contracts of the artifacts that are imported before it starts.
 };
-BOOST_DESCRIBE_STRUCT(TaskCreated, (), (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages, interactive, exit_after, replay_of, entry_stage,
+BOOST_DESCRIBE_STRUCT(TaskCreated, (), (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages, iterate_stages, interactive, exit_after, replay_of, entry_stage,
                                         left_out, imports))
 
 /// How an artifact from outside was checked.
@@ -173,9 +190,20 @@ BOOST_DESCRIBE_STRUCT(TaskFailed, (), (code, message))
 struct TaskCompleted {
     static constexpr std::string_view type = "task_completed";
     std::string exit_stage;
-    Added<std::string> exit_type;
+    Added<std::string> exit_type;                   ///< `default_exit`, `early_exit` or `user_exit`.
 };
 BOOST_DESCRIBE_STRUCT(TaskCompleted, (), (exit_stage, exit_type))
+
+/// A completed task that has delivered nothing goes on: with more stages, or with the artifact of its last stage before a person again.
+struct TaskContinued {
+    static constexpr std::string_view type = "task_continued";
+    bool revise;                                    ///< The artifact of the last stage is shown to a person again.
+    Freshness freshness;
+    std::optional<Extension> extension = {};        ///< Absent with `revise`.
+    std::optional<std::string> base_commit = {};    ///< The task stands on this commit from now on: its workspace was as its base.
+    std::optional<std::string> base_tree = {};
+};
+BOOST_DESCRIBE_STRUCT(TaskContinued, (), (revise, freshness, extension, base_commit, base_tree))
 
 // ----------------------------------------------------------------------------------------------------------- stages --
 
@@ -227,9 +255,10 @@ struct ArtifactAccepted {
     std::vector<std::string> conditions;            ///< Words of `skip_if` that it makes true.
     Added<bool> asks;                               ///< A person must look at it.
     Added<std::vector<std::string>> acts_later;     ///< Changed files that act later and what they hold, as far as no person has approved that.
+    Added<json::array> answers;                     ///< What a person said must change, compared with the version before: `location`, `issue`, `result` (`changed`, `unchanged`, `unmeasured`).
     Added<std::uint64_t> duration_ms;
 };
-BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (), (stage, contract, contract_version, artifact, artifact_hash, conditions, asks, acts_later, duration_ms))
+BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (), (stage, contract, contract_version, artifact, artifact_hash, conditions, asks, acts_later, answers, duration_ms))
 
 /// The artifact was refused; the stage is told why.
 struct ArtifactRejected {
@@ -311,11 +340,18 @@ struct ApprovalDecided {
     std::string approval_id;
     bool approved;
     std::string artifact_hash;
-    Added<std::string> feedback;                    ///< Empty and not approved: the task ends.
+    Added<std::string> feedback;                    ///< What is to be changed, or why it was rejected.
     Added<std::string> artifact_blob;
     Added<std::string> decided_by;
+    Added<std::string> decision;                    ///< `approve`, `revise`, `reject`, `exit` or `extend`. Older records: `approved` and `feedback` say it.
+    Added<json::array> issues;                      ///< Of `revise`: `location`, `issue`, `suggestion`, `priority`.
+    std::optional<Extension> extension = {};        ///< Of `extend`.
+    std::optional<Freshness> freshness = {};        ///< Of `extend`.
 };
-BOOST_DESCRIBE_STRUCT(ApprovalDecided, (), (stage, approval_id, approved, artifact_hash, feedback, artifact_blob, decided_by))
+BOOST_DESCRIBE_STRUCT(ApprovalDecided, (), (stage, approval_id, approved, artifact_hash, feedback, artifact_blob, decided_by, decision, issues, extension, freshness))
+
+/// The decision in a word, of a record of any version.
+[[nodiscard]] std::string decision_of(const ApprovalDecided& decided);
 
 /// An agent of an interactive task proposes an action, which waits for a person.
 struct ActionProposed {
@@ -630,7 +666,7 @@ BOOST_DESCRIBE_STRUCT(Note, (), (message, tree, report))
 
 // ---------------------------------------------------------------------------------------------------------- any one --
 
-using Body = std::variant<TaskCreated, ExternalArtifactImported, Forked, TaskStarted, TaskResumed, TaskPaused, TaskAborted, TaskFailed, TaskCompleted, StageStarted, StageFailed, StageSkipped, StageCompleted,
+using Body = std::variant<TaskCreated, ExternalArtifactImported, Forked, TaskStarted, TaskResumed, TaskPaused, TaskAborted, TaskFailed, TaskCompleted, TaskContinued, StageStarted, StageFailed, StageSkipped, StageCompleted,
                           ArtifactAccepted, ArtifactRejected, ReviewFinished, StageEscalated, EscalationRaised, EscalationResolved, ApprovalRequested, ApprovalDecided, ActionProposed,
                           ActionAsked, ActionDecided, CycleRequested, CycleStarted, Step, Answer, CallLost, AttemptFailed, ServerTool, Violation, CallStarted, CallFinished, Gate,
                           Snapshot, HeldOut, Delivered, Published, Rebased, Costing, Plugins, Recovered, Note>;

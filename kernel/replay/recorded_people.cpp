@@ -40,9 +40,14 @@ private:
         if (recorded == nullptr || recorded->tree != watch_.tree()) { return {}; }
         AF_TRY(const json::value shown, recorded_.kept(records::Kept{std::nullopt, recorded->decided.artifact_hash}));
         if (!same_artifact(shown, request.artifact)) { return {}; }
-        Approval approval{recorded->decided.approved, std::nullopt, request.artifact_hash, *recorded->decided.decided_by};
-        if (!recorded->decided.feedback->empty()) { approval.feedback = *recorded->decided.feedback; }
-        return store_.decide(request.id, approval);
+        ArtifactDecision decision;
+        decision.decision = records::decision_of(recorded->decided);
+        if (decision.decision == "extend") { decision.decision = "approve"; }      // The replay has the longer pipeline from its beginning.
+        decision.feedback = *recorded->decided.feedback;
+        AF_TRY(decision.issues, issues_from(*recorded->decided.issues, [](const std::string& pointer) { return "the journal's record" + pointer; }));
+        decision.artifact_hash = request.artifact_hash;
+        decision.decided_by = *recorded->decided.decided_by;
+        return store_.decide_artifact(request.id, decision);
     }
 
     [[nodiscard]] Result<void> decide_action(const ApprovalRequest& request) {

@@ -67,10 +67,11 @@ private:
 Result<StartOptions> as_started(const RecordedTask& recorded, TaskBase base, const ReplayOptions& options) {
     StartOptions start;
     start.pipeline = recorded.state.pipeline;
-    start.exit_after = recorded.created.exit_after;
+    start.exit_after = recorded.state.exit_after;      // Of a task that went on after its end, where it went to.
     start.supervised = recorded.created.supervised;
     start.interactive = *recorded.created.interactive;
     start.approve_stages = {recorded.created.approve_stages.begin(), recorded.created.approve_stages.end()};
+    start.iterate_stages = recorded.state.iterate_stages;
     start.configuration = options.configuration;
     start.seal = options.seal;
     start.base = std::move(base);

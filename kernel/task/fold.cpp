@@ -14,7 +14,8 @@ Result<records::AnyRecord> Fold::apply() {
     if (state_.seq != 0 && seq != state_.seq + 1) { return refuse("record " + std::to_string(seq) + " follows record " + std::to_string(state_.seq)); }
     if (state_.task_id.empty() && !std::holds_alternative<records::TaskCreated>(read.body)) { return refuse("`" + envelope_.type + "` comes before `task_created`"); }
     const bool over = state_.status == TaskStatus::completed || state_.status == TaskStatus::aborted;
-    const bool may_follow = std::holds_alternative<records::Rebased>(read.body) || std::holds_alternative<records::Note>(read.body) || std::holds_alternative<records::Recovered>(read.body);
+    const bool goes_on = state_.status == TaskStatus::completed && std::holds_alternative<records::TaskContinued>(read.body);
+    const bool may_follow = goes_on || std::holds_alternative<records::Rebased>(read.body) || std::holds_alternative<records::Note>(read.body) || std::holds_alternative<records::Recovered>(read.body);
     if (over && !may_follow) { return refuse_ended(); }
     time_ = envelope_.timestamp.value_or(state_.updated_at);
     const bool nothing_ran = std::holds_alternative<records::TaskResumed>(read.body) || std::holds_alternative<records::Recovered>(read.body) ||
@@ -51,6 +52,7 @@ Result<void> Fold::on(const records::TaskCreated& created) {
     }
     fresh.approve_stages = {created.approve_stages.begin(), created.approve_stages.end()};
     AF_CHECK(take_entry(fresh, created));
+    fresh.iterate_stages = {created.iterate_stages->begin(), created.iterate_stages->end()};
     fresh.created_at = time_;
     fresh.tree = fresh.base_tree;
     for (const StageTemplate& stage : fresh.pipeline.stages) {
@@ -176,6 +178,69 @@ Result<void> Fold::on(const records::TaskCompleted& completed) {
     if (!stage_is_done()) { return refuse("stage `" + stage + "` is not completed, so the task cannot be"); }
     end(TaskStatus::completed);
     state_.exit_stage = stage;
+    state_.exit_type = *completed.exit_type;
+    return {};
+}
+
+/// Resumed by whoever recorded it, or later: nothing runs yet.
+Result<void> Fold::on(const records::TaskContinued& continued) {
+    if (state_.status != TaskStatus::completed) { return refuse("the task has not completed"); }
+    if (!state_.delivery.empty() || !state_.commit.empty()) { return refuse("the task has delivered its change"); }
+    if (continued.revise == continued.extension.has_value()) { return refuse("it says neither that the last artifact is revised nor which stages follow, or both"); }
+    TaskState before = state_;
+    const auto refused = [&](Result<void> why) {
+        state_ = std::move(before);
+        return why;
+    };
+    if (continued.base_commit && continued.base_tree) {
+        if (state_.tree != state_.base_tree || !state_.red_tree.empty()) { return refuse("the task's workspace is not as its base, so it cannot stand on another one"); }
+        state_.base_commit = *continued.base_commit;
+        state_.base_tree = *continued.base_tree;
+        state_.tree = state_.base_tree;
+    }
+    StageState& last = state_.stage();
+    state_.user_exit.clear();
+    if (continued.revise) {
+        if (last.status != StageStatus::completed) { return refused(refuse("stage `" + last.name + "` has no artifact to revise")); }
+        last.status = StageStatus::running;
+        last.completed_at.clear();
+        last.approved_hash.clear();
+        state_.iterate_stages.insert(last.name);
+        state_.reviewed_by = {state_.stage_template().reviewers.begin(), state_.stage_template().reviewers.end()};
+        state_.progress = StageProgress::accepted;
+    } else {
+        if (auto extended = extend(*continued.extension); !extended.ok()) { return refused(std::move(extended)); }
+        state_.stage_index += 1;
+        state_.progress = StageProgress::not_started;
+    }
+    state_.status = TaskStatus::paused;
+    state_.pause_reason = "goes on after its end";
+    state_.completed_at.clear();
+    state_.exit_stage.clear();
+    state_.exit_type.clear();
+    state_.continuations += 1;
+    return {};
+}
+
+/// Changes nothing where it is refused.
+Result<void> Fold::extend(const records::Extension& extension) {
+    AF_TRY(PipelineTemplate longer, PipelineTemplate::from_json(extension.pipeline));
+    const auto exit = longer.index_of(extension.exit_stage);
+    if (!exit || *exit <= state_.stage_index) { return refuse("`" + extension.exit_stage + "` is no stage after `" + state_.stage().name + "`"); }
+    for (std::size_t index = 0; index <= state_.stage_index; ++index) {
+        if (longer.stages[index] != state_.pipeline.stages[index]) { return refuse("the longer pipeline has another stage in place of `" + state_.pipeline.stages[index].name + "`"); }
+    }
+    std::vector<StageState> stages(state_.stages.begin(), state_.stages.begin() + static_cast<std::ptrdiff_t>(state_.stage_index) + 1);
+    for (std::size_t index = stages.size(); index < longer.stages.size(); ++index) {
+        StageState entry;
+        entry.name = longer.stages[index].name;
+        stages.push_back(std::move(entry));
+    }
+    state_.stages = std::move(stages);
+    state_.exit_after = longer.exit_stage == extension.exit_stage ? std::nullopt : std::optional(extension.exit_stage);
+    state_.user_exit.clear();
+    state_.goal_type = longer.goal_type;
+    state_.pipeline = std::move(longer);
     return {};
 }
 

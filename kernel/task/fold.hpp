@@ -9,6 +9,7 @@
 //   running ──task_paused, escalation_raised──▶ paused          paused ──escalation_resolved──▶ running
 //   running ──approval_requested, action_asked──▶ awaiting_approval ──approval_decided, action_decided──▶ running
 //   running ──task_completed──▶ completed       any ──task_failed──▶ failed       any but completed ──task_aborted──▶ aborted
+//   completed, nothing delivered ──task_continued──▶ paused
 //
 // The current stage while the task runs (StageProgress):
 //
@@ -16,19 +17,20 @@
 //   not_started, or accepted where its tests come from outside ──stage_skipped──▶ not_started, of the next stage
 //   executing ──stage_failed, artifact_rejected──▶ failed       accepted ──review_finished that blocks, gate that fails──▶ failed
 //   executing ──cycle_requested──▶ cycling ──cycle_started──▶ not_started, of an earlier stage
-//   accepted ──approval_requested──▶ approving ──approval_decided──▶ accepted, or not_started with feedback
+//   accepted ──approval_requested──▶ approving ──approval_decided──▶ accepted, not_started with feedback, or cycling where it was rejected
 //   any ──stage_escalated──▶ asking ──escalation_raised──▶ escalated ──escalation_resolved──▶ not_started
 //
 // Invariants, after every record; the random tests check each by its number (tests/unit/pipeline/invariants.hpp):
 //   1. At most one stage is running, and it is the current one.
 //   2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in; nor do tests from outside count before it did.
 //   3. A stage is completed only after all its reviewers passed its artifact, and a person approved it where one must.
-//   4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit.
+//   4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit; a completed one that has delivered nothing may go on.
 //   5. Only an executing stage changes the workspace, but for the kernel: it takes held-out tests out and back, and a cycle goes back to its stage's tree.
 //   6. A commit is delivered only from a tree on which the deliver gate passed.
 //   7. No stage is gone back to more often than its `max_cycles`, since a person was last asked about that.
 //   8. A record that is refused changes nothing.
 //   9. The files that the state names lie below the task's folder.
+//  10. What a completed stage was done by stays its template, whatever stages are added behind it.
 #pragma once
 
 #include <string>
@@ -54,6 +56,7 @@ private:
     Result<void> on(const records::TaskAborted& aborted);
     Result<void> on(const records::TaskFailed& failed);
     Result<void> on(const records::TaskCompleted& completed);
+    Result<void> on(const records::TaskContinued& continued);
 
     // Stages and their artifacts (fold_stages.cpp).
     Result<void> on(const records::StageStarted& started);
@@ -100,6 +103,9 @@ private:
     // What several records do.
     [[nodiscard]] Result<void> take_entry(TaskState& fresh, const records::TaskCreated& created) const;
     void end(TaskStatus status);
+    [[nodiscard]] Result<void> extend(const records::Extension& extension);
+    void go_back_to(std::size_t index, const std::string& why);
+    [[nodiscard]] Result<void> take_decision(const records::ApprovalDecided& decided, const std::string& word);
     void hear(const std::optional<std::string>& guidance);
     void forget_guidance();
     void advance();
@@ -112,7 +118,7 @@ private:
     [[nodiscard]] Result<void> count_call(const std::string& stage, const json::object& usage, bool lost);
     void begin_visit();
     void remember(const records::Step& step, std::uint64_t number);
-    void undo_stage(std::size_t index);
+    void undo_stage(std::size_t index, std::size_t because_of);
     static void exceed(TokenEstimate& most, const TokenEstimate& other);
     /// The run that a record is of; null where it is not of the current visit.
     [[nodiscard]] RunState* run_of(const std::string& stage, unsigned visit, unsigned run);

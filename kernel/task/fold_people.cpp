@@ -5,6 +5,13 @@
 
 namespace agentforge::kernel {
 
+namespace {
+
+/// Who decides where nobody did in time (handler_group.cpp): then the task ends, wherever a person's word would lead.
+constexpr std::string_view passed_deadline = "deadline";
+
+}  // namespace
+
 // ------------------------------------------------------------------------------------------------------- escalations --
 
 Result<void> Fold::on(const records::StageEscalated& escalated) {
@@ -66,6 +73,12 @@ Result<void> Fold::on(const records::ApprovalRequested& requested) {
     if (state_.progress != StageProgress::accepted) { return refuse("there is no accepted artifact to approve"); }
     AF_CHECK(require_reviews());
     if (requested.artifact_hash != state_.stage().artifact_hash) { return refuse("approval is asked for another artifact"); }
+    StageState& stage = state_.stage();
+    ShownVersion shown;
+    shown.version = artifact_version(stage);
+    shown.artifact_hash = stage.artifact_hash;
+    shown.presented_at = time_;
+    stage.history.push_back(std::move(shown));
     state_.approval = OpenApproval{requested.approval_id, requested.artifact_hash};
     state_.progress = StageProgress::approving;
     state_.status = TaskStatus::awaiting_approval;
@@ -77,26 +90,58 @@ Result<void> Fold::on(const records::ApprovalDecided& decided) {
     const std::string& id = decided.approval_id;
     if (state_.progress != StageProgress::approving || !state_.approval || state_.approval->id != id) { return refuse("approval `" + id + "` is not open"); }
     if (decided.artifact_hash != state_.approval->artifact_hash) { return refuse("the decision is about another artifact than the one shown"); }
+    const std::string word = records::decision_of(decided);
+    const bool accepts = word == "approve" || word == "exit" || word == "extend";
+    if (!accepts && word != "revise" && word != "reject") { return refuse("an artifact is approved, revised, rejected or the last one, not `" + word + "`"); }
+    if (accepts != decided.approved) { return refuse("it says `" + word + "`, and that the artifact is " + (decided.approved ? "approved" : "not approved")); }
+    if ((word == "extend") != decided.extension.has_value()) { return refuse("it does not say which stages follow, or says it of another decision"); }
+    return take_decision(decided, word);
+}
+
+Result<void> Fold::take_decision(const records::ApprovalDecided& decided, const std::string& word) {
+    if (decided.extension) { AF_CHECK(extend(*decided.extension)); }
+    StageState& stage = state_.stage();
+    if (!stage.history.empty()) {
+        stage.history.back().decision = word;
+        stage.history.back().decided_at = time_;
+        stage.history.back().decided_by = *decided.decided_by;
+    }
     state_.approval.reset();
     state_.status = TaskStatus::running;
     if (decided.approved) {
         state_.progress = StageProgress::accepted;
-        state_.stage().approved_hash = decided.artifact_hash;
+        stage.approved_hash = decided.artifact_hash;
         state_.resumption.approved_acting.insert(state_.resumption.shown_acting.begin(), state_.resumption.shown_acting.end());
+        if (word == "exit") { state_.user_exit = stage.name; }
         return {};
     }
-    if (decided.feedback->empty()) {
-        end(TaskStatus::aborted);
-        state_.error = "the output of stage " + state_.stage().name + " was rejected";
+    if (word == "revise") {
+        stage.iterations += 1;
+        stage.versions += 1;
+        state_.feedback = *decided.feedback;
+        state_.resumption.said.push_back({"feedback", stage.name, *decided.feedback, ""});
+        state_.feedback_issues = *decided.issues;
+        state_.feedback_answers.clear();
+        state_.previous_artifact_blob = *decided.artifact_blob;
+        start_new_round();
         return {};
     }
-    state_.stage().iterations += 1;
-    state_.stage().versions += 1;
-    state_.feedback = *decided.feedback;
-    state_.resumption.said.push_back({"feedback", state_.stage().name, *decided.feedback, ""});
-    state_.previous_artifact_blob = *decided.artifact_blob;
-    start_new_round();
+    const std::string why = "a person rejected what stage `" + stage.name + "` made of it" + (decided.feedback->empty() ? "" : ": " + *decided.feedback);
+    if (const auto before = stage_before_rejected(state_); before && *decided.decided_by != passed_deadline) {
+        go_back_to(*before, why);
+        return {};
+    }
+    end(TaskStatus::aborted);
+    state_.error = "the output of stage " + stage.name + " was rejected";
     return {};
+}
+
+/// As a cycle, whose limits hold.
+void Fold::go_back_to(std::size_t index, const std::string& why) {
+    state_.cycle_to = state_.stages[index].name;
+    state_.cycle_reason = why;
+    state_.stage().status = StageStatus::pending;
+    state_.progress = StageProgress::cycling;
 }
 
 // ----------------------------------------------------------------------------------------------------------- actions --

@@ -24,6 +24,7 @@ Result<void> Fold::on(const records::StageStarted& started) {
     stage.plan_step.reset();
     stage.started_at = time_;
     stage.error.clear();
+    stage.superseded_by.clear();
     if (writes_tests(state_.stage_template()) && state_.before_red.empty()) { state_.before_red = state_.tree; }
     state_.progress = StageProgress::executing;
     state_.reviewed_by.clear();
@@ -57,6 +58,7 @@ Result<void> Fold::on(const records::StageSkipped& skipped) {
     if (skipped.reason.empty() || skipped.reason != skip_reason(state_)) { return refuse("nothing says that the stage may be skipped for `" + skipped.reason + "`"); }
     state_.stage().status = StageStatus::skipped;
     state_.stage().skip_reason = skipped.reason;
+    state_.stage().superseded_by.clear();
     state_.stage().completed_at = time_;
     advance();
     return {};
@@ -88,6 +90,7 @@ Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     made_progress();
     stage.conditions = {accepted.conditions.begin(), accepted.conditions.end()};
     stage.asks = *accepted.asks;
+    state_.feedback_answers = *accepted.answers;
     // The files may hold something else although the artifact says the same.
     if (!accepted.acts_later->empty()) { stage.approved_hash.clear(); }
     state_.resumption.shown_acting = *accepted.acts_later;
@@ -165,11 +168,13 @@ Result<void> Fold::on(const records::CycleStarted&) {
     if (state_.stages[*target].cycles - state_.stages[*target].cycles_before >= state_.pipeline.stages[*target].max_cycles) { return refuse("stage `" + state_.cycle_to + "` has reached its cycle limit"); }
     // Any rework invalidates what was made and measured after it.
     const std::string reworked = state_.stages[*target].artifact_hash;
-    for (std::size_t index = *target; index <= state_.stage_index; ++index) { undo_stage(index); }
+    for (std::size_t index = *target; index <= state_.stage_index; ++index) { undo_stage(index, *target); }
     if (state_.hand_back) { state_.hand_back->artifact_blob = reworked; }
     state_.gates.erase(std::string(gate_name::deliver));
     // What the later stage was told is not meant for this one.
     state_.feedback.reset();
+    state_.feedback_issues.clear();
+    state_.feedback_answers.clear();
     state_.resolution_blob.clear();
     state_.previous_artifact_blob = reworked;
     state_.reviewed_by.clear();
@@ -184,8 +189,9 @@ Result<void> Fold::on(const records::CycleStarted&) {
     return {};
 }
 
-void Fold::undo_stage(std::size_t index) {
+void Fold::undo_stage(std::size_t index, std::size_t because_of) {
     StageState& stage = state_.stages[index];
+    if (index != because_of && !stage.artifact.empty()) { stage.superseded_by = state_.stages[because_of].name; }
     stage.status = StageStatus::pending;
     stage.attempts = 0;
     stage.heals = 0;
@@ -210,6 +216,8 @@ void Fold::undo_stage(std::size_t index) {
 
 void Fold::advance() {
     state_.feedback.reset();
+    state_.feedback_issues.clear();
+    state_.feedback_answers.clear();
     state_.resolution_blob.clear();
     state_.previous_artifact_blob.clear();
     state_.previous_errors.clear();

@@ -11,6 +11,8 @@ namespace agentforge::kernel {
 std::string_view to_string(TaskStatus status) noexcept { return name_in(task_status_names, status); }
 std::string_view to_string(StageStatus status) noexcept { return name_in(stage_status_names, status); }
 
+std::string_view to_string(ArtifactState state) noexcept { return name_in(artifact_state_names, state); }
+
 bool is_terminal(TaskStatus status) noexcept {
     return status == TaskStatus::completed || status == TaskStatus::failed || status == TaskStatus::aborted;
 }
@@ -46,13 +48,13 @@ std::string plan_step_text(const records::PlanStep& step) {
 
 bool is_last(const TaskState& state) {
     const std::string& name = state.stage().name;
-    return state.stage_index + 1 == state.stages.size() || name == state.exit_after.value_or(state.pipeline.exit_stage);
+    return state.stage_index + 1 == state.stages.size() || name == state.exit_after.value_or(state.pipeline.exit_stage) || state.user_exit == name;
 }
 
 bool wants_approval(const TaskState& state) {
     const StageState& stage = state.stage();
     if (!stage.approved_hash.empty() && stage.approved_hash == stage.artifact_hash) { return false; }
-    if (stage.asks || state.stage_template().approve || state.approve_stages.contains(stage.name)) { return true; }
+    if (stage.asks || state.stage_template().approve || state.approve_stages.contains(stage.name) || iterates(state)) { return true; }
     return state.supervised && !is_last(state);
 }
 
@@ -66,6 +68,29 @@ bool word_holds(const TaskState& state, std::string_view word) {
 }
 
 }  // namespace
+bool iterates(const TaskState& state) { return state.iterate_stages.contains(state.stage().name); }
+
+std::optional<std::size_t> stage_before_rejected(const TaskState& state) {
+    if (!iterates(state) || state.supervised) { return std::nullopt; }
+    for (std::size_t index = state.stage_index; index-- > 0;) {
+        if (state.stages[index].status == StageStatus::completed) { return index; }
+    }
+    return std::nullopt;
+}
+
+unsigned artifact_version(const StageState& stage) {
+    if (stage.history.empty()) { return 1; }
+    const ShownVersion& last = stage.history.back();
+    return last.artifact_hash == stage.artifact_hash ? last.version : last.version + 1;
+}
+
+ArtifactState artifact_state(const TaskState& state, std::size_t index) {
+    const StageState& stage = state.stages.at(index);
+    if (stage.status == StageStatus::completed) { return state.status == TaskStatus::completed ? ArtifactState::final : ArtifactState::approved; }
+    if (stage.status == StageStatus::skipped || stage.visits == 0) { return ArtifactState::none; }
+    const bool shown = index == state.stage_index && (state.progress == StageProgress::accepted || state.progress == StageProgress::approving);
+    return shown ? ArtifactState::pending_review : ArtifactState::draft;
+}
 
 std::string skip_reason(const TaskState& state) {
     const StageTemplate& stage = state.stage_template();

@@ -64,6 +64,23 @@ struct Effort {
     bool operator==(const Effort&) const = default;
 };
 
+/// An artifact that was put before a person, and what they decided.
+struct ShownVersion {
+    unsigned version = 0;           ///< From 1; the same again where the same artifact is shown again.
+    std::string artifact_hash;
+    std::string presented_at;
+    std::string decision;           ///< `approve`, `revise`, `reject`, `exit`, `extend`; empty: none yet.
+    std::string decided_at;
+    std::string decided_by;
+
+    bool operator==(const ShownVersion&) const = default;
+};
+
+/// How far an artifact has come (North Star 13.7): an agent works on it; a reviewer or a person looks at it; it counts; its task has ended with it, and nobody
+/// changes it any more.
+enum class ArtifactState : unsigned char { none = 1, draft, pending_review, approved, final };
+[[nodiscard]] std::string_view to_string(ArtifactState state) noexcept;
+
 struct StageState {
     std::string name;
     StageStatus status = StageStatus::pending;
@@ -81,6 +98,8 @@ struct StageState {
     std::string artifact_hash;
     std::string approved_hash;      ///< The artifact that a person approved, if any.
     bool asks = false;              ///< A person must look at its artifact before the task goes on (`gates.unattended: strict`).
+    std::vector<ShownVersion> history;  ///< Every time that a person was shown its artifact.
+    std::string superseded_by;      ///< The earlier stage that is done again: what this one had made counts no more. Empty once it begins anew.
     Effort effort;
     std::set<std::string> conditions;   ///< Words of skip_if that its artifact makes true.
     std::optional<records::PlanStep> plan_step;     ///< The step of a plan that it is or was at last.
@@ -249,7 +268,7 @@ struct ExternalInput {
 };
 
 struct TaskState {
-    // What was asked; set by `task_created` and never changed.
+    // What was asked; set by `task_created`. Only more stages (`records::Extension`) and a newer base change any of it.
     std::string task_id;
     std::string request;
     std::string goal_type;
@@ -267,6 +286,11 @@ struct TaskState {
     std::map<std::string, ExternalInput, std::less<>> external_inputs;      ///< By contract.
     std::set<std::string> imports_due;              ///< Contracts that must be imported before the task starts.
 
+    // What a person has said of its way since; `task_continued` and decisions change it.
+    std::set<std::string> iterate_stages;           ///< A person is shown their artifacts, and approves or revises them.
+    std::string user_exit;                          ///< The stage whose artifact a person made the last one; empty: nobody did.
+    unsigned continuations = 0;                     ///< How often it went on after its end.
+
     // Where it stands.
     TaskStatus status = TaskStatus::pending;
     std::size_t stage_index = 0;
@@ -283,9 +307,12 @@ struct TaskState {
     std::string error_code;
     std::string pause_reason;
     std::string exit_stage;                         ///< Set once the pipeline has ended.
+    std::string exit_type;                          ///< `default_exit`, `early_exit` or `user_exit`; set with it.
 
     // What the next entry into the current stage is told.
     std::optional<std::string> feedback;
+    json::array feedback_issues;                    ///< The places that it names, as `approval_decided` has them.
+    json::array feedback_answers;                   ///< What became of them in the accepted artifact.
     std::string resolution_blob;
     std::string previous_artifact_blob;
     std::vector<std::string> previous_errors;
@@ -340,6 +367,13 @@ struct DeliveryBase { std::string commit; std::string tree; std::string red_tree
 /// Whether a person must approve the current stage's artifact before it counts. Supervised mode asks between stages, never
 /// after the last one (001 §2.1).
 [[nodiscard]] bool wants_approval(const TaskState& state);
+/// Whether the current stage's artifact is before a person who may revise it as often as the template allows.
+[[nodiscard]] bool iterates(const TaskState& state);
+/// The stage that a rejected artifact sends the task back to: the nearest completed one before. Empty: rejecting ends the task, as in supervised mode (001).
+[[nodiscard]] std::optional<std::size_t> stage_before_rejected(const TaskState& state);
+/// The number of the current stage's artifact among those that a person was shown; 1 before the first.
+[[nodiscard]] unsigned artifact_version(const StageState& stage);
+[[nodiscard]] ArtifactState artifact_state(const TaskState& state, std::size_t index);
 /// Why the exit gate of the current stage does not let it end on the recorded tree; empty where it does, and where the stage has none. `inputs`: what gates are
 /// measured with now (Workshop::gate_inputs); null: whatever the gate was measured with counts.
 [[nodiscard]] std::string unmet_exit_gate(const TaskState& state, const std::string* inputs = nullptr);

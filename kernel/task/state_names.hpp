@@ -45,6 +45,13 @@ inline constexpr std::array<std::pair<EscalationCause, std::string_view>, 6> cau
     {EscalationCause::iteration_limit, "iteration_limit"},
     {EscalationCause::attempts, "attempts"},
 }};
+inline constexpr std::array<std::pair<ArtifactState, std::string_view>, 5> artifact_state_names{{
+    {ArtifactState::none, "none"},
+    {ArtifactState::draft, "draft"},
+    {ArtifactState::pending_review, "pending_review"},
+    {ArtifactState::approved, "approved"},
+    {ArtifactState::final, "final"},
+}};
 
 template <class Names, class Value>
 std::string_view name_in(const Names& names, Value value) noexcept {

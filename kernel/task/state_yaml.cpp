@@ -69,6 +69,15 @@ public:
         }
         return result;
     }
+    const json::array& array(std::string_view key) {
+        static const json::array empty;
+        const json::value* value = object_.if_contains(key);
+        if (value == nullptr || !value->is_array()) {
+            miss(key, "a list");
+            return empty;
+        }
+        return value->get_array();
+    }
     const json::object& object(std::string_view key) {
         static const json::object empty;
         const json::value* value = object_.if_contains(key);
@@ -137,6 +146,45 @@ Effort effort_from_json(Fields& fields) {
     fields.take_over(refusals);
     fields.take_over(fewest);
     return effort;
+}
+
+json::array history_to_json(const StageState& stage) {
+    json::array history;
+    for (const ShownVersion& shown : stage.history) {
+        history.push_back(json::object{{"version", shown.version}, {"artifact_hash", shown.artifact_hash}, {"presented_at", shown.presented_at}, {"decision", shown.decision},
+                                       {"decided_at", shown.decided_at}, {"decided_by", shown.decided_by}});
+    }
+    return history;
+}
+
+std::vector<ShownVersion> history_from_json(Fields& fields) {
+    std::vector<ShownVersion> history;
+    for (const json::value& entry : fields.array("history")) {
+        static const json::object empty;
+        Fields inner(entry.is_object() ? entry.get_object() : empty);
+        ShownVersion shown;
+        shown.version = static_cast<unsigned>(inner.number("version"));
+        shown.artifact_hash = inner.text("artifact_hash");
+        shown.presented_at = inner.text("presented_at");
+        shown.decision = inner.text("decision");
+        shown.decided_at = inner.text("decided_at");
+        shown.decided_by = inner.text("decided_by");
+        fields.take_over(inner);
+        history.push_back(std::move(shown));
+    }
+    return history;
+}
+
+/// What North Star 13.7 and 13.10 say of a stage, beside its own figures.
+void add_iteration(json::object& entry, const TaskState& state, std::size_t index) {
+    const StageState& stage = state.stages[index];
+    const bool current = index == state.stage_index && !is_terminal(state.status);
+    if (const ArtifactState artifact = artifact_state(state, index); artifact != ArtifactState::none) { entry["artifact_state"] = to_string(artifact); }
+    if (!stage.superseded_by.empty()) { entry["superseded_by"] = stage.superseded_by; }
+    if (stage.history.empty()) { return; }
+    json::object iteration{{"current", artifact_version(stage)}, {"max", state.pipeline.stages[index].max_iterations}, {"history", history_to_json(stage)}};
+    iteration["awaiting"] = current && state.approval ? json::value("user_decision") : json::value(nullptr);
+    entry["iteration"] = std::move(iteration);
 }
 
 json::object stage_to_json(const StageState& stage) {
@@ -209,6 +257,12 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
     stage.wall_ms = fields.number_or("wall_ms", 0);
     stage.started_at = fields.text("started_at");
     stage.completed_at = fields.text("completed_at");
+    stage.superseded_by = fields.text_or("superseded_by", "");
+    if (fields.has("iteration")) {
+        Fields iteration(fields.object("iteration"));
+        stage.history = history_from_json(iteration);
+        fields.take_over(iteration);
+    }
     return stage;
 }
 
@@ -262,17 +316,15 @@ ExternalInput external_from(Fields& fields) {
     return input;
 }
 
-/// What may follow, for readers; computed from the template.
-json::object continuation_to_json(const TaskState& state) {
-    const auto& next = state.pipeline.continuation;
-    return {{"can_extend", true}, {"available_pipelines", json::array{json::string(next.next_pipeline)}}, {"provides_artifacts", to_array(next.provides)}};
-}
-
 }  // namespace
 
 json::object to_json_without_template(const TaskState& state) {
     json::object stages;
-    for (const StageState& stage : state.stages) { stages[stage.name] = stage_to_json(stage); }
+    for (std::size_t index = 0; index < state.stages.size(); ++index) {
+        json::object entry = stage_to_json(state.stages[index]);
+        add_iteration(entry, state, index);
+        stages[state.stages[index].name] = std::move(entry);
+    }
     json::object gates;
     for (const auto& [name, gate] : state.gates) {
         gates[name] = {{"tree", gate.tree}, {"passed", gate.passed}, {"partial", gate.partial}, {"summary", gate.summary}, {"seq", gate.seq}};
@@ -329,7 +381,17 @@ json::object to_json_without_template(const TaskState& state) {
     if (!state.left_out.empty()) { result["left_out"] = to_array(state.left_out); }
     if (!state.external_inputs.empty()) { result["external_inputs"] = external_to_json(state.external_inputs); }
     if (!state.imports_due.empty()) { result["imports_due"] = to_array(state.imports_due); }
-    if (!state.pipeline.continuation.next_pipeline.empty()) { result["continuation"] = continuation_to_json(state); }
+    // What few tasks have is left out of those that have it not.
+    if (!state.iterate_stages.empty()) { result["iterate_stages"] = to_array(state.iterate_stages); }
+    if (!state.user_exit.empty()) { result["user_exit"] = state.user_exit; }
+    if (!state.exit_type.empty()) { result["exit_type"] = state.exit_type; }
+    if (state.continuations != 0) { result["continuations"] = state.continuations; }
+    if (!state.feedback_issues.empty()) { result["feedback_issues"] = state.feedback_issues; }
+    if (!state.feedback_answers.empty()) { result["feedback_answers"] = state.feedback_answers; }
+    if (const auto& next = state.pipeline.continuation; !next.next_pipeline.empty()) {
+        result["continuation"] = {{"can_extend", state.status == TaskStatus::completed && state.delivery.empty()}, {"available_pipelines", json::array{next.next_pipeline}},
+                                  {"provides_artifacts", to_array(next.provides)}};
+    }
     set_optional(result, "exit_after", state.exit_after);
     set_optional(result, "feedback", state.feedback);
     result["escalation"] = nullptr;
@@ -393,6 +455,15 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.supervised = fields.boolean("supervised");
     state.interactive = value.contains("interactive") && fields.boolean("interactive");
     state.actions_asked = fields.number_or("actions_asked", 0);
+    if (value.contains("iterate_stages")) {
+        const auto iterate = fields.texts("iterate_stages");
+        state.iterate_stages = {iterate.begin(), iterate.end()};
+    }
+    state.user_exit = fields.text_or("user_exit", "");
+    state.exit_type = fields.text_or("exit_type", "");
+    state.continuations = static_cast<unsigned>(fields.number_or("continuations", 0));
+    if (value.contains("feedback_issues")) { state.feedback_issues = fields.array("feedback_issues"); }
+    if (value.contains("feedback_answers")) { state.feedback_answers = fields.array("feedback_answers"); }
     const auto approve = fields.texts("approve_stages");
     state.approve_stages = {approve.begin(), approve.end()};
     state.base_commit = fields.text("base_commit");

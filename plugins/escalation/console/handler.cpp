@@ -157,7 +157,7 @@ Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const Approval
     const std::string whole = readable(shown_part(request));
     const Preview preview = preview_of(whole, most_lines);
     const std::string view = preview.more == 0 ? "" : "v=all/";
-    const std::string prompt = (action ? "Do it? [y/n/e=edit/" : "Approve? [y/n/") + view + "feedback] ";
+    const std::string prompt = (action ? "Do it? [y/n/e=edit/" : "Approve? [y/n/x=end here with it/c=yes, and go on beyond/") + view + "feedback] ";
     terminal->discard_typed_ahead();
     terminal->write((action ? "\nAction " : "\nApproval ") + one_line(request.id) + " (task " + one_line(request.task_id) + ", stage " + one_line(request.stage) + ", hash " +
                     one_line(request.artifact_hash).substr(0, 12) + ")\n" + with_bars(preview.text) +
@@ -174,6 +174,13 @@ Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const Approval
             return std::optional<Approval>(std::move(approval));
         }
         if (said == "n" || said == "N" || said == "no") { return std::optional<Approval>(std::move(approval)); }
+        // What a yes says beyond that comes as text, as a changed action does.
+        const bool goes_on = said == "c" || said.starts_with("c ");
+        if (!action && (said == "x" || goes_on)) {
+            approval.approved = true;
+            approval.feedback = said == "x" ? std::string("exit") : said.size() > 2 ? "extend " + trimmed(said.substr(2)) : std::string("extend");
+            return std::optional<Approval>(std::move(approval));
+        }
         if (said == "v" && preview.more > 0) {
             terminal->write(with_bars(whole) + prompt);
             continue;

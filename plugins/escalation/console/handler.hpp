@@ -16,7 +16,8 @@ namespace agentforge::escalation_console {
 /// `wait_*` show the question and read the answer from /dev/tty (not from standard input, which may
 /// be a pipe) until the deadline or a cancel; an empty line and the end of input mean "not answered".
 ///   - A question: the number of an option, any other text, or `abort`.
-///   - An approval: `y`, `n`, or a text, which rejects with that feedback.
+///   - An approval: `y`, `n`, or a text, which rejects with that feedback; `x` (the task ends with it) and `c`, `c STAGE` (more stages follow) come as
+///     `feedback` `exit`, `extend`, `extend STAGE` with `approved` true.
 ///   - An action (an approval whose id begins with `ACT-`): the same, and `e` opens it in the person's editor; what comes back is the answer's
 ///     `feedback` with `approved` true, as YAML. One that was refused is opened again as it was left.
 /// What is longer than a screen is cut, which is said; `v` shows all of it.

@@ -85,9 +85,9 @@ class Terminal:
     def text(self):
         return "\n".join(self.lines())
 
-    def wait_for(self, words):
-        wait_until(lambda: words in self.text() or self.process.poll() is not None and not self.reader.is_alive(), f"`{words}` on the screen")
-        self.test.assertIn(words, self.text())
+    def wait_for(self, words, count=1):
+        wait_until(lambda: self.text().count(words) >= count or self.process.poll() is not None and not self.reader.is_alive(), f"`{words}` on the screen")
+        self.test.assertGreaterEqual(self.text().count(words), count, f"`{words}`\n{self.text()}")
 
     def ended(self, code):
         """Waits for the program; what its screen shows then."""

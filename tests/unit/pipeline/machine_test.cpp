@@ -88,6 +88,16 @@ bool turn(Task& task, Dice& dice) {
                 decided["feedback"] = "better";
             } else {
                 decided["approved"] = !dice.once_in(8);
+                const bool says_why = dice.once_in(3);
+                if (!decided["approved"].get_bool() && says_why) {
+                    decided["decision"] = "reject";
+                    decided["feedback"] = "not this";
+                }
+                if (decided["approved"].get_bool() && dice.once_in(6)) { decided["decision"] = "exit"; }
+                if (decided["approved"].get_bool() && !decided.contains("decision") && dice.once_in(6) && has_more()) {
+                    decided["decision"] = "extend";
+                    decided["extension"] = extension();
+                }
             }
             return task.record("approval_decided", std::move(decided));
         }
@@ -95,10 +105,21 @@ bool turn(Task& task, Dice& dice) {
         bool operator()(const effect::CompleteTask& done) const { return task.record("task_completed", {{"exit_stage", done.exit_stage}, {"exit_type", done.exit_type}}); }
         bool operator()(const effect::FailTask& failure) const { return task.record("task_failed", {{"code", failure.code}, {"message", failure.message}}); }
         bool operator()(const effect::Rest&) const {
+            const bool delivered = !task.state.delivery.empty() || !task.state.commit.empty();
+            if (task.state.status == TaskStatus::completed && !delivered && dice.once_in(3)) {
+                const json::object fresh{{"head", "c1"}, {"stale", json::array()}, {"accepted", ""}};
+                if (has_more() && dice.once_in(2)) { return task.record("task_continued", {{"revise", false}, {"freshness", fresh}, {"extension", extension()}}); }
+                return task.state.stage().status == StageStatus::completed && task.record("task_continued", {{"revise", true}, {"freshness", fresh}});
+            }
             const bool may = task.state.status == TaskStatus::paused || (task.state.status == TaskStatus::failed && dice.once_in(2));
             return may && task.record("task_resumed", {{"reason", "resumed"}});
         }
 
+        bool has_more() const { return task.state.stage_index + 1 < task.state.stages.size(); }
+        json::object extension() const {
+            const auto more = static_cast<unsigned>(task.state.stages.size() - task.state.stage_index - 1);
+            return {{"pipeline", task.state.pipeline.to_json()}, {"exit_stage", task.state.stages[task.state.stage_index + 1 + dice.roll(more)].name}, {"next_pipeline", "random"}};
+        }
         bool send_back() const {
             json::object fields = with(stage, {{"to", task.state.stages[dice.roll(static_cast<unsigned>(task.state.stage_index))].name}, {"reason", "again"}});
             if (dice.once_in(2)) { fields["hand_back"] = json::object{{"tests", json::array{"t"}}, {"requirement", "REQ-001"}}; }
@@ -125,7 +146,7 @@ json::object arbitrary(const Task& task, Dice& dice) {
         "stage_failed",     "stage_skipped",     "stage_escalated", "stage_completed",   "artifact_accepted",  "artifact_rejected", "review_finished",     "approval_requested",
         "approval_decided", "escalation_raised", "cycle_requested", "cycle_started",     "escalation_resolved", "step",             "gate",                "snapshot",
         "delivered",        "answer",            "call_started",    "call_finished",     "recovered",          "violation",         "note",                "no_such_type",
-        "action_proposed",  "action_asked",      "action_decided",  "held_out"};
+        "action_proposed",  "action_asked",      "action_decided",  "held_out",          "task_continued"};
     static const std::vector<std::string> trees{"t0", "t1", "t2"};
     const std::string& stage = dice.pick(task.state.stages).name;
     json::object record{{"type", dice.pick(types)},
@@ -170,6 +191,10 @@ json::object arbitrary(const Task& task, Dice& dice) {
                         {"shown", json::array()},
                         {"hidden", dice.once_in(2)}};
     if (dice.once_in(3)) { record["feedback"] = "better"; }
+    if (dice.once_in(3)) { record["decision"] = dice.once_in(2) ? "exit" : "reject"; }
+    record["revise"] = dice.once_in(2);
+    record["freshness"] = json::object{{"head", "c"}, {"stale", json::array()}, {"accepted", ""}};
+    if (dice.once_in(3)) { record["extension"] = json::object{{"pipeline", task.state.pipeline.to_json()}, {"exit_stage", stage}, {"next_pipeline", "n"}}; }
     if (dice.once_in(8)) {
         const auto* victim = record.begin() + dice.roll(static_cast<unsigned>(record.size()));
         record.erase(victim->key());

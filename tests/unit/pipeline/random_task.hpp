@@ -65,6 +65,7 @@ public:
                              {"pipeline", pipeline.to_json()},        {"base_commit", "c0"}, {"base_tree", "t0"},
                              {"supervised", dice.once_in(5)},         {"approve_stages", json::array()}};
         if (dice.once_in(5)) { created["approve_stages"].get_array().emplace_back(dice.pick(pipeline.stages).name); }
+        if (dice.once_in(4)) { created["iterate_stages"] = json::array{dice.pick(pipeline.stages).name}; }
         if (dice.once_in(4)) { created["interactive"] = true; }
         if (dice.once_in(5)) { created["exit_after"] = dice.pick(pipeline.stages).name; }
         EXPECT_TRUE(record("task_created", std::move(created)));
@@ -126,7 +127,7 @@ public:
                 EXPECT_LE(++reviews_[stage], std::max(1U, limits.max_reviews)) << stage;
             }
         } else if (type == "approval_decided") {
-            if (body.contains("feedback")) {
+            if (body.contains("feedback") && !body.contains("decision")) {
                 attempts_[stage] = 0;
                 EXPECT_LE(++iterations_[stage], limits.max_iterations + 1) << stage;
             }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/staleness.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "git/merges.hpp"
+#include "pipeline/drift.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+bool in_path(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// Not as a part of a longer path or name; `./src/a.py` is the same file, and a full stop after it ends a sentence.
+bool stands_alone(std::string_view text, std::size_t at, std::size_t size) {
+    if (at > 0) {
+        const bool here = at >= 2 && text.substr(at - 2, 2) == "./" && (at == 2 || !in_path(text[at - 3]));
+        if (!here && (in_path(text[at - 1]) || text[at - 1] == '.')) { return false; }
+    }
+    const std::size_t end = at + size;
+    if (end == text.size()) { return true; }
+    if (in_path(text[end])) { return false; }
+    return text[end] != '.' || end + 1 == text.size() || !in_path(text[end + 1]);
+}
+
+bool text_names(std::string_view text, std::string_view path) {
+    const bool folder = text.size() > 1 && text.ends_with('/') && path.starts_with(text.starts_with("./") ? text.substr(2) : text);
+    if (folder) { return true; }
+    for (std::size_t at = text.find(path); at != std::string_view::npos; at = text.find(path, at + 1)) {
+        if (stands_alone(text, at, path.size())) { return true; }
+    }
+    return false;
+}
+
+bool value_names(const json::value& value, std::string_view path) {
+    if (const json::string* text = value.if_string()) { return text_names(*text, path); }
+    if (const json::array* list = value.if_array()) {
+        return std::ranges::any_of(*list, [&](const json::value& each) { return value_names(each, path); });
+    }
+    const json::object* object = value.if_object();
+    // Keys too: file_notes is a map from paths to words.
+    return object != nullptr && std::ranges::any_of(*object, [&](const auto& field) { return text_names(field.key(), path) || value_names(field.value(), path); });
+}
+
+}  // namespace
+
+bool names_path(const json::object& artifact, std::string_view path) { return value_names(json::value(artifact), path); }
+
+Result<Staleness> measure_staleness(const Repository& repository, const std::map<std::string, json::object, std::less<>>& artifacts, const std::string& base, const std::string& head) {
+    Staleness result;
+    result.base = base;
+    result.head = head;
+    AF_TRY(result.head_tree, repository.tree_of(head));
+    AF_TRY(const WrittenCommit below, written_commit(repository.work_directory(), base));
+    result.uncommitted_base = below.message.starts_with(uncommitted_title);
+    if (below.tree == result.head_tree) { return result; }
+    AF_TRY(const auto changes, repository.diff(below.tree, result.head_tree));
+    std::vector<std::string> paths;
+    for (const TreeChange& change : changes) {
+        for (const std::string& path : {change.path, change.old_path}) {
+            if (path.empty()) { continue; }
+            StaleFile file{path, path == change.path ? change.status : 'D', {}, {}};
+            for (const auto& [name, artifact] : artifacts) {
+                if (names_path(artifact, path)) { file.named_by.push_back(name); }
+            }
+            if (file.named_by.empty()) { continue; }
+            paths.push_back(path);
+            result.files.push_back(std::move(file));
+        }
+    }
+    std::ranges::sort(result.files, {}, &StaleFile::path);
+    AF_TRY(auto commits, commits_that_changed(repository.work_directory(), base, head, paths));
+    for (StaleFile& file : result.files) { file.commits = std::move(commits[file.path]); }
+    return result;
+}
+
+json::array to_json(const std::vector<StaleFile>& files) {
+    json::array list;
+    for (const StaleFile& file : files) {
+        json::array commits;
+        for (const CommitLine& commit : file.commits) { commits.emplace_back(commit.id + " " + sanitize_utf8(commit.subject)); }
+        list.push_back(json::object{{"path", sanitize_utf8(file.path)}, {"change", std::string(1, file.change)}, {"named_by", json::array(file.named_by.begin(), file.named_by.end())}, {"commits", std::move(commits)}});
+    }
+    return list;
+}
+
+std::vector<std::string> describe(const std::vector<StaleFile>& files) {
+    std::vector<std::string> lines;
+    for (const StaleFile& file : files) {
+        std::string line = sanitize_utf8(file.path) + " (in";
+        for (const std::string& name : file.named_by) { line += (&name == &file.named_by.front() ? " " : ", ") + name; }
+        line += ")";
+        if (!file.commits.empty()) { line += ": " + file.commits.front().id.substr(0, 8) + " " + ellipsis(sanitize_utf8(file.commits.front().subject), 80); }
+        if (file.commits.size() > 1) { line += ", and " + std::to_string(file.commits.size() - 1) + " more"; }
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A person who looks at an artifact: approves it, has it revised, goes back, ends with it or goes on beyond it; and tasks that go on after their end."""
+
+import copy
+import stat
+
+import yaml
+
+from harness import REQUEST, ProgramTest, entry, main, short_transcript
+from terminal import Terminal
+
+
+def again(transcript, stage, visit=2, **changes):
+    """The answers of a stage once more, for another visit; `changes` of what its author hands in."""
+    for found in [e for e in transcript["entries"] if e["stage"] == stage and "visit" not in e]:
+        other = dict(copy.deepcopy(found), visit=visit)
+        if found["role"] == "software_architect" and other["tool_calls"][0]["name"] == "complete":
+            other["tool_calls"][0]["arguments"].update(copy.deepcopy(changes))
+        transcript["entries"].append(other)
+    return transcript
+
+
+def requirements(**criteria):
+    """Those of the transcript, some with other acceptance criteria."""
+    found = copy.deepcopy(entry(short_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"]["requirements"])
+    for requirement in found:
+        requirement["acceptance_criteria"] = criteria.get(requirement["id"].replace("-", "_"), requirement["acceptance_criteria"])
+    return found
+
+
+class IterationTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def design(self, *arguments, transcript=None, command="design"):
+        self.write_transcript(transcript or short_transcript())
+        return self.run_program(command, "--transcript", self.transcript, *arguments, REQUEST)
+
+    def write_transcript(self, transcript):
+        self.transcript = self.folder / "transcript.yaml"
+        self.transcript.write_text(yaml.safe_dump(transcript, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        self.transcript_arguments = ["--set", "llm.backend=replay", "--set", f"llm.transcript={self.transcript}"]
+
+    def status(self):
+        return self.assert_code(self.run_program("status", self.task(), "--json"), 0).json
+
+    def spec(self):
+        return self.status()["stages"]["spec"]
+
+    def file(self, name):
+        return self.task_folder() / name
+
+    def commit(self, path, text, message):
+        (self.repository / path).write_text(text, encoding="utf-8")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", message)
+        return self.git("rev-parse", "HEAD").strip()
+
+    def feedback_file(self, **feedback):
+        file = self.folder / "feedback.yaml"
+        file.write_text(yaml.safe_dump(feedback, sort_keys=False), encoding="utf-8")
+        return file
+
+
+class TestIteration(IterationTest):
+    def test_without_a_terminal_and_a_flag_nobody_is_waited_for(self):
+        outcome = self.assert_code(self.design(), 0)
+        self.assertEqual(self.records("approval_requested"), [])
+        self.assertIn(f"agentforge continue {self.task()} --revise", outcome.out)
+        self.assertIn("Would you like to go on to the implementation?", outcome.out)
+
+    def test_iterate_shows_the_artifact_and_approve_ends_at_the_default_exit(self):
+        outcome = self.assert_code(self.design("--iterate"), 22)
+        for words in ("version 1 of artifacts/phases/spec/specification.yaml", "Review the specification.", "rejecting it goes back to stage analyze", "agentforge approve", "agentforge feedback", "agentforge reject"):
+            self.assertIn(words, outcome.out)
+        self.assertEqual(self.spec()["artifact_state"], "pending_review")
+        self.assertEqual(self.spec()["iteration"]["awaiting"], "user_decision")
+        self.assert_code(self.run_program("approve", self.task()), 0)
+        self.assertEqual([r["exit_type"] for r in self.records("task_completed")], ["default_exit"])
+        self.assertEqual(self.spec()["artifact_state"], "final")
+        approval = yaml.safe_load(self.file("iteration_history/spec/v1_approval.yaml").read_text())["approval"]
+        self.assertEqual((approval["decision"], approval["iteration"]), ("approve", 1))
+        self.assertEqual(approval["artifact_hash"], self.spec()["artifact_hash"])
+        self.assert_code(self.run_program("audit", "verify", self.task()), 0)
+
+    def test_iterate_at_asks_there_and_refuses_a_stage_that_does_not_iterate(self):
+        self.assert_error(self.design("--iterate-at", "analyze"), "AF-CLI-160", "does not iterate", "these do: spec", "--approve analyze")
+        self.assert_error(self.design("--iterate-at", "spec", "--exit-after", "analyze"), "AF-CLI-160", "ends at stage `analyze`, before it")
+        self.assert_error(self.design("--iterate", "--exit-after", "analyze"), "AF-CLI-161", "before the task ends at `analyze`")
+        self.assertEqual(self.tasks(), [])
+        self.assert_code(self.design("--iterate-at", "spec", command="implement"), 22)
+        self.assertEqual(self.status()["current_stage"], "spec")
+
+    def test_a_dry_run_says_where_a_person_is_shown_the_artifact(self):
+        stages = self.assert_code(self.design("--iterate", "--dry-run", "--json"), 0).json["stages"]
+        self.assertEqual([(stage["name"], stage["iterates"]) for stage in stages], [("intake", False), ("clarify", False), ("analyze", False), ("spec", True)])
+
+    def test_the_setting_shows_every_iterable_stage_and_no_iterate_none(self):
+        self.assert_code(self.design("--set", "pipeline.iterate=always", "--no-iterate"), 0)
+        self.assertEqual(self.records("approval_requested"), [])
+
+    def test_the_setting_always_is_as_iterate(self):
+        self.assert_code(self.design("--set", "pipeline.iterate=always"), 22)
+
+    def test_feedback_makes_another_version_and_the_agent_is_told_its_number(self):
+        transcript = again(short_transcript(), "spec", title="Add slugify, revised")
+        self.assert_code(self.design("--iterate", transcript=transcript), 22)
+        outcome = self.assert_code(self.run_program("feedback", self.task(), "Say that it is revised"), 22)
+        self.assertIn("version 2 of artifacts/phases/spec/specification.yaml, revised 1 of 5 times", outcome.out)
+        step = next(s for s in self.steps() if s["phase"] == "spec" and s["visit"] == 2)
+        context = self.run_program("inspect", self.task(), "--step", step["step"], "--show", "context").out
+        for words in ("iteration_context", "iteration: 2", "max_iterations: 5", "overall: ", "Say that it is revised", "specification_v1.yaml", "hand in version 2"):
+            self.assertIn(words, context)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+        folder = self.file("artifacts/phases/spec")
+        self.assertNotIn("revised", (folder / "specification_v1.yaml").read_text())
+        self.assertIn("revised", (folder / "specification_v2.yaml").read_text())
+        self.assertEqual((folder / "specification_final.yaml").read_text(), (folder / "specification_v2.yaml").read_text())
+        self.assertEqual([(v["version"], v["decision"]) for v in self.spec()["iteration"]["history"]], [(1, "revise"), (2, "approve")])
+
+    def test_diff_shows_what_two_versions_differ_in(self):
+        self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
+        self.assert_error(self.run_program("diff", self.task(), "--artifact", "spec"), "AF-CLI-164", "has one version")
+        self.run_program("feedback", self.task(), "Say that it is revised")
+        patch = self.assert_code(self.run_program("diff", self.task(), "--artifact", "spec"), 0).out
+        changed = [line for line in patch.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+        self.assertEqual(len(changed), 2, patch)
+        self.assertIn("revised", changed[1])
+        self.assertEqual(self.run_program("diff", self.task(), "--artifact", "spec", "--from", "1", "--to", "2").out, patch)
+        self.assert_error(self.run_program("diff", self.task(), "--artifact", "spec", "--from", "7"), "AF-CLI-164", "no version 7", "1, 2")
+        self.assert_error(self.run_program("diff", self.task(), "--artifact", "sepc"), "AF-CLI-164", "has no stage")
+
+    def test_exit_ends_the_task_with_this_version(self):
+        self.assert_code(self.design("--iterate", command="implement"), 22)
+        self.assert_code(self.run_program("approve", self.task(), "--exit"), 0)
+        self.assertEqual([(r["exit_stage"], r["exit_type"]) for r in self.records("task_completed")], [("spec", "user_exit")])
+        self.assertTrue(self.file("artifacts/phases/spec/specification_final.yaml").exists())
+        self.assertEqual(self.spec()["artifact_state"], "final")
+        self.assert_nothing_delivered()
+
+    def test_reject_goes_back_to_the_stage_before_and_says_what_counts_no_more(self):
+        transcript = again(again(short_transcript(), "analyze"), "spec")
+        self.assert_code(self.design("--iterate", transcript=transcript), 22)
+        outcome = self.assert_code(self.run_program("reject", self.task(), "--reason", "The analysis missed the command line"), 22)
+        self.assertIn("back from spec to analyze", outcome.err)
+        self.assertEqual([(r["decision"], r["approved"]) for r in self.records("approval_decided")], [("reject", False)])
+        self.assertEqual([r["to"] for r in self.records("cycle_started")], ["analyze"])
+        step = next(s for s in self.steps() if s["phase"] == "analyze" and s["visit"] == 2)
+        self.assertIn("missed the command line", self.run_program("inspect", self.task(), "--step", step["step"], "--show", "context").out)
+        self.assertEqual(self.spec()["iteration"]["current"], 1 if self.spec()["artifact_hash"] == self.spec()["iteration"]["history"][0]["artifact_hash"] else 2)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+
+    def test_reject_of_a_supervised_task_ends_it(self):
+        self.assert_code(self.design("--iterate", "--supervised", "--approve", "spec", "--exit-after", "spec"), 22)
+        self.assert_code(self.run_program("reject", self.task()), 23)
+        self.assertEqual(self.status()["status"], "aborted")
+
+    def test_an_answer_in_a_file_may_say_any_decision(self):
+        self.assert_code(self.design("--iterate", command="implement"), 22)
+        waiting = self.run_program("escalations", "list", "--json").json["escalations"][0]["id"]
+        answer = self.repository / f".agentforge/escalations/{waiting}.resolution.yaml"
+        answer.write_text("decision: leave\n", encoding="utf-8")
+        self.assert_error(self.run_program("resume", self.task()), "AF-ESC-005", "it is approve, revise, reject, exit or extend")
+        answer.write_text("approved: false\ndecision: exit\n", encoding="utf-8")
+        self.assert_error(self.run_program("resume", self.task()), "AF-ESC-005", "contradicts")
+        answer.write_text("decision: exit\n", encoding="utf-8")
+        self.assert_code(self.run_program("resume", self.task()), 0)
+        self.assertEqual([r["exit_type"] for r in self.records("task_completed")], ["user_exit"])
+
+    def test_a_replay_makes_the_same_decisions(self):
+        self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
+        self.run_program("feedback", self.task(), "Say that it is revised")
+        self.run_program("approve", self.task())
+        self.assert_code(self.run_program("replay", self.task(), "--verify"), 0)
+
+
+class TestFeedbackFile(IterationTest):
+    MUST = {"location": "requirements.REQ-003", "issue": "Missing a measurable criterion", "suggestion": "Name three titles", "priority": "must_address"}
+
+    def test_what_was_addressed_is_measured(self):
+        changed = requirements(REQ_003=["'?!' becomes ''", "'…' becomes ''"])
+        self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", requirements=changed)), 22)
+        file = self.feedback_file(feedback={"stage": "spec", "iteration": 1, "decision": "revise", "overall_comments": "On the right track", "specific_issues": [self.MUST],
+                                            "should_consider": ["Say what happens with emoji"]})
+        outcome = self.assert_code(self.run_program("feedback", self.task(), "--file", file), 22)
+        self.assertNotIn("NOT addressed", outcome.out)
+        self.assertEqual([a["result"] for a in self.records("artifact_accepted")[-1]["answers"]], ["changed"])
+        step = next(s for s in self.steps() if s["phase"] == "spec" and s["visit"] == 2)
+        context = self.run_program("inspect", self.task(), "--step", step["step"], "--show", "context").out
+        for words in ("must_address", "requirements.REQ-003: Missing a measurable criterion (Name three titles)", "should_consider", "Say what happens with emoji", "On the right track"):
+            self.assertIn(words, context)
+        kept = yaml.safe_load(self.file("iteration_history/spec/v1_feedback.yaml").read_text())["feedback"]
+        self.assertEqual(kept["specific_issues"][0], self.MUST)
+        self.assertEqual(kept["previous_version"], "artifacts/phases/spec/specification_v1.yaml")
+
+    def test_what_is_left_as_it_was_is_asked_for_once_more_and_then_told(self):
+        transcript = again(again(short_transcript(), "spec", title="Add slugify, better"), "spec", visit=3, title="Add slugify, better")
+        self.assert_code(self.design("--iterate", transcript=transcript), 22)
+        outcome = self.assert_code(self.run_program("feedback", self.task(), "--file", self.feedback_file(specific_issues=[self.MUST])), 22)
+        self.assertEqual(len(self.records("artifact_rejected")), 1)
+        self.assertIn("it is as it was: requirements.REQ-003: Missing a measurable criterion", self.records("artifact_rejected")[0]["errors"][0])
+        self.assertIn("NOT addressed, as it was: requirements.REQ-003: Missing a measurable criterion", outcome.out)
+        for command in (("status", self.task()), ("escalations", "show", self.status()["approval"]["id"])):
+            self.assertIn("NOT addressed, as it was: requirements.REQ-003", self.assert_code(self.run_program(*command), 0).out)
+
+    def test_what_names_no_place_is_left_to_the_person(self):
+        self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, better")), 22)
+        outcome = self.assert_code(self.run_program("feedback", self.task(), "--file", self.feedback_file(must_address=["Rate limiting is not addressed"])), 22)
+        self.assertIn("see for yourself, it names no place that could be compared: Rate limiting is not addressed", outcome.out)
+
+    def test_a_wrong_file_is_refused_with_its_line_and_nothing_is_decided(self):
+        self.assert_code(self.design("--iterate"), 22)
+        for content, words in (("specific_issues:\n  - {location: a, isue: b}\n", (":2:", "did you mean `issue`?")), ("specific_issues:\n  - {issue: b, priority: high}\n", ("`priority`", "should_consider")),
+                               ("stage: red\noverall_comments: x\n", ("`stage`", "`spec`")), ("iteration: 4\noverall_comments: x\n", ("version 1 waits",)), ("decision: approve\n", ("`decision`",)),
+                               ("overall_comments: ''\n", ("says nothing",)), ("- a\n", ("is no map",))):
+            with self.subTest(content):
+                file = self.folder / "wrong.yaml"
+                file.write_text(content, encoding="utf-8")
+                self.assert_error(self.run_program("feedback", self.task(), "--file", file), "AF-ESC-060", *words)
+        long = self.feedback_file(must_address=["x" * 4100])
+        self.assert_error(self.run_program("feedback", self.task(), "--file", long), "AF-ESC-061", "at most 4000")
+        self.assert_error(self.run_program("feedback", self.task()), "AF-CLI-162", "--file FILE", exit_code=2)
+        self.assertEqual(self.status()["waiting_for"], "approval")
+
+
+class TestLifeCycle(IterationTest):
+    def test_a_final_artifact_is_read_only_and_a_change_on_disk_is_found(self):
+        self.design("--iterate")
+        self.run_program("approve", self.task())
+        final = self.file("artifacts/phases/spec/specification_final.yaml")
+        self.assertEqual(stat.S_IMODE(final.stat().st_mode) & 0o222, 0)
+        self.assertEqual(self.status()["changed_artifacts"], [])
+        final.chmod(0o644)
+        final.write_text(final.read_text().replace("Add slugify", "Add something else"), encoding="utf-8")
+        self.assertEqual(self.status()["changed_artifacts"], ["artifacts/phases/spec/specification_final.yaml"])
+        self.assertIn("CHANGED on disk since it was accepted: artifacts/phases/spec/specification_final.yaml", self.run_program("status", self.task()).out)
+        self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-051", "specification_final.yaml")
+
+    def test_a_draft_is_one_until_it_satisfies_its_contract(self):
+        self.assert_code(self.design("--iterate"), 22)
+        stages = self.status()["stages"]
+        self.assertEqual([stages[name].get("artifact_state") for name in ("intake", "analyze", "spec")], ["approved", "approved", "pending_review"])
+
+
+class TestContinue(IterationTest):
+    def test_a_design_goes_on_to_the_implementation(self):
+        self.assert_code(self.design(), 0)
+        self.assert_code(self.go_on("continue", self.task()), 0)
+        self.assertTrue(self.records("delivered"))
+        continued = self.records("task_continued")[0]
+        self.assertEqual((continued["extension"]["next_pipeline"], continued["extension"]["exit_stage"], continued["revise"]), ("implement", "deliver", False))
+        self.assertEqual([r["stage"] for r in self.records("stage_started")].count("spec"), 1)
+        self.assert_code(self.run_program("audit", "verify", self.task()), 0)
+        self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-050", "has delivered its change")
+
+    def test_extend_to_ends_at_that_stage(self):
+        self.design()
+        self.assert_error(self.run_program("continue", self.task(), "--extend-to", "delivr"), "AF-ORCH-053", "did you mean `deliver`?")
+        self.assert_error(self.run_program("continue", self.task(), "--extend-to", "intake"), "AF-ORCH-053", "red, green, refactor, deliver")
+        self.assertEqual(self.status()["status"], "completed")
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
+        self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
+        self.assertEqual(self.status()["stages"]["spec"]["artifact_state"], "final")
+
+    def test_a_task_that_ended_early_goes_on_with_its_own_stages(self):
+        self.assert_code(self.design("--exit-after", "analyze", command="implement"), 0)
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "spec"), 0)
+        self.assertEqual([r["stage"] for r in self.records("stage_completed")], ["intake", "clarify", "analyze", "spec"])
+
+    def test_an_artifact_that_waits_is_approved_by_extending(self):
+        self.assert_code(self.design("--iterate"), 22)
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
+        self.assertEqual([r["decision"] for r in self.records("approval_decided")], ["extend"])
+        self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
+
+    def test_revise_shows_the_last_artifact_again(self):
+        self.design(transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
+        outcome = self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
+        self.assertIn("version 1 of artifacts/phases/spec/specification.yaml", outcome.out)
+        self.assert_code(self.go_on("feedback", self.task(), "Say that it is revised"), 22)
+        self.assert_code(self.go_on("approve", self.task()), 0)
+        self.assertIn("revised", self.file("artifacts/phases/spec/specification_final.yaml").read_text())
+        self.assertEqual([(v["version"], v["decision"]) for v in self.spec()["iteration"]["history"]], [(1, "revise"), (2, "approve")])
+        self.assert_code(self.run_program("audit", "verify", self.task()), 0)
+
+    def test_a_task_that_has_not_ended_is_resumed_or_refused(self):
+        self.design("--iterate")
+        self.assert_error(self.run_program("continue", self.task(), "--revise"), "AF-CLI-163", "waiting for your decision", "agentforge feedback")
+        self.assert_code(self.run_program("continue", self.task()), 22)
+        self.assertEqual(self.records("task_continued"), [])
+        self.run_program("abort", self.task())
+        self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-050", "it is aborted")
+
+    def test_nothing_follows_a_review(self):
+        self.design(command="review")
+        self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-052", "nothing follows stage `analyze`")
+
+    def test_stale_artifacts_are_refused_with_the_commits(self):
+        self.design()
+        before = (self.repository / "textkit/__init__.py").read_text(encoding="utf-8")
+        commit = self.commit("textkit/__init__.py", before + "# More of them are to come.\n", "Rename the package's tools")
+        self.commit("README.md", "Other words\n", "Change what no artifact names")
+        refused = self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-055", "textkit/__init__.py (in", commit[:8] + " Rename the package's tools", "--accept-stale")
+        self.assertNotIn("README.md", refused.err)
+        self.assertEqual(self.records("task_continued"), [])
+        self.assert_error(self.run_program("continue", self.task(), "--revise"), "AF-ORCH-055")
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red", "--accept-stale", "Only words were changed"), 0)
+        freshness = self.records("task_continued")[0]["freshness"]
+        self.assertEqual((freshness["accepted"], freshness["stale"][0]["path"]), ("Only words were changed", "textkit/__init__.py"))
+        self.assertIn("Only words were changed", self.run_program("audit", self.task()).out)
+
+    def test_what_no_artifact_names_may_change_and_the_work_goes_on_on_it(self):
+        self.design()
+        head = self.commit("README.md", "Other words\n", "Change what no artifact names")
+        self.assert_code(self.go_on("continue", self.task()), 0)
+        self.assertEqual(self.records("task_continued")[0]["base_commit"], head)
+        self.assertEqual(self.git("rev-parse", f"agentforge/{self.task()}^").strip(), head)
+
+    def test_a_killed_continuation_goes_on(self):
+        self.design()
+        process = self.spawn("continue", *self.transcript_arguments, self.task(), "--extend-to", "red")
+        process.stderr.readline()
+        process.kill()
+        process.wait()
+        self.assert_code(self.go_on("continue", self.task()), 0)
+        self.assertEqual(len(self.records("task_continued")), 1)
+        self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
+
+
+class TestIterationAtTheTerminal(IterationTest):
+    def terminal(self, *arguments, command="design", transcript=None):
+        self.write_transcript(transcript or short_transcript())
+        return Terminal(self, command, "--transcript", self.transcript, *arguments, REQUEST, lines=240)
+
+    def test_who_sits_there_is_asked_of_the_artifact_that_the_task_ends_with(self):
+        terminal = self.terminal(transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
+        terminal.wait_for("Approve? [y/n/x=end here")
+        self.assertIn("version 1 of", terminal.text())
+        terminal.press(b"Say that it is revised\n")
+        terminal.wait_for("version 2 of")
+        terminal.wait_for("Approve? [y/n/x=end here", count=2)
+        terminal.press(b"y\n")
+        self.assertIn("Done: task-", "\n".join(terminal.ended(0)))
+        self.assertEqual([r["decision"] for r in self.records("approval_decided")], ["revise", "approve"])
+
+    def test_no_iterate_asks_nobody(self):
+        self.assertIn("Done: task-", "\n".join(self.terminal("--no-iterate").ended(0)))
+
+    def test_an_implementation_is_not_held_up(self):
+        self.assertIn("Done: task-", "\n".join(self.terminal(command="implement").ended(0)))
+
+    def test_going_on_beyond_the_end_is_an_answer(self):
+        terminal = self.terminal()
+        terminal.wait_for("Approve? [y/n/x=end here")
+        terminal.press(b"c deliverr\n")
+        terminal.wait_for("AF-ORCH-053")
+        terminal.wait_for("Approve? [y/n/x=end here", count=2)
+        terminal.press(b"c red\n")
+        terminal.ended(0)
+        self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
+
+    def test_ending_here_is_an_answer(self):
+        terminal = self.terminal("--iterate", command="implement")
+        terminal.wait_for("Approve? [y/n/x=end here")
+        terminal.press(b"x\n")
+        terminal.ended(0)
+        self.assertEqual(self.records("task_completed")[-1]["exit_type"], "user_exit")
+
+    def test_later_leaves_it_to_the_commands(self):
+        terminal = self.terminal()
+        terminal.wait_for("Approve? [y/n/x=end here")
+        terminal.press(b"\n")
+        self.assertIn("agentforge approve", "\n".join(terminal.ended(22)))
+        self.assert_code(self.run_program("approve", self.task()), 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/iteration.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/text.hpp"
+#include "pipeline/continuation.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+json::object specification(const std::string& third) {
+    return parse_json(R"({"title": "Add a cache", "requirements": [{"id": "REQ-001", "criteria": ["a"]}, {"id": "REQ-003", "criteria": [")" + third + R"("]}],
+                          "files": [{"path": "src/a.py", "note": "n"}], "constraints": ["Standard library only"]})",
+                      "specification")
+        .value()
+        .as_object();
+}
+
+json::array must(std::initializer_list<const char*> locations) {
+    std::vector<FeedbackIssue> issues;
+    for (const char* location : locations) { issues.push_back({location, "issue", "", true}); }
+    return to_json(issues);
+}
+
+TEST(PlaceInAnArtifact, is_found_by_field_number_and_name) {
+    const json::object artifact = specification("x");
+    EXPECT_EQ(*place_in(artifact, "title"), "Add a cache");
+    EXPECT_EQ(place_in(artifact, "requirements.REQ-003"), place_in(artifact, "requirements[1]"));
+    EXPECT_EQ(place_in(artifact, "REQ-003"), place_in(artifact, "requirements.1"));
+    EXPECT_EQ(*place_in(artifact, "requirements.REQ-003.criteria[0]"), "x");
+    EXPECT_EQ(place_in(artifact, "files.src/a.py"), place_in(artifact, "files[0]"));
+    EXPECT_EQ(place_in(artifact, "requirements.REQ-004"), nullptr);
+    EXPECT_EQ(place_in(artifact, "nothing"), nullptr);
+}
+
+TEST(FeedbackAnswers, compare_the_place_in_both_versions) {
+    const json::array answers = answers_to(must({"requirements.REQ-001", "requirements.REQ-003", "rate limits"}), specification("x"), specification("y"));
+    EXPECT_THAT(unanswered(answers), ElementsAre("requirements.REQ-001: issue"));
+    EXPECT_THAT(unmeasured(answers), ElementsAre("rate limits: issue"));
+}
+
+TEST(FeedbackAnswers, count_a_place_that_came_or_went_as_changed) {
+    json::object without = specification("x");
+    without.erase("constraints");
+    EXPECT_THAT(unanswered(answers_to(must({"constraints"}), without, specification("x"))), IsEmpty());
+    EXPECT_THAT(unanswered(answers_to(must({"constraints"}), specification("x"), without)), IsEmpty());
+}
+
+TEST(FeedbackAnswers, know_that_nothing_at_all_was_changed) { EXPECT_THAT(unanswered(answers_to(must({"rate limits"}), specification("x"), specification("x"))), ElementsAre("rate limits: issue")); }
+
+TEST(FeedbackAnswers, leave_out_what_should_only_be_considered) {
+    EXPECT_THAT(answers_to(to_json({{"title", "issue", "", false}}), specification("x"), specification("x")), IsEmpty());
+}
+
+/// A task of these templates whose stages up to `at` are done.
+TaskState done_up_to(const PipelineTemplate& pipeline, std::size_t at) {
+    TaskState state;
+    state.task_id = "task-1";
+    state.pipeline = pipeline;
+    for (const StageTemplate& stage : pipeline.stages) {
+        StageState entry;
+        entry.name = stage.name;
+        if (state.stages.size() <= at) { entry.status = StageStatus::completed; }
+        state.stages.push_back(std::move(entry));
+    }
+    state.stage_index = at;
+    state.status = TaskStatus::completed;
+    return state;
+}
+
+PipelineTemplate pipeline_of(const std::string& name, std::initializer_list<std::pair<const char*, const char*>> stages) {
+    PipelineTemplate pipeline;
+    pipeline.name = name;
+    pipeline.goal_type = name;
+    for (const auto& [stage, contract] : stages) {
+        StageTemplate entry;
+        entry.name = entry.executor = stage;
+        entry.contract = entry.artifact = contract;
+        pipeline.stages.push_back(std::move(entry));
+    }
+    pipeline.exit_stage = pipeline.stages.back().name;
+    return pipeline;
+}
+
+class ExtensionTest : public ::testing::Test {
+protected:
+    [[nodiscard]] Result<records::Extension> extend(const TaskState& state, const std::string& to = "") const {
+        return extension_of(state, [this](std::string_view) -> Result<PipelineTemplate> { return whole; }, to);
+    }
+    static std::vector<std::string> names(const records::Extension& extension) {
+        std::vector<std::string> found;
+        const PipelineTemplate read = PipelineTemplate::from_json(extension.pipeline).value();
+        for (const StageTemplate& stage : read.stages) { found.push_back(stage.name); }
+        return found;
+    }
+    PipelineTemplate whole = pipeline_of("whole", {{"ask", "note"}, {"plan", "plan"}, {"build", "build"}, {"hand_over", "report"}});
+    PipelineTemplate part = [] {
+        PipelineTemplate pipeline = pipeline_of("part", {{"ask", "note"}, {"plan", "plan"}});
+        pipeline.continuation.next_pipeline = "whole";
+        return pipeline;
+    }();
+};
+
+TEST_F(ExtensionTest, takes_what_follows_the_stage_of_the_same_name) {
+    const auto extension = extend(done_up_to(part, 1));
+    ASSERT_TRUE(extension.ok()) << extension.error().to_string();
+    EXPECT_THAT(names(*extension), ElementsAre("ask", "plan", "build", "hand_over"));
+    EXPECT_EQ(extension->exit_stage, "hand_over");
+}
+
+TEST_F(ExtensionTest, takes_what_follows_the_last_contract_that_was_produced) {
+    part.stages[1].name = "design";
+    part.exit_stage = "design";
+    const auto extension = extend(done_up_to(part, 1), "build");
+    ASSERT_TRUE(extension.ok()) << extension.error().to_string();
+    EXPECT_THAT(names(*extension), ElementsAre("ask", "design", "build", "hand_over"));
+    EXPECT_EQ(extension->exit_stage, "build");
+}
+
+TEST_F(ExtensionTest, of_a_task_that_ended_early_is_its_own_template) {
+    TaskState state = done_up_to(whole, 0);
+    state.exit_after = "ask";
+    EXPECT_EQ(extend(state)->exit_stage, "hand_over");
+    EXPECT_EQ(extend(state, "plan")->exit_stage, "plan");
+}
+
+TEST_F(ExtensionTest, refuses_a_stage_that_does_not_follow) {
+    EXPECT_EQ(extend(done_up_to(part, 1), "plan").error().code, "AF-ORCH-053");
+    EXPECT_NE(extend(done_up_to(part, 1), "buld").error().remedy.find("`build`"), std::string::npos);
+}
+
+TEST_F(ExtensionTest, refuses_where_nothing_follows) { EXPECT_EQ(extend(done_up_to(whole, 3)).error().code, "AF-ORCH-052"); }
+
+}  // namespace
+}  // namespace agentforge::kernel
