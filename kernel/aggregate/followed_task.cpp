@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "records/records.hpp"
+#include "task/snapshot_file.hpp"
+#include "task/state_bytes.hpp"
 
 namespace agentforge::kernel {
 
@@ -32,13 +35,41 @@ std::uint64_t number_in(const json::object& object, std::string_view key) {
     return value != nullptr && value->is_int64() && value->get_int64() > 0 ? static_cast<std::uint64_t>(value->get_int64()) : 0;
 }
 
+std::filesystem::path snapshot_file(const TaskPaths& paths) { return paths.root / ".followed"; }
+
 }  // namespace
 
-FollowedTask::FollowedTask(TaskPaths paths, std::string task_id) : paths_(std::move(paths)), task_id_(std::move(task_id)), tail_(paths_.journal()), blobs_(paths_.blobs()) {}
+FollowedTask::FollowedTask(TaskPaths paths, std::string task_id)
+    : paths_(std::move(paths)), task_id_(std::move(task_id)), blobs_(paths_.blobs()), tail_(paths_.journal()), index_(paths_.journal()) {}
 
-void FollowedTask::start_anew() { *this = FollowedTask(std::move(paths_), std::move(task_id_)); }
+void FollowedTask::start_anew() {
+    seen_ = {};
+    snapshot_at_ = 0;
+    tail_ = JournalTail(paths_.journal());
+}
+
+void FollowedTask::begin_at_snapshot() {
+    auto file = SnapshotFile::read(snapshot_file(paths_));
+    if (!file) { return; }
+    const auto then = std::make_shared<Findings>();
+    BytesIn in(file->bytes);
+    if (!in.take(*then) || !in.at_end() || then->state.seq != file->mark.head.seq) { return; }
+    tail_ = JournalTail(paths_.journal(), std::move(file->mark), [this, then] {
+        seen_ = std::move(*then);
+        snapshot_at_ = seen_.state.seq;
+    });
+}
+
+void FollowedTask::keep_snapshot_when_due() {
+    if (seen_.state.seq < snapshot_at_ + records_between_snapshots) { return; }
+    BytesOut out;
+    out.add(seen_);
+    SnapshotFile{tail_.mark(), out.take()}.write(snapshot_file(paths_));
+    snapshot_at_ = seen_.state.seq;
+}
 
 Result<void> FollowedTask::refresh(const Seen& seen) {
+    if (!std::exchange(began_, true) && !seen) { begin_at_snapshot(); }
     const auto take_each = [&](const Record& record, JournalOffset at) -> Result<void> {
         AF_CHECK(take(record, at));
         if (seen) { seen(record); }
@@ -50,36 +81,37 @@ Result<void> FollowedTask::refresh(const Seen& seen) {
         count = tail_.read(take_each);
     }
     if (!count.ok()) { return count.error(); }
+    keep_snapshot_when_due();
     return {};
 }
 
 Result<void> FollowedTask::take(const Record& record, JournalOffset at) {
-    AF_CHECK(fold(state_, record.body));
+    AF_CHECK(fold(seen_.state, record.body));
     // A fork begins with records of the task that it goes on from (at 0), and its own first one says whose it is.
-    if (at != 0 && !named_) {
-        AF_CHECK(check_names(task_id_, state_.task_id, paths_.journal()));
-        named_ = true;
+    if (at != 0 && !seen_.named) {
+        AF_CHECK(check_names(task_id_, seen_.state.task_id, paths_.journal()));
+        seen_.named = true;
     }
-    if ((record.seq - 1) % records_apart == 0) { places_.push_back(at); }
-    acts_.take(record);
+    if ((record.seq - 1) % records_apart == 0) { seen_.places.push_back(at); }
+    seen_.acts.take(record);
     take_decision(record);
-    if (tells_of_an_error(record)) { ++recent_errors_; }
-    if (record.type() == records::StageCompleted::type) { recent_errors_ = 0; }
+    if (tells_of_an_error(record)) { ++seen_.recent_errors; }
+    if (record.type() == records::StageCompleted::type) { seen_.recent_errors = 0; }
     if (const auto gate = records::as<records::Gate>(record)) {
-        gates_[gate->gate] = at;
+        seen_.gates[gate->gate] = at;
         take_checks();
     }
-    if (record.type() == records::Step::type) { take_step(record, at); }
+    if (record.type() == records::Step::type) { take_step(record); }
     return {};
 }
 
-void FollowedTask::take_step(const Record& record, JournalOffset at) {
+void FollowedTask::take_step(const Record& record) {
     const auto step = records::as<records::Step>(record);
-    steps_.push_back(at);
+    ++seen_.steps;
     take_usage(record);
-    if (ranges_.empty() || ranges_.back().stage != step->phase) { ranges_.push_back({step->phase, steps_.size(), 0}); }
-    ranges_.back().last = steps_.size();
-    auto& touched = touched_[step->phase];
+    if (seen_.ranges.empty() || seen_.ranges.back().stage != step->phase) { seen_.ranges.push_back({step->phase, seen_.steps, 0}); }
+    seen_.ranges.back().last = seen_.steps;
+    auto& touched = seen_.touched[step->phase];
     for (const json::value& change : step->changes.value_or(json::array())) {
         if (!change.is_object()) { continue; }
         const std::string path = text_of(change.get_object(), "path");
@@ -95,76 +127,77 @@ void FollowedTask::take_step(const Record& record, JournalOffset at) {
 
 const std::map<std::string, TouchedFile>& FollowedTask::touched(const std::string& stage) const {
     static const std::map<std::string, TouchedFile> none;
-    const auto found = touched_.find(stage);
-    return found == touched_.end() ? none : found->second;
+    const auto found = seen_.touched.find(stage);
+    return found == seen_.touched.end() ? none : found->second;
 }
 
 void FollowedTask::take_decision(const Record& record) {
     const auto decided = records::as<records::ApprovalDecided>(record);
     if (!decided) { return; }
     const auto same_stage = [&](const IterationDecision& each) { return each.stage == *decided->stage; };
-    const auto earlier = static_cast<unsigned>(std::ranges::count_if(decisions_, same_stage));
-    decisions_.push_back({*decided->stage, earlier + 1, records::decision_of(*decided), time_of(record), *decided->decided_by, *decided->feedback});
-    if (decisions_.size() > most_decisions) { decisions_.erase(decisions_.begin()); }
+    const auto earlier = static_cast<unsigned>(std::ranges::count_if(seen_.decisions, same_stage));
+    seen_.decisions.push_back({*decided->stage, earlier + 1, records::decision_of(*decided), time_of(record), *decided->decided_by, *decided->feedback});
+    if (seen_.decisions.size() > most_decisions) { seen_.decisions.erase(seen_.decisions.begin()); }
 }
 
 void FollowedTask::take_usage(const Record& record) {
-    if (steps_.size() % usage_every_ != 0) { return; }
-    const Spend spend = state_.ledger.total();
-    usage_.push_back({time_of(record), state_.steps, spend.tokens(), spend.cost_microusd});
-    if (usage_.size() < most_usage_points) { return; }
-    for (std::size_t index = 0; index < usage_.size() / 2; ++index) { usage_[index] = std::move(usage_[2 * index + 1]); }
-    usage_.resize(usage_.size() / 2);
-    usage_every_ *= 2;
+    if (seen_.steps % seen_.usage_every != 0) { return; }
+    const Spend spend = seen_.state.ledger.total();
+    seen_.usage.push_back({time_of(record), seen_.state.steps, spend.tokens(), spend.cost_microusd});
+    if (seen_.usage.size() < most_usage_points) { return; }
+    for (std::size_t index = 0; index < seen_.usage.size() / 2; ++index) { seen_.usage[index] = std::move(seen_.usage[2 * index + 1]); }
+    seen_.usage.resize(seen_.usage.size() / 2);
+    seen_.usage_every *= 2;
 }
 
 void FollowedTask::take_checks() {
-    const CheckPoint now{steps_.size(), acts_.tests, acts_.tests_passed, acts_.conformance};
+    const CheckPoint now{seen_.steps, seen_.acts.tests, seen_.acts.tests_passed, seen_.acts.conformance};
     const auto same = [&now](const CheckPoint& other) { return other.tests == now.tests && other.tests_passed == now.tests_passed && other.conformance == now.conformance; };
-    if (!checks_.empty() && same(checks_.back())) { return; }
-    if (!checks_.empty() && checks_.back().step == now.step) { checks_.pop_back(); }
-    checks_.push_back(now);
-    if (checks_.size() > most_checks) { checks_.erase(checks_.begin()); }
+    if (!seen_.checks.empty() && same(seen_.checks.back())) { return; }
+    if (!seen_.checks.empty() && seen_.checks.back().step == now.step) { seen_.checks.pop_back(); }
+    seen_.checks.push_back(now);
+    if (seen_.checks.size() > most_checks) { seen_.checks.erase(seen_.checks.begin()); }
 }
 
 std::optional<CheckPoint> FollowedTask::checks_after(std::uint64_t number) const {
-    const auto later = std::ranges::upper_bound(checks_, number, {}, &CheckPoint::step);
-    return later == checks_.begin() ? std::nullopt : std::optional(*std::prev(later));
+    const auto later = std::ranges::upper_bound(seen_.checks, number, {}, &CheckPoint::step);
+    return later == seen_.checks.begin() ? std::nullopt : std::optional(*std::prev(later));
 }
 
 Error FollowedTask::no_step(std::string_view asked) const {
-    return {"AF-DASH-015", "there is no step " + ellipsis(sanitize_utf8(asked), 40), task_id_, "the task has " + std::to_string(steps_.size()) + " steps: choose one of them", ErrorKind::not_found};
+    return {"AF-DASH-015", "there is no step " + ellipsis(sanitize_utf8(asked), 40), task_id_, "the task has " + std::to_string(seen_.steps) + " steps: choose one of them", ErrorKind::not_found};
 }
 
 Result<std::vector<Record>> FollowedTask::steps(std::uint64_t number, std::size_t count) const {
-    if (number == 0 || number > steps_.size()) { return no_step(std::to_string(number)); }
+    if (number == 0 || number > seen_.steps) { return no_step(std::to_string(number)); }
     std::vector<Record> taken;
-    AF_CHECK(JournalTail::read_from(paths_.journal(), steps_[number - 1], [&](const Record& record) {
-        if (record.type() == records::Step::type && records::envelope_in(record).step.value_or(0) >= number) { taken.push_back(record); }
-        return taken.size() < count && record.seq < state_.seq;
-    }));
+    for (std::uint64_t next = number; next <= seen_.steps && taken.size() < count; ++next) {
+        AF_TRY(std::optional<Record> record, index_.find(next));
+        if (!record) { return no_step(std::to_string(next)); }
+        taken.push_back(std::move(*record));
+    }
     return taken;
 }
 
 Result<std::vector<Record>> FollowedTask::records(Sequence after, std::size_t count) const {
     std::vector<Record> taken;
-    if (after >= state_.seq || count == 0) { return taken; }
-    AF_CHECK(JournalTail::read_from(paths_.journal(), places_.at(after / records_apart), [&](const Record& record) {
+    if (after >= seen_.state.seq || count == 0) { return taken; }
+    AF_CHECK(JournalTail::read_from(paths_.journal(), seen_.places.at(after / records_apart), [&](const Record& record) {
         if (record.seq > after) { taken.push_back(record); }
-        return taken.size() < count && record.seq < state_.seq;
+        return taken.size() < count && record.seq < seen_.state.seq;
     }));
     return taken;
 }
 
 Result<std::optional<Record>> FollowedTask::newest_gate(const std::string& name) const {
     std::optional<Record> newest;
-    const auto found = gates_.find(name);
-    if (found == gates_.end()) { return newest; }
+    const auto found = seen_.gates.find(name);
+    if (found == seen_.gates.end()) { return newest; }
     const bool shared = found->second == 0;     // By the task that this one was forked from: looked for among its records.
     AF_CHECK(JournalTail::read_from(paths_.journal(), found->second, [&](const Record& record) {
         const auto gate = records::as<records::Gate>(record);
         if (!shared || (gate && gate->gate == name)) { newest = record; }
-        return shared && record.seq < state_.seq;
+        return shared && record.seq < seen_.state.seq;
     }));
     return newest;
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 namespace agentforge::kernel {
 
@@ -25,6 +28,51 @@ private:
         value_ ^= value_ >> 29U;
     }
     std::uint64_t value_ = 0;
+};
+
+/// The same, for bytes that come in parts: the sum depends on the bytes alone, not on where the parts end. As fast as they can be read from memory.
+class RunningSum {
+public:
+    void add(std::string_view bytes) {
+        size_ += bytes.size();
+        if (held_ > 0) {
+            const std::size_t taken = std::min(bytes.size(), part_.size() - held_);
+            std::memcpy(part_.data() + held_, bytes.data(), taken);
+            held_ += taken;
+            bytes.remove_prefix(taken);
+            if (held_ < part_.size()) { return; }
+            take(part_.data());
+            held_ = 0;
+        }
+        for (; bytes.size() >= part_.size(); bytes.remove_prefix(part_.size())) { take(bytes.data()); }
+        if (!bytes.empty()) { std::memcpy(part_.data(), bytes.data(), bytes.size()); }
+        held_ = bytes.size();
+    }
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+    [[nodiscard]] std::uint64_t value() const {
+        RunningSum whole = *this;
+        std::fill(whole.part_.begin() + static_cast<std::ptrdiff_t>(held_), whole.part_.end(), '\0');
+        whole.take(whole.part_.data());
+        Checksum sum;
+        sum.add(whole.lanes_.data(), sizeof whole.lanes_);
+        sum.add(&size_, sizeof size_);
+        return sum.value();
+    }
+
+private:
+    void take(const char* at) {
+        std::array<std::uint64_t, 4> words{};       // Four products under way at a time.
+        std::memcpy(words.data(), at, sizeof words);
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+            lanes_[lane] = (lanes_[lane] ^ words[lane]) * 0x9E3779B97F4A7C15ULL;
+            lanes_[lane] ^= lanes_[lane] >> 29U;
+        }
+    }
+
+    std::array<std::uint64_t, 4> lanes_{1, 2, 3, 4};
+    std::array<char, 32> part_{};
+    std::size_t held_ = 0;          ///< Of `part_`.
+    std::uint64_t size_ = 0;
 };
 
 }  // namespace agentforge::kernel

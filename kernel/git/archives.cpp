@@ -46,7 +46,7 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
     std::error_code error;
     for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
         const std::string name = it->path().lexically_relative(folder).string();
-        if (!it->is_regular_file(error) || it->is_symlink(error) || name == "lock" || name == "abort.request" || name == "plugin_call") { continue; }
+        if (!it->is_regular_file(error) || it->is_symlink(error) || name.front() == '.' || name == "lock" || name == "abort.request" || name == "plugin_call") { continue; }
         files.emplace_back("task/" + name, it->path());
     }
     if (error) { return Error{"AF-GIT-054", "the task's folder cannot be read: " + error.message(), folder.string(), "see whether it is readable", ErrorKind::io}; }

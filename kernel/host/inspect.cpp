@@ -16,6 +16,7 @@
 #include "host/terminal.hpp"
 #include "pipeline/session.hpp"
 #include "records/records.hpp"
+#include "task/step_index.hpp"
 
 namespace agentforge::kernel {
 
@@ -133,20 +134,16 @@ Result<std::string> blob_text(const BlobStore& blobs, const std::string& hash) {
     return blobs.get(hash);
 }
 
-int show_step(Program& program, const TaskPaths& paths, const std::vector<Record>& records, const InspectArguments& arguments) {
-    const Record* found = nullptr;
-    std::uint64_t last = 0;
-    for (const Record& record : records) {
-        if (record.type() != records::Step::type) { continue; }
-        last = records::envelope_in(record).step.value_or(0);
-        if (last == arguments.step) { found = &record; }
-    }
-    if (found == nullptr) {
+int show_step(Program& program, const TaskPaths& paths, const TaskState& state, const InspectArguments& arguments) {
+    const auto found = StepIndex(paths.journal()).find(arguments.step);
+    if (!found.ok()) { return program.fail(found.error()); }
+    if (!*found) {
         return program.fail(Error{"AF-CLI-012", "there is no step " + std::to_string(arguments.step), paths.root.filename().string(),
-                                  "the task has steps 1 to " + std::to_string(last), ErrorKind::not_found});
+                                  "the task has steps 1 to " + std::to_string(state.steps), ErrorKind::not_found});
     }
-    const auto envelope = records::envelope_in(*found);
-    const auto taken = *records::as<records::Step>(*found);
+    const Record& step_record = **found;
+    const auto envelope = records::envelope_in(step_record);
+    const auto taken = *records::as<records::Step>(step_record);
     const BlobStore blobs(paths.blobs());
     json::object parts;
     for (const auto& [name, blob] : {std::pair{"system", taken.system_blob}, {"context", taken.context_blob}, {"record", taken.record_blob}}) {
@@ -157,7 +154,7 @@ int show_step(Program& program, const TaskPaths& paths, const std::vector<Record
     auto record = parse_json(text_of(parts, "record"), "the step's record");
     if (!record.ok()) { return program.fail(record.error()); }
     if (program.json_output) {
-        json::object step = found->body;
+        json::object step = step_record.body;
         step["system"] = parts["system"];
         step["context"] = parts["context"];
         step["detail"] = *record;
@@ -232,12 +229,15 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
     const auto id = store.resolve(arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
     const TaskPaths paths = store.paths(*id);
+    if (arguments.step != 0) {
+        const auto state = read_task_state(store, *id);
+        return state.ok() ? show_step(program, paths, *state, arguments) : program.fail(state.error());
+    }
     Recovery recovery;
     const auto records = store.records(*id, &recovery);
     if (!records.ok()) { return program.fail(records.error()); }
-    const auto state = read_task_state(store, *id);     // The hash chain may be intact although the records do not add up to a task.
-    if (!state.ok() && (arguments.step != 0 || arguments.gates)) { return program.fail(state.error()); }
-    if (arguments.step != 0) { return show_step(program, paths, *records, arguments); }
+    const auto state = fold_all(*records);      // The hash chain may be intact although the records do not add up to a task.
+    if (!state.ok() && arguments.gates) { return program.fail(state.error()); }
     if (arguments.gates) { return show_gates(program, *id, *records); }
     const int shown = show_journal(program, *id, *records, recovery);
     return state.ok() ? shown : program.fail(state.error());

@@ -52,7 +52,7 @@ struct SeenTask {
 /// unless its records are wanted, too.
 Result<void> look_at_task(Program& program, const TaskStore& store, const std::string& id, bool wants_records, std::optional<SeenTask>& seen) {
     if (!seen) { seen.emplace(SeenTask{std::make_unique<FollowedTask>(store.paths(id), id), {}, {}}); }
-    const auto keep = [&](const Record& record) { if (wants_records) { seen->records.push_back(record); } };
+    const auto keep = wants_records ? FollowedTask::Seen([&](const Record& record) { seen->records.push_back(record); }) : FollowedTask::Seen();
     const Result<void> read = seen->followed ? seen->followed->refresh(keep) : Result<void>();
     if (read.ok() && !seen->state().task_id.empty()) { return {}; }
     const auto state = read_task_state(store, id);      // It says best why there is no state.

@@ -16,6 +16,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "journal/line.hpp"
+#include "journal/lines.hpp"
 
 namespace agentforge::kernel {
 
@@ -42,7 +43,9 @@ struct Journal::State {
     json::object header;
     JournalHead head;
     Recovery recovery;
-    std::uint64_t size = 0;     ///< Of the file, up to the last whole record.
+    std::vector<JournalMark::Part> history;
+    RunningSum sum;             ///< Of the file, up to the last whole record.
+    std::uint64_t size = 0;     ///< As far.
     bool poisoned = false;
 };
 
@@ -118,78 +121,6 @@ bool is_storable_at(const json::value& value, std::size_t depth) {
     }
 }
 
-/// Whether a last line that is not a record holds one all the same: then it is no torn write, which
-/// ends inside its one record, but a line end that was lost.
-bool holds_a_record(std::string_view line) {
-    if (line.ends_with('\n')) { line.remove_suffix(1); }
-    const std::size_t ending = hash_field.size() + hash_digits + 2;
-    for (std::size_t at = line.find(hash_field); at != std::string_view::npos && at + ending < line.size(); at = line.find(hash_field, at + 1)) {
-        if (read_line(line.substr(0, at + ending)).verified) { return true; }
-    }
-    const auto start = line.rfind("- {\"seq\"");
-    return start != std::string_view::npos && start != 0 && read_line(line.substr(start)).verified;
-}
-
-/// The lines of a file, up to the size that it had when this was made. Holds one part of the file, or its longest line.
-class Lines {
-public:
-    Lines(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
-
-    struct Line {
-        std::string_view text;          ///< Without its end; valid until the next call.
-        std::uint64_t offset = 0;
-        bool ended = false;
-        bool last = false;              ///< Nothing follows it.
-    };
-
-    /// False at the end of the file, and where it cannot be read: see `error`.
-    [[nodiscard]] bool next(Line& line) {
-        begin_ += std::exchange(used_, 0);
-        std::size_t end = buffer_.find('\n', begin_);
-        while (end == std::string::npos && read_ < size_) {
-            buffer_.erase(0, std::exchange(begin_, 0));
-            const std::size_t before = buffer_.size();
-            if (!fill()) { return false; }
-            end = buffer_.find('\n', before);
-        }
-        if (begin_ == buffer_.size()) { return false; }
-        line.ended = end != std::string::npos;
-        line.text = std::string_view(buffer_).substr(begin_, line.ended ? end - begin_ : std::string::npos);
-        line.offset = offset_;
-        used_ = line.text.size() + (line.ended ? 1 : 0);
-        offset_ += used_;
-        line.last = offset_ == size_;
-        return true;
-    }
-    /// The errno value of the read that failed; 0 where none did.
-    [[nodiscard]] int error() const noexcept { return error_; }
-
-private:
-    bool fill() {
-        const std::size_t before = buffer_.size();
-        buffer_.resize(before + std::min<std::uint64_t>(size_ - read_, part));
-        ssize_t count = 0;
-        do {
-            count = ::pread(descriptor_, buffer_.data() + before, buffer_.size() - before, static_cast<off_t>(read_));
-        } while (count < 0 && errno == EINTR);
-        if (count < 0) { error_ = errno; }
-        if (count == 0) { error_ = EIO; }       // It was cut meanwhile.
-        buffer_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-        read_ += static_cast<std::uint64_t>(std::max<ssize_t>(count, 0));
-        return count > 0;
-    }
-
-    static constexpr std::uint64_t part = 256UL << 10U;
-    int descriptor_;
-    std::uint64_t size_;
-    std::uint64_t read_ = 0;            ///< The file up to here is, or was, in the buffer.
-    std::uint64_t offset_ = 0;          ///< Of the next line.
-    std::string buffer_;
-    std::size_t begin_ = 0;             ///< Of the line that was given last, in the buffer.
-    std::size_t used_ = 0;              ///< Bytes of that line.
-    int error_ = 0;
-};
-
 /// The record of another journal that this one goes on from.
 struct Origin {
     std::string task;
@@ -213,59 +144,110 @@ Result<std::optional<Origin>> read_origin(const json::object& header, const fs::
 }
 
 constexpr std::string_view history_folder = "history";
+constexpr unsigned deepest_history = 1000;
 
 fs::path history_file(const fs::path& folder, const std::string& task) { return folder / (task + ".yaml"); }
+
+FileDescriptor open_file(const fs::path& path, int flags) {
+    int descriptor = -1;
+    do {
+        descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    } while (descriptor < 0 && errno == EINTR);
+    return FileDescriptor(descriptor);
+}
+
+/// Whether the bytes of the file up to `size` end with the record of this hash.
+bool ends_with_hash(int descriptor, std::uint64_t size, std::string_view hash) {
+    const std::string end = std::string(hash_field) + std::string(hash) + "\"}\n";
+    if (hash.size() != hash_digits || size < end.size()) { return false; }
+    std::string tail(end.size(), '\0');
+    const ssize_t count = ::pread(descriptor, tail.data(), tail.size(), static_cast<off_t>(size - end.size()));
+    return count == static_cast<ssize_t>(end.size()) && tail == end;
+}
 
 /// What reading a journal to its end found.
 struct Contents {
     json::object header;
     JournalHead head;               ///< Of the header where there is no record.
-    std::uint64_t whole = 0;        ///< Bytes up to the end of the last whole record.
+    std::vector<JournalMark::Part> history;
+    RunningSum sum;                 ///< Of the bytes up to the end of the last whole record.
     std::string torn;               ///< What follows them.
+    [[nodiscard]] std::uint64_t whole() const noexcept { return sum.size(); }
 };
 
-/// Shows the records of the journal that `origin` names, up to `end`, and returns the last one.
-Result<JournalHead> parse_origin(const fs::path& history, const Origin& origin, Sequence end, const JournalVisitor& visitor, unsigned depth);
+/// Shows the records of the journal that `origin` names, up to `end`.
+Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin, Sequence end, const JournalVisitor& visitor, unsigned depth);
+
+/// The lines up to `actions:`, which `lines` is at the beginning of.
+Result<std::string> header_lines(Lines& lines, const fs::path& path) {
+    std::string bytes;
+    Lines::Line line;
+    while (lines.next(line)) {
+        bytes += line.text;
+        if (line.ended) { bytes += '\n'; }
+        if (line.text == actions_line) { break; }
+    }
+    if (lines.error() != 0) { return io_error("The journal could not be read", path, lines.error()); }
+    if (lines.too_long()) { return line_too_long(path, lines.offset(), 0); }
+    return bytes;
+}
+
+Result<JournalHeader> header_in(int descriptor, std::uint64_t size, const fs::path& path) {
+    Lines lines(descriptor, size);
+    AF_TRY(const std::string bytes, header_lines(lines, path));
+    return read_header(bytes, path);
+}
 
 /// Reads one journal from its beginning to its end.
 class Parser {
 public:
     /// `history`: where the journals that it goes on from are. `last`: the record to end with; 0: all are read.
     Parser(const fs::path& path, int descriptor, std::uint64_t size, const JournalVisitor& visitor, fs::path history, Sequence last = 0, unsigned depth = 0)
-        : path_(path), lines_(descriptor, size), visitor_(visitor), history_(std::move(history)), last_(last), depth_(depth) {}
+        : path_(path), descriptor_(descriptor), size_(size), lines_(descriptor, size), visitor_(visitor), history_(std::move(history)), last_(last), depth_(depth) {}
 
     Result<Contents> parse() {
         AF_CHECK(parse_header());
         if (visitor_.header) { AF_CHECK(visitor_.header(contents_.header)); }
         AF_TRY(origin_, read_origin(contents_.header, path_));
-        if (origin_) { AF_CHECK(parse_history()); }
-        if (last_ != 0 && contents_.head.seq == last_) { return std::move(contents_); }
-        contents_.head.hash = hash_of(contents_.header);
+        if (visitor_.after != nullptr && confirms(*visitor_.after)) {
+            if (visitor_.skipped) { AF_CHECK(visitor_.skipped()); }
+        } else {
+            if (origin_) { AF_CHECK(parse_history()); }
+            if (last_ != 0 && contents_.head.seq == last_) { return std::move(contents_); }
+            contents_.head.hash = hash_of(contents_.header);
+        }
         Lines::Line line;
         while ((last_ == 0 || contents_.head.seq < last_) && lines_.next(line)) {
             AF_TRY(const bool whole, parse_record(line));
             if (!whole) { break; }
-            contents_.whole = line.offset + line.text.size() + 1;
         }
-        if (lines_.error() != 0) { return unreadable(); }
+        AF_CHECK(was_read());
         return std::move(contents_);
     }
 
 private:
-    [[nodiscard]] Error unreadable() const { return io_error("The journal could not be read", path_, lines_.error()); }
+    [[nodiscard]] Result<void> was_read() const {
+        if (lines_.error() != 0) { return io_error("The journal could not be read", path_, lines_.error()); }
+        if (lines_.too_long()) { return line_too_long(path_, lines_.offset(), contents_.head.seq + 1); }
+        return {};
+    }
+
+    /// Then the next line is the one behind the mark.
+    bool confirms(const JournalMark& mark) {
+        const auto sum = confirmed(path_, descriptor_, size_, contents_.sum.size(), mark);
+        if (!sum) { return false; }
+        contents_.history.assign(mark.parts.begin(), mark.parts.end() - 1);
+        contents_.sum = *sum;
+        contents_.head = mark.head;
+        lines_.skip_to(sum->size());
+        return true;
+    }
 
     Result<void> parse_header() {
-        std::string bytes;
-        Lines::Line line;
-        while (lines_.next(line)) {
-            bytes += line.text;
-            if (line.ended) { bytes += '\n'; }
-            if (line.text == actions_line) { break; }
-        }
-        if (lines_.error() != 0) { return unreadable(); }
+        AF_TRY(const std::string bytes, header_lines(lines_, path_));
         AF_TRY(JournalHeader header, read_header(bytes, path_));
         contents_.header = std::move(header.fields);
-        contents_.whole = header.bytes;
+        contents_.sum.add(std::string_view(bytes).substr(0, header.bytes));
         return {};
     }
 
@@ -274,23 +256,24 @@ private:
 
     /// False where the line is a torn tail.
     Result<bool> parse_record(const Lines::Line& line) {
-        const Sequence sequence = contents_.head.seq + 1;
-        Line read = line.ended ? read_line(line.text) : Line();
-        if (!read.object) {
-            if (!line.last || holds_a_record(line.text)) { return corrupt_journal(path_, line.offset, sequence, "the line is not a record"); }
+        const Sequence first = (origin_ ? origin_->seq : 0) + 1;
+        AF_TRY(std::optional<Record> record, record_in(line, contents_.head, first, path_));
+        if (!record) {
             contents_.torn = line.text;
             if (line.ended) { contents_.torn += '\n'; }
             return false;
         }
-        if (!read.verified) { return corrupt_journal(path_, line.offset, sequence, "its hash is wrong"); }
-        if (read.record.seq != sequence) { return corrupt_journal(path_, line.offset, sequence, "record " + std::to_string(read.record.seq) + " stands in its place"); }
-        if (read.prev != contents_.head.hash) { return corrupt_journal(path_, line.offset, sequence, sequence == (origin_ ? origin_->seq : 0) + 1 ? "it does not follow this header" : "it does not follow the record before it"); }
-        contents_.head = {read.record.seq, read.record.hash};
-        if (visitor_.record) { AF_CHECK(visitor_.record(std::move(read.record))); }
+        contents_.head = {record->seq, record->hash};
+        if (depth_ > 0) { record->at = 0; }
+        if (visitor_.record) { AF_CHECK(visitor_.record(std::move(*record))); }
+        contents_.sum.add(line.text);
+        contents_.sum.add("\n");
         return true;
     }
 
     const fs::path& path_;
+    int descriptor_;
+    std::uint64_t size_;
     Lines lines_;
     const JournalVisitor& visitor_;
     fs::path history_;
@@ -314,14 +297,6 @@ Error missing(const fs::path& path) {
     return Error{"AF-JRNL-007", "There is no journal", path.string(), "Check the task's id; its folder may be incomplete.", ErrorKind::not_found};
 }
 
-FileDescriptor open_file(const fs::path& path, int flags) {
-    int descriptor = -1;
-    do {
-        descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    } while (descriptor < 0 && errno == EINTR);
-    return FileDescriptor(descriptor);
-}
-
 Result<std::uint64_t> size_of(const fs::path& path, const FileDescriptor& file) {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) { return io_error("The journal could not be read", path, errno); }
@@ -343,8 +318,7 @@ Result<FileDescriptor> open_journal(const fs::path& path, int flags) {
     return io_error("The journal could not be opened", path, error);
 }
 
-Result<JournalHead> parse_origin(const fs::path& history, const Origin& origin, Sequence end, const JournalVisitor& visitor, unsigned depth) {
-    constexpr unsigned deepest_history = 1000;
+Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin, Sequence end, const JournalVisitor& visitor, unsigned depth) {
     const fs::path path = history_file(history, origin.task);
     const auto broken = [&](const std::string& why) {
         return Error{"AF-JRNL-013", "The journal goes on from record " + std::to_string(origin.seq) + " of task " + origin.task + ", and " + why, path.string(),
@@ -354,24 +328,48 @@ Result<JournalHead> parse_origin(const fs::path& history, const Origin& origin, 
     const auto file = open_journal(path, O_RDONLY);
     if (!file.ok()) { return broken("its history cannot be read: " + file.error().message); }
     AF_TRY(const std::uint64_t size, size_of(path, *file));
-    AF_TRY(const Contents before, Parser(path, file->get(), size, JournalVisitor{.header = {}, .record = visitor.record}, history, end, depth + 1).parse());
-    const bool same = before.head.seq == end && (end < origin.seq || before.head.hash == origin.hash);
-    return same ? Result<JournalHead>(before.head) : Result<JournalHead>(broken("its history holds another one in that place"));
+    const JournalVisitor records_only{.header = {}, .record = visitor.record};
+    AF_TRY(Contents before, Parser(path, file->get(), size, records_only, history, end, depth + 1).parse());
+    if (before.head.seq != end || (end == origin.seq && before.head.hash != origin.hash)) { return broken("its history holds another one in that place"); }
+    SharedRecords shared{before.head, std::move(before.history)};
+    shared.parts.push_back({origin.task, before.sum.size(), before.sum.value()});
+    return shared;
 }
 
 Result<void> Parser::parse_history() {
     const Sequence end = last_ == 0 ? origin_->seq : std::min(last_, origin_->seq);
-    AF_TRY(contents_.head, parse_origin(history_, *origin_, end, visitor_, depth_));
+    AF_TRY(SharedRecords shared, parse_origin(history_, *origin_, end, visitor_, depth_));
+    contents_.head = std::move(shared.head);
+    contents_.history = std::move(shared.parts);
     return {};
 }
 
 }  // namespace
 
-Result<Sequence> read_history(const fs::path& path, const json::object& header, const JournalVisitor& visitor) {
+Result<SharedRecords> read_history(const fs::path& path, const json::object& header, const JournalVisitor& visitor) {
     AF_TRY(const std::optional<Origin> origin, read_origin(header, path));
-    if (!origin) { return Sequence{0}; }
-    AF_TRY(const JournalHead head, parse_origin(path.parent_path() / history_folder, *origin, origin->seq, visitor, 0));
-    return head.seq;
+    if (!origin) { return SharedRecords(); }
+    return parse_origin(path.parent_path() / history_folder, *origin, origin->seq, visitor, 0);
+}
+
+std::optional<RunningSum> confirmed(const fs::path& journal, int descriptor, std::uint64_t size, std::uint64_t header, const JournalMark& mark) {
+    if (mark.parts.empty() || mark.parts.back().bytes < header || mark.parts.back().bytes > size) { return std::nullopt; }
+    const JournalMark::Part& own = mark.parts.back();
+    for (const JournalMark::Part& part : mark.parts) {
+        if (&part == &own) { break; }
+        const FileDescriptor file = open_file(history_file(journal.parent_path() / history_folder, part.task), O_RDONLY);
+        const auto sum = file.valid() ? sum_of_beginning(file.get(), part.bytes) : std::nullopt;
+        if (!sum || sum->value() != part.sum) { return std::nullopt; }
+    }
+    auto sum = sum_of_beginning(descriptor, own.bytes);
+    if (!sum || sum->value() != own.sum) { return std::nullopt; }
+    if (own.bytes > header && !ends_with_hash(descriptor, own.bytes, mark.head.hash)) { return std::nullopt; }
+    return sum;
+}
+
+JournalMark mark_of(std::vector<JournalMark::Part> history, const RunningSum& sum, const JournalHead& head) {
+    history.push_back({"", sum.size(), sum.value()});
+    return {std::move(history), head};
 }
 
 Journal::Journal(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -420,18 +418,21 @@ Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk, const Jou
             }
             if (saved.error().kind != ErrorKind::conflict) { return std::move(saved).error(); }
         }
-        if (disk.truncate(state->file.get(), contents.whole) != 0) { return io_error("The torn end of the journal could not be cut off", path, errno); }
+        if (disk.truncate(state->file.get(), contents.whole()) != 0) { return io_error("The torn end of the journal could not be cut off", path, errno); }
         if (disk.sync(state->file.get()) != 0) { return io_error("The journal could not be brought to disk", path, errno); }
     }
     state->header = std::move(contents.header);
-    state->size = contents.whole;
+    state->size = contents.whole();
+    state->sum = contents.sum;
+    state->history = std::move(contents.history);
     state->head = std::move(contents.head);
     return Journal(std::move(state));
 }
 
-Result<Recovery> Journal::read(const fs::path& path, const JournalVisitor& visitor) {
+Result<Recovery> Journal::read(const fs::path& path, const JournalVisitor& visitor, JournalMark* end) {
     AF_TRY(const FileDescriptor file, open_journal(path, O_RDONLY));
-    AF_TRY(const Contents contents, parse_journal(path, file, visitor));
+    AF_TRY(Contents contents, parse_journal(path, file, visitor));
+    if (end != nullptr) { *end = mark_of(std::move(contents.history), contents.sum, contents.head); }
     return Recovery{!contents.torn.empty(), "", contents.torn.size()};
 }
 
@@ -455,15 +456,28 @@ Result<void> Journal::share_history(const fs::path& parent, std::string_view par
     return sync_directory(folder);
 }
 
+Result<std::vector<JournalFile>> Journal::files(const fs::path& path) {
+    std::vector<JournalFile> files{{path, 0}};
+    while (files.size() <= deepest_history) {
+        const fs::path& last = files.back().path;
+        AF_TRY(const FileDescriptor file, open_journal(last, O_RDONLY));
+        AF_TRY(const std::uint64_t size, size_of(last, file));
+        AF_TRY(const JournalHeader header, header_in(file.get(), size, last));
+        AF_TRY(const std::optional<Origin> origin, read_origin(header.fields, last));
+        if (!origin) { break; }
+        const Sequence end = files.back().last == 0 ? origin->seq : std::min(origin->seq, files.back().last);
+        files.push_back({history_file(path.parent_path() / history_folder, origin->task), end});
+    }
+    return files;
+}
+
 bool Journal::ends_with(const fs::path& path, std::string_view hash) {
-    const std::string end = std::string(hash_field) + std::string(hash) + "\"}\n";
     const FileDescriptor file = open_file(path, O_RDONLY);
     struct stat status {};
-    if (hash.size() != hash_digits || !file.valid() || ::fstat(file.get(), &status) != 0 || status.st_size < static_cast<off_t>(end.size())) { return false; }
-    std::string tail(end.size(), '\0');
-    const ssize_t count = ::pread(file.get(), tail.data(), tail.size(), status.st_size - static_cast<off_t>(end.size()));
-    return count == static_cast<ssize_t>(end.size()) && tail == end;
+    return file.valid() && ::fstat(file.get(), &status) == 0 && ends_with_hash(file.get(), static_cast<std::uint64_t>(status.st_size), hash);
 }
+
+JournalMark Journal::mark() const { return mark_of(state_->history, state_->sum, state_->head); }
 
 bool is_storable(const json::value& value) { return is_storable_at(value, 1); }
 
@@ -501,6 +515,8 @@ Result<Record> Journal::append(json::object body) {
     line += record.hash;
     line += "\"}\n";
     record.body.emplace("hash", record.hash);
+    if (line.size() > longest_line) { return bad_body("it is longer than " + std::to_string(longest_line >> 20U) + " MiB", state.path); }
+    record.at = state.size;
 
     struct stat status {};
     if (::fstat(state.file.get(), &status) != 0) {
@@ -528,6 +544,7 @@ Result<Record> Journal::append(json::object body) {
     // Never tried again: a second fdatasync may report success for pages that the first one dropped.
     if (state.disk->sync(state.file.get()) != 0) { return fail("The record could not be brought to disk", errno); }
     state.size += line.size();
+    state.sum.add(line);
     state.head = {record.seq, record.hash};
     return record;
 }

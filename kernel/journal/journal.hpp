@@ -35,10 +35,15 @@ struct Record {
     Sequence seq = 0;
     json::object body;      ///< All fields, `seq`, `prev` and `hash` included.
     std::string hash;
+    std::uint64_t at = 0;   ///< Where its line begins in the file; 0: in that of a journal that this one goes on from.
     [[nodiscard]] std::string_view type() const;
 };
 
-struct JournalHead { Sequence seq = 0; std::string hash; };
+struct JournalHead {
+    Sequence seq = 0;
+    std::string hash;
+    bool operator==(const JournalHead&) const = default;
+};
 
 /// The three system calls that an append makes; a test puts a failing one in their place.
 class JournalDisk {
@@ -62,10 +67,31 @@ struct Recovery {
     std::uint64_t torn_bytes = 0;
 };
 
-/// Sees a journal while it is read: the header, then each record in order, verified. Either may be left out.
+/// How far a journal was read and verified. Whoever kept what its records come to (docs/adr/0014) goes on from there, as long as the bytes up to it are the same.
+struct JournalMark {
+    struct Part {
+        std::string task;               ///< Of a journal that this one goes on from; empty: this one itself.
+        std::uint64_t bytes = 0;
+        std::uint64_t sum = 0;          ///< Of these bytes; tells what was changed by accident or in an editor, not what was forged together with the mark.
+        bool operator==(const Part&) const = default;
+    };
+    std::vector<Part> parts;            ///< The oldest first, itself last.
+    JournalHead head;                   ///< Its last record.
+};
+
+/// A file that holds records of a journal.
+struct JournalFile {
+    std::filesystem::path path;
+    Sequence last = 0;                  ///< Records behind this one are not the journal's; 0: all are.
+};
+
+/// Sees a journal while it is read: the header, then each record in order, verified. Any of it may be left out.
 struct JournalVisitor {
-    std::function<Result<void>(const json::object& header)> header;
-    std::function<Result<void>(Record record)> record;
+    std::function<Result<void>(const json::object& header)> header = {};
+    std::function<Result<void>(Record record)> record = {};
+    /// Where the journal still begins with the bytes of this mark, only the records behind it are parsed, verified and shown, and `skipped` is called first.
+    const JournalMark* after = nullptr;
+    std::function<Result<void>()> skipped = {};
 };
 
 /// One writer at a time, held by the task's lock; one thread at a time.
@@ -83,10 +109,12 @@ public:
     /// `visitor` sees the header and each record before anything is cut; a journal that it refuses stays unchanged.
     [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system(), const JournalVisitor& visitor = {});
     /// Reads and verifies without changing the file; a torn tail is left out and reported. What `visitor` refuses ends it with that error.
-    /// Takes the memory of the longest record, however long the journal is. Errors: as `open`.
-    [[nodiscard]] static Result<Recovery> read(const std::filesystem::path& path, const JournalVisitor& visitor);
+    /// Takes the memory of the longest record, however long the journal is. `end`: how far it was read. Errors: as `open`.
+    [[nodiscard]] static Result<Recovery> read(const std::filesystem::path& path, const JournalVisitor& visitor, JournalMark* end = nullptr);
     /// All records at once, for journals that are known to be small.
     [[nodiscard]] static Result<std::vector<Record>> read(const std::filesystem::path& path, Recovery* recovery = nullptr);
+    /// Itself, then what it goes on from, the oldest last. Errors: as `read`; only headers are read.
+    [[nodiscard]] static Result<std::vector<JournalFile>> files(const std::filesystem::path& path);
     /// Whether the last line is the record of this hash. Nothing else is read or verified.
     [[nodiscard]] static bool ends_with(const std::filesystem::path& path, std::string_view hash);
 
@@ -105,12 +133,14 @@ public:
     /// holds can be relied on. `conflict` AF-JRNL-006: somebody else changed, replaced or deleted the
     /// file; nothing is written or cut, and this object refuses further appends. `invalid` AF-JRNL-005,
     /// after which appends go on: a body without a `type`, with a double, an integer beyond int64, one
-    /// of the fields seq, prev, hash, a key of more than 1,000 bytes (no YAML reader takes it), or
-    /// deeper than 60 levels.
+    /// of the fields seq, prev, hash, a key of more than 1,000 bytes (no YAML reader takes it), deeper
+    /// than 60 levels, or longer than 64 MiB as a line.
     [[nodiscard]] Result<Record> append(json::object body);
     /// Makes a body what `append` will write, without writing it. Errors: AF-JRNL-005, as there.
     [[nodiscard]] Result<void> prepare(json::object& body) const;
     [[nodiscard]] const JournalHead& head() const noexcept;
+    /// Up to the last record.
+    [[nodiscard]] JournalMark mark() const;
     [[nodiscard]] const json::object& header() const noexcept;
     [[nodiscard]] const Recovery& recovery() const noexcept;
 

@@ -42,6 +42,41 @@ Line read_line(std::string_view line) {
     return result;
 }
 
+namespace {
+
+/// Whether a last line that is not a record holds one all the same: then it is no torn write, which
+/// ends inside its one record, but a line end that was lost.
+bool holds_a_record(std::string_view line) {
+    if (line.ends_with('\n')) { line.remove_suffix(1); }
+    const std::size_t ending = hash_field.size() + hash_digits + 2;
+    for (std::size_t at = line.find(hash_field); at != std::string_view::npos && at + ending < line.size(); at = line.find(hash_field, at + 1)) {
+        if (read_line(line.substr(0, at + ending)).verified) { return true; }
+    }
+    const auto start = line.rfind("- {\"seq\"");
+    return start != std::string_view::npos && start != 0 && read_line(line.substr(start)).verified;
+}
+
+}  // namespace
+
+Result<std::optional<Record>> record_in(const Lines::Line& line, const JournalHead& before, Sequence first, const std::filesystem::path& path) {
+    const Sequence expected = before.seq + 1;
+    const auto wrong = [&](const std::string& what) { return corrupt_journal(path, line.offset, expected, what); };
+    Line read = line.ended ? read_line(line.text) : Line();
+    if (!read.object) {
+        if (!line.last || holds_a_record(line.text)) { return wrong("the line is not a record"); }
+        return std::optional<Record>();
+    }
+    if (!read.verified) { return wrong("its hash is wrong"); }
+    if (read.record.seq != expected) { return wrong("record " + std::to_string(read.record.seq) + " stands in its place"); }
+    if (read.prev != before.hash) { return wrong(expected == first ? "it does not follow this header" : "it does not follow the record before it"); }
+    read.record.at = line.offset;
+    return std::optional(std::move(read.record));
+}
+
+Error line_too_long(const std::filesystem::path& path, std::uint64_t offset, Sequence sequence) {
+    return corrupt_journal(path, offset, sequence, "the line is longer than " + std::to_string(longest_line >> 20U) + " MiB");
+}
+
 Error corrupt_journal(const std::filesystem::path& path, std::uint64_t offset, Sequence sequence, const std::string& what) {
     const std::string place = sequence == 0 ? "header" : "record " + std::to_string(sequence);
     return Error{"AF-JRNL-002", "The journal does not verify at " + place + ", byte " + std::to_string(offset) + ": " + what, path.string(),

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "journal/line.hpp"
+#include "journal/lines.hpp"
 
 namespace agentforge::kernel {
 
@@ -16,10 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t chunk_bytes = 256UL << 10U;
 constexpr std::size_t header_chunk_bytes = 16UL << 10U;
 constexpr std::size_t most_header_bytes = 8UL << 20U;
-constexpr std::size_t most_line_bytes = 64UL << 20U;
 
 Error cannot_read(const fs::path& path, int error) {
     return Error{"AF-JRNL-003", "The journal could not be read: " + errno_text(error), path.string(), "Check the disk and its file system.", ErrorKind::io};
@@ -32,72 +31,17 @@ Result<FileDescriptor> open_journal(const fs::path& path) {
     return cannot_read(path, errno);
 }
 
-/// The lines of a file from a place on, a chunk at a time.
-class LineReader {
-public:
-    LineReader(int file, const fs::path& path, JournalOffset at) : file_(file), path_(path), at_(at), read_to_(at) {}
+Result<std::uint64_t> size_of_file(int file, const fs::path& path) {
+    struct stat status {};
+    if (::fstat(file, &status) != 0) { return cannot_read(path, errno); }
+    return static_cast<std::uint64_t>(status.st_size);
+}
 
-    /// The next whole line without its end; nothing at the end of the file, or where the last line is not whole.
-    Result<bool> next(std::string_view& line) {
-        std::size_t searched = begin_;
-        for (;;) {
-            const std::size_t end = bytes_.find('\n', searched);
-            if (end != std::string::npos) {
-                line = std::string_view(bytes_).substr(begin_, end - begin_);
-                at_ = next_;
-                next_ = at_ + line.size() + 1;
-                begin_ = end + 1;
-                return true;
-            }
-            bytes_.erase(0, begin_);
-            begin_ = 0;
-            searched = bytes_.size();
-            if (bytes_.size() > most_line_bytes) { return corrupt_journal(path_, next_, 0, "a line has no end"); }
-            AF_TRY(const bool more, fill());
-            if (!more) { return false; }
-        }
-    }
-    /// Of the line that `next` gave last.
-    [[nodiscard]] JournalOffset begin() const noexcept { return at_; }
-    [[nodiscard]] JournalOffset end() const noexcept { return next_; }
-    /// Whether bytes follow the line that `next` gave last.
-    [[nodiscard]] Result<bool> more_follows() {
-        if (begin_ < bytes_.size()) { return true; }
-        return fill();
-    }
-
-private:
-    /// No larger than what is left: most journals are short, and memory that nobody used before costs more than reading.
-    [[nodiscard]] std::size_t next_chunk() const {
-        struct stat status {};
-        const bool known = ::fstat(file_, &status) == 0 && status.st_size >= static_cast<off_t>(read_to_);
-        return known ? std::min(chunk_bytes, static_cast<std::size_t>(status.st_size) - read_to_ + 1) : chunk_bytes;
-    }
-
-    Result<bool> fill() {
-        const std::size_t had = bytes_.size();
-        const std::size_t wanted = next_chunk();
-        bytes_.resize(had + wanted);
-        ssize_t count = -1;
-        do { count = ::pread(file_, bytes_.data() + had, wanted, static_cast<off_t>(read_to_)); } while (count < 0 && errno == EINTR);
-        bytes_.resize(had + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-        if (count < 0) { return cannot_read(path_, errno); }
-        read_to_ += static_cast<JournalOffset>(count);
-        return count > 0;
-    }
-
-    int file_;
-    const fs::path& path_;
-    JournalOffset at_;
-    JournalOffset read_to_;
-    JournalOffset next_ = at_;
-    std::string bytes_;
-    std::size_t begin_ = 0;
-};
-
-}  // namespace
-
-namespace {
+Result<void> were_read(const Lines& lines, const fs::path& path, Sequence sequence) {
+    if (lines.error() != 0) { return cannot_read(path, lines.error()); }
+    if (lines.too_long()) { return line_too_long(path, lines.offset(), sequence); }
+    return {};
+}
 
 /// With the records of the journal that this one goes on from.
 Result<void> read_all(const fs::path& path, const std::function<bool(const Record& record)>& take) {
@@ -126,11 +70,28 @@ Result<void> JournalTail::open(const Take& take) {
     }
     AF_TRY(JournalHeader header, read_header(bytes, path_));
     header_ = std::move(header.fields);
-    AF_TRY(const Sequence shared, read_history(path_, header_, JournalVisitor{.header = {}, .record = [&](const Record& record) { return take(record, 0); }}));
-    head_ = {shared, header.hash};
+    if (after_) {
+        AF_TRY(const std::uint64_t size, size_of_file(file_.get(), path_));
+        if (const auto sum = confirmed(path_, file_.get(), size, header.bytes, *after_)) {
+            history_.assign(after_->parts.begin(), after_->parts.end() - 1);
+            head_ = after_->head;
+            sum_ = *sum;
+            offset_ = sum->size();
+            after_.reset();
+            if (skipped_) { skipped_(); }
+            return {};
+        }
+    }
+    AF_TRY(SharedRecords shared, read_history(path_, header_, JournalVisitor{.header = {}, .record = [&](const Record& record) { return take(record, 0); }}));
+    history_ = std::move(shared.parts);
+    first_ = shared.head.seq + 1;
+    head_ = {shared.head.seq, header.hash};
+    sum_.add(std::string_view(bytes).substr(0, header.bytes));
     offset_ = header.bytes;
     return {};
 }
+
+JournalMark JournalTail::mark() const { return mark_of(history_, sum_, head_); }
 
 Result<void> JournalTail::check_same_file() const {
     struct stat ours {};
@@ -145,41 +106,49 @@ Result<void> JournalTail::check_same_file() const {
 Result<std::size_t> JournalTail::read(const Take& take) {
     if (offset_ == 0) { AF_CHECK(open(take)); }
     AF_CHECK(check_same_file());
-    LineReader lines(file_.get(), path_, offset_);
+    AF_TRY(const std::uint64_t size, size_of_file(file_.get(), path_));
+    Lines lines(file_.get(), size, offset_);
     std::size_t count = 0;
-    std::string_view text;
-    for (;;) {
-        AF_TRY(const bool whole, lines.next(text));
-        if (!whole) { return count; }
-        const Sequence expected = head_.seq + 1;
-        const Line line = read_line(text);
-        if (!line.object) {
-            AF_TRY(const bool more, lines.more_follows());
-            if (!more) { return count; }        // A torn write; whoever goes on with the task sets it aside.
-            return corrupt_journal(path_, lines.begin(), expected, "the line is not a record");
-        }
-        if (!line.verified) { return corrupt_journal(path_, lines.begin(), expected, "its hash is wrong"); }
-        if (line.record.seq != expected) { return corrupt_journal(path_, lines.begin(), expected, "record " + std::to_string(line.record.seq) + " stands in its place"); }
-        if (line.prev != head_.hash) { return corrupt_journal(path_, lines.begin(), expected, expected == 1 ? "it does not follow this header" : "it does not follow the record before it"); }
-        AF_CHECK(take(line.record, lines.begin()));
-        head_ = {expected, line.record.hash};
-        offset_ = lines.end();
+    Lines::Line line;
+    while (lines.next(line)) {
+        AF_TRY(const std::optional<Record> record, record_in(line, head_, first_, path_));
+        if (!record) { return count; }      // It is being written, or a torn write: whoever goes on with the task sets it aside.
+        AF_CHECK(take(*record, line.offset));
+        head_ = {record->seq, record->hash};
+        offset_ = line.end();
+        sum_.add(line.text);
+        sum_.add("\n");
         ++count;
     }
+    AF_CHECK(were_read(lines, path_, head_.seq + 1));
+    return count;
+}
+
+Result<void> JournalTail::look_at_lines(const fs::path& path, JournalOffset at, const std::function<bool(std::string_view line, JournalOffset at)>& look) {
+    AF_TRY(const FileDescriptor file, open_journal(path));
+    AF_TRY(const std::uint64_t size, size_of_file(file.get(), path));
+    Lines lines(file.get(), size, at);
+    Lines::Line line;
+    while (lines.next(line)) {
+        if (!line.ended || !look(line.text, line.offset)) { return {}; }
+    }
+    return were_read(lines, path, 0);
 }
 
 Result<void> JournalTail::read_from(const fs::path& path, JournalOffset at, const std::function<bool(const Record& record)>& take) {
     if (at == 0) { return read_all(path, take); }
     AF_TRY(const FileDescriptor file, open_journal(path));
-    LineReader lines(file.get(), path, at);
-    std::string_view text;
-    for (;;) {
-        AF_TRY(const bool whole, lines.next(text));
-        if (!whole) { return {}; }
-        const Line line = read_line(text);
-        if (!line.verified) { return corrupt_journal(path, lines.begin(), 0, "no record stands here"); }
+    AF_TRY(const std::uint64_t size, size_of_file(file.get(), path));
+    Lines lines(file.get(), size, at);
+    Lines::Line text;
+    while (lines.next(text)) {
+        if (!text.ended) { return {}; }
+        Line line = read_line(text.text);
+        if (!line.verified) { return corrupt_journal(path, text.offset, 0, "no record stands here"); }
+        line.record.at = text.offset;
         if (!take(line.record)) { return {}; }
     }
+    return were_read(lines, path, 0);
 }
 
 }  // namespace agentforge::kernel

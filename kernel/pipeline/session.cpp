@@ -9,6 +9,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "task/folded_journal.hpp"
 
 namespace agentforge::kernel {
 
@@ -44,7 +45,7 @@ Error no_records(std::string_view task_id, const TaskPaths& paths) {
 
 TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor)
     : store_(store), paths_(std::move(paths)), lock_(std::move(lock)), journal_(std::move(journal)), blobs_(paths_.blobs()), clock_(clock),
-      redactor_(redactor) {}
+      redactor_(redactor), steps_(paths_.journal()) {}
 
 Result<std::unique_ptr<TaskSession>> TaskSession::make(TaskStore& store, const json::object& task,
                                                        const std::function<Result<std::unique_ptr<TaskSession>>(const TaskPaths& paths)>& begin) {
@@ -164,6 +165,8 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, typed); }
     memory_.add(typed);
     if (state_.pipeline.stages.size() != stages) { template_text_.clear(); }      // Stages were added.
+    if (std::holds_alternative<records::Step>(record)) { steps_.note(state_.steps, written->at); }
+    keep_snapshot_when_due();
     if (!is_shown(record)) { return {}; }
     const auto now = clock_.steady();
     if (state_.status != status || now - projected_at_ >= projection_interval) { return project(); }
@@ -197,6 +200,12 @@ void TaskSession::fold_again() {
     if (!before.ok()) { return; }       // The journal is gone; what could not be written says so.
     if (before->pipeline == state_.pipeline) { std::swap(before->pipeline, state_.pipeline); }
     state_ = std::move(*before);
+}
+
+void TaskSession::keep_snapshot_when_due() {
+    if (state_.seq < snapshot_at_ + records_between_snapshots) { return; }
+    snapshot_at_ = state_.seq;
+    keep_fold(paths_.journal(), journal_.mark(), state_, memory_);
 }
 
 bool TaskSession::has_projector() {
@@ -235,23 +244,13 @@ Result<std::unique_ptr<TaskSession>> TaskSession::take_over() {
 
 Result<std::unique_ptr<TaskSession>> TaskSession::fold_into_session(TaskStore& store, const TaskPaths& paths, std::optional<TaskLock> lock, Clock& clock, const Redactor& redactor,
                                                                     const std::function<Result<void>(const json::object&)>& check) {
-    TaskState state;
-    WorkingMemory memory;
-    bool named = false;         // A fork's first record is of the task that it goes on from; its header is its own.
-    const auto look = [&](const json::object& header) -> Result<void> {
-        named = header.contains("task_id");
-        return check ? check(header) : Result<void>();
-    };
-    const auto take = [&](const Record& record) -> Result<void> {
-        if (check && record.seq == 1 && !named) { AF_CHECK(check(record.body)); }
-        AF_TRY(const records::AnyRecord typed, fold_and_read(state, record.body));
-        memory.add(typed);
-        return {};
-    };
-    AF_TRY(Journal journal, Journal::open(paths.journal(), JournalDisk::system(), JournalVisitor{.header = look, .record = take}));
+    JournalFold fold(paths.journal());
+    AF_TRY(Journal journal, Journal::open(paths.journal(), JournalDisk::system(), fold.visitor(check)));
+    fold.keep(journal.mark());
     std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));
-    session->state_ = std::move(state);
-    session->memory_ = std::move(memory);
+    session->state_ = std::move(fold.state);
+    session->memory_ = std::move(fold.memory);
+    session->snapshot_at_ = fold.snapshot_at();
     return session;
 }
 
@@ -365,14 +364,16 @@ Result<std::optional<json::object>> TaskSession::artifact_of(std::string_view co
 }
 
 Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id, std::vector<Record>* folded) {
-    auto records = store.records(task_id);
-    if (!records.ok()) {
+    const auto folds_all = [&]() -> Result<TaskState> {
+        AF_TRY(*folded, store.records(task_id));
+        return fold_all(*folded);
+    };
+    auto state = folded == nullptr ? store.state(task_id) : folds_all();
+    if (!state.ok()) {
         AF_CHECK(store.load(task_id));      // It says that there is no such task, and which was probably meant.
-        return records.error();
+        return state.error();
     }
-    AF_TRY(TaskState state, fold_all(*records));
-    if (state.task_id.empty()) { return no_records(task_id, store.paths(task_id)); }
-    if (folded != nullptr) { *folded = std::move(*records); }
+    if (state->task_id.empty()) { return no_records(task_id, store.paths(task_id)); }
     return state;
 }
 

@@ -21,6 +21,7 @@
 #include "journal/journal.hpp"
 #include "secrets/redactor.hpp"
 #include "task/state.hpp"
+#include "task/step_index.hpp"
 #include "task/store.hpp"
 #include "task/working_memory.hpp"
 
@@ -107,6 +108,8 @@ private:
     /// The artifact files that the state names, from their blobs.
     [[nodiscard]] Result<void> write_artifacts() const;
     void fold_again();
+    /// For the next opener (task/folded_journal.hpp).
+    void keep_snapshot_when_due();
     /// A session whose state is what its journal leads to. `check` sees the header and the first record before anything is cut off the journal.
     [[nodiscard]] static Result<std::unique_ptr<TaskSession>> fold_into_session(TaskStore& store, const TaskPaths& paths, std::optional<TaskLock> lock, Clock& clock, const Redactor& redactor,
                                                                                 const std::function<Result<void>(const json::object&)>& check);
@@ -125,6 +128,8 @@ private:
     TaskState state_;
     std::string template_text_;             ///< The end of `state.yaml`; made once, and again where stages were added.
     WorkingMemory memory_;
+    StepIndex steps_;
+    Sequence snapshot_at_ = 0;              ///< The records up to here are in the snapshot beside the journal.
     std::mutex writing_;                    ///< Guards all that `record` changes: the projector reads it.
     bool given_up_ = false;
     bool projection_due_ = false;           ///< The projections are behind the state.

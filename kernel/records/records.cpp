@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "records/records.hpp"
 
+#include <charconv>
 #include <functional>
 #include <map>
+
+#include "base/clock.hpp"
+#include "base/text.hpp"
 
 namespace agentforge::kernel::records {
 
@@ -149,6 +153,9 @@ Result<AnyRecord> read_record(const json::object& record) {
     Reader reader(record);
     AnyRecord read{reader.read<Envelope>(), TaskStarted{}};
     if (!reader.complete()) { return incomplete(record, reader.problem()); }
+    if (read.envelope.timestamp && !parse_time(*read.envelope.timestamp).ok()) {
+        return incomplete(record, "field `timestamp` must be a time (RFC 3339), and it is '" + ellipsis(*read.envelope.timestamp, 60) + "'");
+    }
     const auto known = of_type.find(read.envelope.type);
     if (known == of_type.end()) {
         return Error{"AF-TASK-011", "the journal holds a record of the unknown type `" + read.envelope.type + "`", place_of(record),
@@ -157,6 +164,23 @@ Result<AnyRecord> read_record(const json::object& record) {
     read.body = known->second(reader);
     if (!reader.complete()) { return incomplete(record, reader.problem()); }
     return read;
+}
+
+std::optional<LineGlance> glance_at_line(std::string_view line) {
+    const auto skip = [&line](std::string_view text) {
+        const bool there = line.starts_with(text);
+        if (there) { line.remove_prefix(text.size()); }
+        return there;
+    };
+    const auto number = [&line](std::uint64_t& value) {
+        const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
+        line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+        return error == std::errc();
+    };
+    LineGlance seen;
+    if (!skip("- {\"seq\": ") || !number(seen.seq) || !skip(", \"step\": ") || !number(seen.step) || !skip(", \"type\": \"")) { return std::nullopt; }
+    seen.type = line.substr(0, line.find('"'));
+    return seen;
 }
 
 bool is_of_every_record(std::string_view key) noexcept {

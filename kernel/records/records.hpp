@@ -703,8 +703,16 @@ struct AnyRecord {
 [[nodiscard]] std::string_view stage_of(const Body& body) noexcept;
 /// The fields of the type alone.
 [[nodiscard]] json::object to_fields(const Body& body);
-/// Errors: `corrupt` AF-TASK-011 an unknown type (a newer format), AF-TASK-012 a field is missing or of another type.
+/// Errors: `corrupt` AF-TASK-011 an unknown type (a newer format), AF-TASK-012 a field is missing or of another type, or its time is none.
 [[nodiscard]] Result<AnyRecord> read_record(const json::object& record);
+/// What a line of a journal seems to be, from its first bytes: for who looks for one among a million. What it leads to must be read and verified.
+struct LineGlance {
+    Sequence seq = 0;
+    std::uint64_t step = 0;
+    std::string_view type;
+};
+/// Nothing where the line does not begin as `append` writes a record of a task.
+[[nodiscard]] std::optional<LineGlance> glance_at_line(std::string_view line);
 /// Whether the key is one that every record has.
 [[nodiscard]] bool is_of_every_record(std::string_view key) noexcept;
 /// "actions.yaml, record 7, type gate": where an error is.

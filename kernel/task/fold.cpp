@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "task/folded_journal.hpp"
 
 namespace agentforge::kernel {
 
@@ -338,9 +339,11 @@ Result<TaskState> fold_all(const std::vector<Record>& records) {
 }
 
 Result<TaskState> fold_journal(const std::filesystem::path& journal) {
-    TaskState state;
-    AF_CHECK(Journal::read(journal, JournalVisitor{.header = {}, .record = [&](const Record& record) { return fold(state, record.body); }}));
-    return state;
+    JournalFold fold(journal);
+    JournalMark end;
+    AF_CHECK(Journal::read(journal, fold.visitor(), &end));
+    fold.keep(end);
+    return std::move(fold.state);
 }
 
 }  // namespace agentforge::kernel

@@ -391,7 +391,8 @@ struct DeliveryBase { std::string commit; std::string tree; std::string red_tree
 /// The same; gives the record as it was read.
 [[nodiscard]] Result<records::AnyRecord> fold_and_read(TaskState& state, const json::object& record);
 [[nodiscard]] Result<TaskState> fold_all(const std::vector<Record>& records);
-/// The state that a journal leads to, in the memory of the state alone. Without a record it has no task id. Errors: those of `Journal::read` and `fold`.
+/// The state that a journal leads to, in the memory of the state alone; from its snapshot where one counts (task/folded_journal.hpp), which is kept anew where many records
+/// are not in it. Without a record it has no task id. Errors: those of `Journal::read` and `fold`.
 [[nodiscard]] Result<TaskState> fold_journal(const std::filesystem::path& journal);
 
 /// The projection `state.yaml`. from_json(to_json(s)) is s without its resumption.

@@ -354,16 +354,29 @@ bool TaskStore::never_began(std::string_view task_id) const {
     return found.empty() || (forked && named_by(found) != task_id);
 }
 
-Result<std::vector<Record>> TaskStore::records(std::string_view task_id, Recovery* recovery) const {
+Result<void> TaskStore::check_began(std::string_view task_id) const {
     if (const auto described = load(task_id); !described.ok() && described.error().code == "AF-TASK-015") { return described.error(); }
     if (never_began(task_id)) {
         return Error{"AF-TASK-016", "The task '" + std::string(task_id) + "' was never begun: its process ended before the first record", paths(task_id).root.string(),
                      "`agentforge abort " + std::string(task_id) + "` removes it; then start the request again.", ErrorKind::not_found};
     }
+    return {};
+}
+
+Result<std::vector<Record>> TaskStore::records(std::string_view task_id, Recovery* recovery) const {
+    AF_CHECK(check_began(task_id));
     const fs::path journal = paths(task_id).journal();
     AF_TRY(std::vector<Record> found, Journal::read(journal, recovery));
     if (!found.empty() && found.front().type() == records::TaskCreated::type) { AF_CHECK(check_names(task_id, named_by(found), journal)); }
     return found;
+}
+
+Result<TaskState> TaskStore::state(std::string_view task_id) const {
+    AF_CHECK(check_began(task_id));
+    const fs::path journal = paths(task_id).journal();
+    AF_TRY(TaskState state, fold_journal(journal));
+    if (!state.task_id.empty()) { AF_CHECK(check_names(task_id, state.task_id, journal)); }
+    return state;
 }
 
 Result<json::object> TaskStore::load(std::string_view task_id) const {

@@ -103,6 +103,8 @@ public:
     [[nodiscard]] bool never_began(std::string_view task_id) const;
     /// The journal's. Errors: those of Journal::read; `corrupt` AF-TASK-015 it, or `task.yaml`, is another task's.
     [[nodiscard]] Result<std::vector<Record>> records(std::string_view task_id, Recovery* recovery = nullptr) const;
+    /// What its records come to, without having them all in memory; as `fold_journal` does it. Errors: those of `records` and of `fold`.
+    [[nodiscard]] Result<TaskState> state(std::string_view task_id) const;
     /// Replaces `state.yaml` atomically (a projection: cached durability). `text`: the JSON of `to_json(TaskState)`.
     [[nodiscard]] Result<void> save_state(std::string_view task_id, std::string_view text) const;
     /// Errors: `not_found` AF-TASK-002, `corrupt` AF-TASK-004 (then fold the journal).
@@ -121,6 +123,9 @@ public:
     [[nodiscard]] RecordObserver* observer() const noexcept { return observer_; }
 
 private:
+    /// Errors: AF-TASK-015 the folder is a copy; AF-TASK-016 the task never began.
+    [[nodiscard]] Result<void> check_began(std::string_view task_id) const;
+
     std::filesystem::path root_;
     RecordObserver* observer_ = nullptr;
 };

@@ -166,6 +166,7 @@ LIKE_A_RECORD = {
 # Who reads the records of a journal one by one, and what for. All else asks the state.
 READERS = {
     "kernel/task/fold.cpp": "the fold",
+    "kernel/task/step_index.cpp": "finds the record of a step",
     "kernel/task/store.cpp": "opens a journal: whose it is",
     "kernel/pipeline/session.cpp": "opens a task: folds its journal",
     "kernel/aggregate/followed_task.cpp": "folds a journal that another process writes",

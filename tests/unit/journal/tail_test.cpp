@@ -81,6 +81,36 @@ TEST_F(GrowingJournal, TailRefusesARecordThatWasChanged) {
     EXPECT_EQ(tail.head().seq, 1U);
 }
 
+TEST_F(GrowingJournal, EveryReaderRefusesALineThatIsTooLong) {
+    append(1);
+    add_bytes("- {\"seq\": 2, \"type\": \"note\", \"message\": \"" + std::string(65UL << 20U, 'x') + "\"}\n");
+    JournalTail tail(path_);
+    const auto followed = tail.read([](const Record&, JournalOffset) { return Result<void>(); });
+    const auto read = Journal::read(path_);
+    ASSERT_FALSE(followed.ok());
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(followed.error().code, "AF-JRNL-002");
+    EXPECT_EQ(followed.error().message, read.error().message);
+}
+
+TEST_F(GrowingJournal, ARecordThatNoReaderWouldTakeIsNotWritten) {
+    const auto appended = journal_->append({{"type", "note"}, {"message", std::string(65UL << 20U, 'x')}});
+    ASSERT_FALSE(appended.ok());
+    EXPECT_EQ(appended.error().code, "AF-JRNL-005");
+    append(1);
+}
+
+TEST_F(GrowingJournal, TailGoesOnAfterAMark) {
+    append(3);
+    const JournalMark mark = journal_->mark();
+    append(2);
+    bool skipped = false;
+    JournalTail tail(path_, mark, [&] { skipped = true; });
+    EXPECT_EQ(read(tail), (std::vector<Sequence>{4, 5}));
+    EXPECT_TRUE(skipped);
+    EXPECT_EQ(tail.mark().parts, journal_->mark().parts);
+}
+
 TEST_F(GrowingJournal, TailSaysThatTheFileWasReplaced) {
     append(2);
     JournalTail tail(path_);

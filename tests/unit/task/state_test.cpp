@@ -177,6 +177,16 @@ TEST(TaskCost, time_counts_while_the_task_runs_and_a_process_has_it) {
     EXPECT_TRUE(state.died_running) << "it was not paused before";
 }
 
+TEST(TaskState, refuses_a_record_whose_time_is_none) {
+    TaskState state = at_work();
+    for (const char* time : {"yesterday", "", "2026-13-02T10:00:05.000Z", "2026-01-02 10:00"}) {
+        const auto folded = fold(state, {{"type", "task_paused"}, {"timestamp", time}, {"reason", "x"}});
+        ASSERT_FALSE(folded.ok()) << time;
+        EXPECT_EQ(folded.error().code, "AF-TASK-012");
+        EXPECT_NE(folded.error().message.find("timestamp"), std::string::npos);
+    }
+}
+
 TEST(TaskCost, a_call_that_was_given_up_may_still_be_under_way) {
     TaskState state = at_work();
     ASSERT_TRUE(fold(state, {{"type", "task_paused"}, {"reason", "x"}, {"given_up", true}}).ok());

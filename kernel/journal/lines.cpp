@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/lines.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::size_t largest_part = 256UL << 10U;
+
+/// What is read from `at` on, at most `size` bytes; -1 and errno where it cannot be.
+ssize_t read_at(int descriptor, char* bytes, std::size_t size, std::uint64_t at) {
+    ssize_t count = 0;
+    do {
+        count = ::pread(descriptor, bytes, size, static_cast<off_t>(at));
+    } while (count < 0 && errno == EINTR);
+    return count;
+}
+
+}  // namespace
+
+bool Lines::next(Line& line) {
+    begin_ += std::exchange(used_, 0);
+    std::size_t end = buffer_.find('\n', begin_);
+    while (end == std::string::npos && read_ < size_) {
+        buffer_.erase(0, std::exchange(begin_, 0));
+        const std::size_t before = buffer_.size();
+        if (before > longest_line) {
+            too_long_ = true;
+            return false;
+        }
+        if (!fill()) { return false; }
+        end = buffer_.find('\n', before);
+    }
+    if (begin_ == buffer_.size()) { return false; }
+    line.ended = end != std::string::npos;
+    line.text = std::string_view(buffer_).substr(begin_, line.ended ? end - begin_ : std::string::npos);
+    line.offset = offset_;
+    if (line.text.size() > longest_line) {
+        too_long_ = true;
+        return false;
+    }
+    used_ = line.text.size() + (line.ended ? 1 : 0);
+    offset_ += used_;
+    line.last = offset_ == size_;
+    return true;
+}
+
+void Lines::skip_to(std::uint64_t offset) {
+    buffer_.clear();
+    begin_ = used_ = 0;
+    read_ = offset_ = offset;
+}
+
+bool Lines::fill() {
+    const std::size_t before = buffer_.size();
+    buffer_.resize(before + std::min<std::uint64_t>(size_ - read_, part_));
+    part_ = largest_part;
+    const ssize_t count = read_at(descriptor_, buffer_.data() + before, buffer_.size() - before, read_);
+    if (count < 0) { error_ = errno; }
+    if (count == 0) { error_ = EIO; }       // It was cut meanwhile.
+    buffer_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    read_ += static_cast<std::uint64_t>(std::max<ssize_t>(count, 0));
+    return count > 0;
+}
+
+std::optional<RunningSum> sum_of_beginning(int descriptor, std::uint64_t bytes) {
+    RunningSum sum;
+    std::string buffer(std::min<std::uint64_t>(bytes, largest_part), '\0');
+    while (sum.size() < bytes) {
+        const ssize_t count = read_at(descriptor, buffer.data(), std::min<std::uint64_t>(buffer.size(), bytes - sum.size()), sum.size());
+        if (count <= 0) { return std::nullopt; }
+        sum.add(std::string_view(buffer).substr(0, static_cast<std::size_t>(count)));
+    }
+    return sum;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -D OUT=FILE -P fold_fingerprint.cmake -- SOURCES…: the hash of all sources as a constant.
+set(hashes "")
+set(named OFF)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(index RANGE ${last})
+  if(named)
+    file(SHA256 ${CMAKE_ARGV${index}} hash)
+    string(APPEND hashes ${hash})
+  elseif(CMAKE_ARGV${index} STREQUAL "--")
+    set(named ON)
+  endif()
+endforeach()
+string(SHA256 fingerprint "${hashes}")
+file(WRITE ${OUT} "namespace agentforge::kernel { extern const char* const fold_fingerprint; const char* const fold_fingerprint = \"${fingerprint}\"; }\n")
