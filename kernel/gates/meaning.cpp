@@ -242,6 +242,11 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
             }
         }
     }
+    json::array lost;
+    for (const auto& test : evidence.removed) {
+        if (test.status != TestStatus::passed && test.status != TestStatus::failed_assertion) { lost.emplace_back(test.id); }
+    }
+    ruling.facts["lost_tests"] = std::move(lost);
     ruling.facts["removed_functions"] = json::array(evidence.removed_functions.begin(), evidence.removed_functions.end());
     ruling.facts["behaviour"] = new_tests ? "tested" : evidence.code_changed ? "unchanged" : "documentation";
     if (evidence.mutated) {

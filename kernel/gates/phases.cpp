@@ -131,6 +131,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     RedEvidence evidence;
     evidence.intent = baseline.intent;
+    evidence.asked_without = commands_->settings().without_new_test || asks_for_no_behaviour(baseline.request);
     evidence.declared = declared_tests(baseline.test_suite, evidence.problems);
     evidence.requirements = testable_requirements(baseline.specification);
     evidence.base_tests = baseline.base_tests;
@@ -149,6 +150,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
         for (const auto* path : {&change.old_path, &change.path}) {
             if (path->empty()) { continue; }
             AF_TRY(const auto content, checkout_->file(call.tree, *path));
+            if (!content) { evidence.deleted_paths.push_back(*path); }
             const auto declared = expected.find(*path);
             if (content && declared != expected.end() && declared->second == *content) {
                 evidence.skeleton_paths.push_back(*path);
@@ -161,6 +163,11 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
                 if (!after.tests.empty()) { files.insert(*path); }
             } else if (found->belongs_to_tests(*path)) {
                 evidence.test_paths.push_back(*path);
+                AF_TRY(const auto base, checkout_->file(baseline.base_tree, *path));
+                const auto gone = content ? changed_line_numbers(base.value_or(""), *content) : std::set<std::uint64_t>();
+                if (!gone.empty() && !(evidence.asked_without && same_but_for_names(*base, *content, baseline.request))) {
+                    evidence.problems.push_back(*path + ":" + std::to_string(*gone.begin()) + " was there before and is changed or gone; leave what is there as it is, and add to it or write another file.");
+                }
                 if (content && found->tests.matches(*path)) { files.insert(*path); }
             } else {
                 evidence.foreign_paths.push_back(*path);

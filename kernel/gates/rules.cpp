@@ -152,6 +152,12 @@ private:
         for (const auto& path : evidence_.foreign_paths) {
             block(path + " was changed, but RED writes only tests and the skeleton of the specified interfaces; take the change back.");
         }
+        for (const auto& path : evidence_.deleted_paths) {
+            const auto in_it = [&](const TestOutcome& test) { return test.file == path; };
+            if (std::ranges::none_of(evidence_.base_tests, in_it) && std::ranges::find(evidence_.foreign_paths, path) == evidence_.foreign_paths.end()) {
+                block(path + " was deleted, and no test was run from it; RED may delete files of tests only. Put it back.");
+            }
+        }
     }
 
     void declared(const DeclaredTest& test) {
@@ -270,8 +276,8 @@ private:
             if (before.status != TestStatus::passed || !touched.contains(before.file)) { continue; }
             if (find_test(evidence_.run.tests, before.id) != nullptr || broken_file(evidence_.run.tests, before.file) != nullptr) { continue; }
             removed_.push_back(before.id);
-            if (evidence_.intent != "delete" && evidence_.intent != "refactor") {
-                block(before.id + " passed before and was removed; only a request to delete or refactor may remove tests.");
+            if ((evidence_.intent != "delete" && evidence_.intent != "refactor") || !evidence_.asked_without) {
+                block(before.id + " passed before and was removed; only a request to delete, rename or refactor may remove tests.");
             }
         }
     }

@@ -41,6 +41,8 @@ struct Ruling {
 
 struct RedEvidence {
     std::string intent;                             ///< `refactor` and `delete` need guards only.
+    bool asked_without = true;                      ///< The request's words ask for work without new behaviour: without it, no test may be removed.
+    std::vector<std::string> deleted_paths;         ///< Files of the user's commit that are gone.
     std::vector<DeclaredTest> declared;
     std::vector<std::string> problems;              ///< Of the declaration.
     std::vector<std::string> requirements;          ///< Testable ones.

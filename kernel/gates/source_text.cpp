@@ -268,6 +268,50 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     return lines;
 }
 
+namespace {
+
+/// Names, and each other byte that is no space.
+std::vector<std::string_view> names_and_marks(std::string_view text) {
+    std::vector<std::string_view> found;
+    for (std::size_t at = 0; at < text.size();) {
+        auto end = at;
+        while (end < text.size() && is_word_byte(text[end])) { ++end; }
+        if (end == at) { end = at + 1; }
+        if (!is_blank_byte(text[at])) { found.push_back(text.substr(at, end - at)); }
+        at = end;
+    }
+    return found;
+}
+
+}  // namespace
+
+bool same_but_for_names(std::string_view before, std::string_view after, std::string_view words) {
+    const auto left = names_and_marks(before);
+    const auto right = names_and_marks(after);
+    if (left.size() != right.size()) { return false; }
+    std::set<std::string_view> asked;
+    for (const auto word : names_and_marks(words)) {
+        if (word.size() > 1) { asked.insert(word); }
+    }
+    const auto renamed = [&](std::string_view one, std::string_view other) {
+        for (const auto old_name : asked) {
+            const auto at = one.find(old_name);
+            if (at == std::string_view::npos) { continue; }
+            const auto rest = one.substr(at + old_name.size());
+            const bool framed = other.size() > at + rest.size() && other.starts_with(one.substr(0, at)) && other.ends_with(rest);
+            if (framed && asked.contains(other.substr(at, other.size() - at - rest.size()))) { return true; }
+        }
+        return false;
+    };
+    std::map<std::string_view, std::string_view> there;
+    std::map<std::string_view, std::string_view> back;
+    for (std::size_t at = 0; at < left.size(); ++at) {
+        if (there.emplace(left[at], right[at]).first->second != right[at] || back.emplace(right[at], left[at]).first->second != left[at]) { return false; }
+        if (left[at] != right[at] && !renamed(left[at], right[at])) { return false; }
+    }
+    return true;
+}
+
 std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old) {
     std::map<std::string_view, std::size_t> known;
     for (const auto line : lines_of(old)) { ++known[line]; }

@@ -28,6 +28,7 @@ std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests
     for (const Violation& violation : report.violations) {
         if (violation.check_id == "opaque-table") { lines.push_back(violation.file + ":" + std::to_string(violation.line) + " has a table whose keys cannot be read"); }
     }
+    for (const std::string& each : fact_texts(report.facts, "lost_tests")) { lines.push_back(each + " is gone, and cannot be run beside the change"); }
     for (const std::string& each : fact_texts(report.facts, "removed_functions")) { lines.push_back(each + " is gone, which neither the request nor the specification names"); }
     for (const std::string& each : fact_texts(report.facts, "mutants_survived")) { lines.push_back("no new test notices " + each); }
     for (const std::string& each : fact_texts(report.facts, "flaky_since")) { lines.push_back(each + " failed here once and passed twice"); }

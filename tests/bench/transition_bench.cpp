@@ -25,6 +25,7 @@ std::unique_ptr<TaskSession> new_session(TaskStore& store, const PipelineTemplat
                                        .base_branch = "",
                                        .supervised = false,
                                        .approve_stages = {},
+                                       .iterate_stages = {},
                                        .interactive = false};
     auto session = must(TaskSession::create(store, task, created, clock, "bench"));
     must(session->record(records::TaskStarted{}));
