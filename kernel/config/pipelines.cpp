@@ -534,14 +534,9 @@ const std::vector<std::string>& context_strategies() {
 bool writes_tests(const StageTemplate& stage) { return stage.locks_tests.value_or(exit_gate(stage) == gate_name::red); }
 
 std::vector<std::string> provided_words(std::string_view contract) {
-    std::vector<std::string> stems{std::string(contract)};
-    if (contract == contract_name::specification) { stems.emplace_back("spec"); }
-    if (contract == contract_name::test_suite) { stems.emplace_back("tests"); }
-    std::vector<std::string> words;
-    for (const std::string& stem : stems) {
-        words.push_back(stem + "_provided");
-        words.push_back("external_" + stem + "_provided");
-    }
+    std::vector<std::string> words{std::string(contract) + "_provided", "external_" + std::string(contract) + "_provided"};
+    if (contract == contract_name::specification) { words.insert(words.end(), {"spec_provided", "external_spec_provided"}); }
+    if (contract == contract_name::test_suite) { words.insert(words.end(), {"tests_provided", "external_tests_provided"}); }
     return words;
 }
 
@@ -685,7 +680,7 @@ Result<LoadedPipelines> load_pipelines(const std::string& product_directory, con
             const auto summary = load_summary(summary_folders(product_directory, project_directory), pipeline.summary_template);
             if (!summary) {
                 return placed(broken("AF-PIPE-022", "/pipeline/exit/summary_template", "there is no summary `" + ellipsis(pipeline.summary_template, 60) + "`",
-                                     "Write it into .agentforge/summaries/" + ellipsis(pipeline.summary_template, 60) + ".md, or take the key out."));
+                                     "Write it into .agentforge/summaries/" + ellipsis(pipeline.summary_template, 60) + ".txt, or take the key out."));
             }
             AF_TRY(const Contract deliverable, contracts.get(pipeline.deliverable));
             AF_CHECK(check_summary(*summary, deliverable));

@@ -81,7 +81,7 @@ void each_line_of_summary(std::string_view text, const Each& each) {
 std::optional<SummaryText> load_summary(const std::vector<std::string>& folders, const std::string& name) {
     if (name.empty() || name.find('/') != std::string::npos) { return std::nullopt; }
     for (const std::string& folder : folders) {
-        const std::string file = folder + "/" + name + ".md";
+        const std::string file = folder + "/" + name + ".txt";
         std::error_code error;
         if (folder.empty() || !std::filesystem::is_regular_file(file, error)) { continue; }
         auto text = read_file(file);

@@ -21,7 +21,7 @@ struct SummaryText {
     std::string source;             ///< Its file.
 };
 
-/// The first of the folders that has `NAME.md`. Empty: none has.
+/// The first of the folders that has `NAME.txt`. Empty: none has.
 [[nodiscard]] std::optional<SummaryText> load_summary(const std::vector<std::string>& folders, const std::string& name);
 
 /// Fields that the text names and the contract does not have. Errors: AF-PIPE-022 with file and line.

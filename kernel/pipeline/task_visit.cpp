@@ -63,7 +63,7 @@ TaskRun::Step TaskRun::adopt() {
     if (!suite.ok()) { return suite.error().code.starts_with("AF-EXT-") ? given_up(suite.error()) : end_visit(suite.error(), 0); }
     AF_CHECK(acceptance_.accept(std::move(*suite), 0));
     if (task_.state().progress == StageProgress::accepted) { return true; }
-    return given_up(Error{"AF-EXT-008", "the imported tests break their contract: " + task_.state().stage().error, "", "", ErrorKind::invalid});
+    return given_up(Error{"AF-EXT-008", "the imported tests break their contract: " + task_.state().stage().error, "", "correct them and start the task anew", ErrorKind::invalid});
 }
 
 /// The stage that a result goes back to, where its artifact is the user's: nobody here can do it again.

@@ -3,6 +3,7 @@
 
 import hashlib
 import re
+import shlex
 
 import yaml
 
@@ -344,6 +345,42 @@ class TestOverlays(EntryTest):
     def test_a_broken_change_is_refused_with_its_line(self):
         self.overlay({"remove": "refector"})
         self.assert_error(self.run_program("pipelines", "list"), "AF-PIPE-017", "refactor", "implement.yaml:")
+
+
+class TestPage(EntryTest):
+    """The commands of docs/pipelines.md, as they stand there."""
+
+    def commands(self):
+        page = (SOURCE / "docs" / "pipelines.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| \w+ \| `(agentforge [^`]+)` \|", page, re.M)
+        blocks = [line for block in re.findall(r"^```\n(.*?)^```", page, re.M | re.S) for line in block.splitlines() if line.startswith("agentforge ")]
+        return rows + blocks
+
+    def test_each_command_does_what_it_says(self):
+        (self.repository / "src" / "auth").mkdir(parents=True)
+        (self.repository / "src" / "auth" / "__init__.py").write_text("", encoding="utf-8")
+        tests = self.repository / "tests" / "oauth"
+        tests.mkdir(parents=True)
+        (tests / "test_slug.py").write_text(TESTS, encoding="utf-8")
+        self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
+        task = self.task()
+        file = self.repository / ".agentforge/pipelines/mine.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("pipeline:\n  name: mine\n  description: x\n  goal_type: mine\n  accepts_external: {threats: {contract: analysis, skips_to: clarify}}\n"
+                        "  stages:\n    - name: intake\n    - {name: clarify, required: false}\n    - name: analyze\n", encoding="utf-8")
+        (self.repository / "custom-pipeline.yaml").write_text(file.read_text(encoding="utf-8").replace("name: mine", "name: custom-pipeline", 1), encoding="utf-8")
+        (self.repository / "spec.yaml").write_text(yaml.safe_dump(specification()), encoding="utf-8")
+        (self.repository / "threats.yaml").write_text("analysis: {summary: x}\ncomponents: [{name: a, type: module}]\n", encoding="utf-8")
+        commands = self.commands()
+        self.assertGreaterEqual(len(commands), 20)
+        for command in commands:
+            with self.subTest(command):
+                words = shlex.split(command.partition(" > ")[0].replace("TASK", task))[1:]
+                if words[0] == "fix":
+                    self.assert_error(self.run_program(*words, "--transcript", TRANSCRIPT), "AF-")      # There is no such violation here.
+                    continue
+                more = ["--transcript", TRANSCRIPT, "--dry-run"] if words[0] in ("start", "design", "implement", "test", "review", "document") else []
+                self.assert_code(self.run_program(*words, *more), 0)
 
 
 class TestExitPoints(EntryTest):
