@@ -196,8 +196,6 @@ json::object stage_to_json(const StageState& stage) {
             {"iterations", stage.iterations},
             {"versions", stage.versions},
             {"cycles", stage.cycles},
-            {"cycles_before", stage.cycles_before},
-            {"retries", stage.retries},
             {"escalations", stage.escalations},
             {"artifact", stage.artifact},
             {"artifact_hash", stage.artifact_hash},
@@ -214,6 +212,8 @@ json::object stage_to_json(const StageState& stage) {
             {"wall_ms", stage.wall_ms},
             {"started_at", stage.started_at},
             {"completed_at", stage.completed_at}};
+    if (stage.cycles_before > 0) { result["cycles_before"] = stage.cycles_before; }
+    if (stage.retries > 0) { result["retries"] = stage.retries; }
     if (stage.plan_step) { result["plan_step"] = records::to_fields(*stage.plan_step); }
     return result;
 }
@@ -229,7 +229,7 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
     stage.iterations = static_cast<unsigned>(fields.number("iterations"));
     stage.versions = static_cast<unsigned>(fields.number("versions"));
     stage.cycles = static_cast<unsigned>(fields.number("cycles"));
-    stage.cycles_before = static_cast<unsigned>(fields.number_or("cycles_before", 0));        // A version before had none of these three.
+    stage.cycles_before = static_cast<unsigned>(fields.number_or("cycles_before", 0));        // Where there were any.
     stage.retries = static_cast<unsigned>(fields.number_or("retries", 0));
     if (fields.has("plan_step")) {
         Fields step(fields.object("plan_step"));

@@ -135,10 +135,8 @@ private:
                 keep(work, ran->artifact, attempt, done, context.input());
                 return std::nullopt;
             }
-            const Error error = ran.ok() ? Error{"AF-STAGE-020", "the model's answer holds no artifact", "", "", ErrorKind::invalid} : ran.error();
-            failure = error.message;
-            if (ran.ok() || may_be_tried_again(error)) { continue; }
-            return failed(error, done);
+            failure = ran.ok() ? "the model handed in nothing" : ran.error().message;
+            if (!ran.ok() && !may_be_tried_again(ran.error())) { return failed(ran.error(), done); }
         }
         const std::string name = work.step == nullptr ? "what was sent back could not be mended" : "step " + std::to_string(work.number) + " (" + work.title + ") could not be done";
         return failed(Error{"AF-STAGE-050", name + " in " + std::to_string(retries_ + 1) + (retries_ == 0 ? " try: " : " tries: ") + *failure, "stage " + context.input().stage,

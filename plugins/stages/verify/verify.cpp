@@ -55,7 +55,7 @@ std::string reason_of(const GateReport& report) {
 class VerifyStage final : public Stage {
 public:
     explicit VerifyStage(const json::object& settings) : gates_(texts_of(settings, "gates")) {
-        if (gates_.empty()) { gates_.emplace_back("green"); }
+        if (gates_.empty()) { throw std::invalid_argument("the setting `gates` is missing: what must pass"); }
         const json::value* retry = settings.if_contains("auto_retry_on_failure");
         sends_back_ = retry == nullptr || !retry->is_bool() || retry->get_bool();
     }

@@ -171,6 +171,7 @@ READERS = {
     "kernel/pipeline/session.cpp": "opens a task: folds its journal",
     "kernel/aggregate/followed_task.cpp": "folds a journal that another process writes",
     "kernel/host/inspect.cpp": "shows records",
+    "kernel/host/history.cpp": "shows records",
     "kernel/host/cost.cpp": "sums the commands that gates ran, as inspect shows them",
     "kernel/host/logs.cpp": "shows records",
     "kernel/dashboard/api_work.cpp": "shows records",

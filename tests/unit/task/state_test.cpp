@@ -38,6 +38,8 @@ TaskState full() {
     StageState& done = state.stages[0];
     done.status = StageStatus::completed;
     done.visits = done.attempts = done.heals = done.reviews = done.iterations = done.versions = done.cycles = done.escalations = 2;
+    done.cycles_before = done.retries = 1;
+    done.plan_step = records::PlanStep{3, 7, "Integrate it", 2U};
     done.artifact = "artifacts/a.yaml";
     done.artifact_hash = done.approved_hash = "h";
     done.conditions = {"no_ambiguities"};
@@ -48,7 +50,7 @@ TaskState full() {
     done.started_at = done.completed_at = "2026-01-02T00:00:01.000Z";
     state.reviewed_by = {"alice"};
     state.held_out = HeldOutTests{"t1", {"a"}, {"b"}, {{"a", 1U}}, "held out: a", true};
-    state.escalation = OpenEscalation{"ESC-1", EscalationCause::cycle_limit, "r", "q", {"a"}, "b"};
+    state.escalation = OpenEscalation{"ESC-1", EscalationCause::cycle_limit, "r", "q", {"a"}, "b", "plan"};
     state.approval = OpenApproval{"APR-1", "h"};
     state.updated_at = state.completed_at = "2026-01-02T00:00:02.000Z";
     state.error = "e";
