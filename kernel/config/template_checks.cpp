@@ -82,6 +82,7 @@ Result<void> check_prerequisites(PipelineTemplate& pipeline, const std::vector<O
         }
         if (!own) { std::erase_if(stage.prerequisites, [&](const std::string& each) { return !made.contains(each) && !comes_from_outside(pipeline, each); }); }
         made.insert(stage.contract);
+        made.insert(stage.also_makes);
     }
     return {};
 }
@@ -103,6 +104,7 @@ Result<void> check_skip(const PipelineTemplate& pipeline, const std::string& at,
                               "Begin earlier, or name what else must be given with `requires`.");
         }
         there.insert(pipeline.stages[i].contract);
+        there.insert(pipeline.stages[i].also_makes);
     }
     return {};
 }
@@ -135,7 +137,7 @@ Result<void> check_continuation(const PipelineTemplate& pipeline, const Pipeline
     for (std::size_t i = 0; i < pipeline.continuation.provides.size(); ++i) {
         const std::string& contract = pipeline.continuation.provides[i];
         const std::string at = "/pipeline/continuation/provides/" + std::to_string(i);
-        const bool made = std::ranges::any_of(pipeline.stages, [&](const StageTemplate& stage) { return stage.contract == contract; });
+        const bool made = std::ranges::any_of(pipeline.stages, [&](const StageTemplate& stage) { return makes(stage, contract); });
         if (!made && !comes_from_outside(pipeline, contract)) {
             return cannot_run("AF-PIPE-021", at, "pipeline " + pipeline.name + " hands over a " + ellipsis(contract, 60) + ", which none of its stages makes", "Name the contract of one of its stages.");
         }

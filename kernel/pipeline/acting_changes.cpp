@@ -35,7 +35,7 @@ Result<std::string> line_of(Workshop& workshop, const std::string& tree, const s
 Result<std::vector<std::string>> specified_files(const TaskSession& session) {
     const TaskState& state = session.state();
     std::vector<std::string> paths;
-    const bool by_a_stage = std::ranges::any_of(state.pipeline.stages, [](const StageTemplate& stage) { return stage.contract == contract_name::specification; });
+    const bool by_a_stage = std::ranges::any_of(state.pipeline.stages, [](const StageTemplate& stage) { return makes(stage, contract_name::specification); });
     if (!by_a_stage) {
         AF_TRY(const auto imported, session.artifact_of(contract_name::specification));
         return imported ? paths_in(*imported) : paths;
