@@ -424,11 +424,11 @@ class TestApprovals(ProgramTest):
         self.assertEqual([stage["approval"] for stage in stages], [False, True])
 
     def test_start_warns_of_keys_of_a_template_that_do_nothing(self):
-        self.template(continuation={"prompt": "Go on?", "next_pipeline": "implement"})
+        self.template(stages=[{"name": "intake", "iterate": True}])
         outcome = self.assert_code(self.start("--dry-run", "--pipeline", "short"), 0)
         self.assertIn("short.yaml:", outcome.err)
-        self.assertIn("`continuation`", outcome.err)
-        self.assertNotIn("continuation", self.assert_code(self.start("--dry-run"), 0).err)
+        self.assertIn("`iterate`", outcome.err)
+        self.assertNotIn("`iterate`", self.assert_code(self.start("--dry-run"), 0).err)
 
     def test_approve_of_one_stage_waits_there_only(self):
         self.assert_code(self.start("--approve", "clarify", "--exit-after", "analyze"), 22)
