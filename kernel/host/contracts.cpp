@@ -100,6 +100,7 @@ void add_contracts(CLI::App& app, Program& program) {
     auto name = std::make_shared<std::string>();
     const Command form = add_subcommand(*group, "template", "Print a form to fill in: what an artifact of the contract must say, and may");
     add_option(*form, "name", *name, "The contract's name")->type_name("CONTRACT")->required();
+    add_flag(*form, "--json", program.json_output, "Answer as JSON");
     form->footer("Example:  agentforge contracts template specification > spec.yaml");
     form->callback([&program, name] {
         program.command = [&program, name] {
@@ -107,7 +108,7 @@ void add_contracts(CLI::App& app, Program& program) {
             if (!definitions.ok()) { return program.fail(definitions.error()); }
             const auto contract = definitions->contracts.get(*name);
             if (!contract.ok()) { return program.fail(contract.error()); }
-            program.out << contract_form(*contract);
+            if (program.json_output) { program.print_json({{"name", *name}, {"form", contract_form(*contract)}}); } else { program.out << contract_form(*contract); }
             return 0;
         };
     });

@@ -46,9 +46,9 @@ Result<Import> import_named(const Program& program, Project& project, const Pipe
 }  // namespace
 
 void add_entry_options(const Command& command, EntryArguments& arguments) {
-    const Option from_spec = *add_option(*command, "--from-spec", arguments.spec, "Begin with this specification: it is checked, and the stages that would have written it are skipped")->type_name("FILE");
+    const Option from_spec = *add_option(*command, "--from-spec", arguments.spec, "Begin with this specification; the stages that would have written it are skipped")->type_name("FILE");
     const Option spec = *add_option(*command, "--spec", arguments.spec, "The same as --from-spec")->type_name("FILE")->excludes(from_spec);
-    add_option(*command, "--from-tests", arguments.tests, "Begin with these tests: they must fail as tests before the code do, and are locked; needs a specification")->type_name("FOLDER");
+    add_option(*command, "--from-tests", arguments.tests, "Begin with these tests, which must fail and are locked; needs a specification")->type_name("FOLDER");
     add_option(*command, "--from-task", arguments.task, "Begin with the specification that this task has accepted")->type_name("TASK")->excludes(from_spec)->excludes(spec);
     add_option(*command, "--external", arguments.others, "Begin with another artifact that the pipeline accepts; may be repeated")->type_name("NAME=FILE")->repeatable();
     add_option(*command, "--skip-to", arguments.skip_to, "Begin at this stage: the first, an entry point of the pipeline, or one that what is given opens")->type_name("STAGE");

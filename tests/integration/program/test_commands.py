@@ -423,13 +423,6 @@ class TestApprovals(ProgramTest):
         stages = self.assert_code(self.start("--dry-run", "--json", "--approve", "clarify", "--exit-after", "clarify"), 0).json["stages"]
         self.assertEqual([stage["approval"] for stage in stages], [False, True])
 
-    def test_start_warns_of_keys_of_a_template_that_do_nothing(self):
-        self.template(exit={"stage": "analyze", "summary_template": "short_summary"})
-        outcome = self.assert_code(self.start("--dry-run", "--pipeline", "short"), 0)
-        self.assertIn("short.yaml:", outcome.err)
-        self.assertIn("`summary_template`", outcome.err)
-        self.assertNotIn("summary_template", self.assert_code(self.start("--dry-run"), 0).err)
-
     def test_approve_of_one_stage_waits_there_only(self):
         self.assert_code(self.start("--approve", "clarify", "--exit-after", "analyze"), 22)
         self.assertEqual(self.run_program("status", self.task(), "--json").json["current_stage"], "clarify")
