@@ -94,7 +94,9 @@ int show_history(Program& program, const HistoryArguments& arguments) {
     }
     program.out << *id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n\n";
     for (const Waypoint& point : way) {
-        program.out << fmt::format("  {}  {:<10} {:<10} {}", point.time, printable(point.stage, 40), point.what, printable(point.detail, 400)) << "\n";
+        program.out << fmt::format("  {}  {:<10} {}", point.time, printable(point.stage, 40), point.what);
+        if (!point.detail.empty()) { program.out << std::string(point.what.size() < 10 ? 10 - point.what.size() : 0, ' ') << " " << printable(point.detail, 400); }
+        program.out << "\n";
     }
     if (!arguments.cycles) { return 0; }
     if (cycles.empty()) { program.out << "  no stage was gone back to\n"; }

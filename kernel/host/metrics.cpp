@@ -60,7 +60,7 @@ int show_metrics(Program& program, const std::string& task) {
         return 0;
     }
     program.out << *id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n\n"
-                << fmt::format("  {:<10} {:<9} {:>9} {:>20} {:>7} {:>6} {:>9}  {}\n", "stage", "part", "agents", "tokens", "retries", "cycles", "sent back", "steps");
+                << fmt::format("  {:<10} {:<9} {:>9} {:>20} {:>7} {:>6} {:>9}  {}\n", "stage", "part", "time", "tokens", "retries", "cycles", "sent back", "steps");
     for (std::size_t at = 0; at < state->stages.size(); ++at) {
         const StageState& stage = state->stages[at];
         const auto budget = own_tokens(limits, state->pipeline.stages[at]);
@@ -69,7 +69,7 @@ int show_metrics(Program& program, const std::string& task) {
         program.out << fmt::format("  {:<10} {:<9} {:>9} {:>20} {:>7} {:>6} {:>9}  {}{}\n", printable(stage.name, 40), state->pipeline.stages[at].part, human_duration(std::chrono::milliseconds(stage.duration_ms)), tokens,
                                    stage.retries, stage.cycles, sent_back_by(*state, stage.name), stage.steps, plan);
     }
-    program.out << fmt::format("\n  {} tokens, {} ways back, {} while it ran\n", state->ledger.total().tokens(), state->resumption.cycles.size(), human_duration(std::chrono::milliseconds(state->wall_ms())));
+    program.out << fmt::format("\n  {} tokens, sent back {} time{}, {} while it ran\n", state->ledger.total().tokens(), state->resumption.cycles.size(), state->resumption.cycles.size() == 1 ? "" : "s", human_duration(std::chrono::milliseconds(state->wall_ms())));
     return 0;
 }
 

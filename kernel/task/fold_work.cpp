@@ -126,7 +126,10 @@ Result<void> Fold::on(const records::Plugins& plugins) {
 Result<void> Fold::on(const records::CallStarted& started) {
     if (*started.stage != state_.stage().name || *started.visit != state_.stage().visits) { return {}; }
     state_.resumption.calls[*started.call] = {*started.name, *started.input_hash, false, false, {}, started.plan_step.has_value()};
-    if (started.plan_step) { state_.stage().plan_step = *started.plan_step; }
+    if (started.plan_step) {
+        state_.stage().plan_step = *started.plan_step;
+        state_.stage().retries += *started.plan_step->attempt > 1 ? 1 : 0;
+    }
     return {};
 }
 

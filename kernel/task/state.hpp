@@ -92,7 +92,7 @@ struct StageState {
     unsigned versions = 0;          ///< Feedback rounds ever; numbers the versions that are kept.
     unsigned cycles = 0;            ///< Times a later stage came back here.
     unsigned cycles_before = 0;     ///< Of those, before a person was last asked about them.
-    unsigned retries = 0;           ///< Visits, of all of them, that were another attempt after a failed one.
+    unsigned retries = 0;           ///< Visits after a failed attempt, and steps of a plan that were tried again.
     unsigned escalations = 0;
     std::string artifact;           ///< Path below the task's folder.
     std::string artifact_hash;

@@ -112,7 +112,7 @@ class TaskRuns {
 public:
     /// `transcript` is written into the folder that it is given.
     TaskRuns(std::string pipeline, const std::function<fs::path(const fs::path& folder)>& transcript)
-        : folder_("task"), product_(open_product()), processes_(make_process_runner(product_->paths.exec_helper)), pipeline_(std::move(pipeline)), transcript_(transcript(folder_.path())) {
+        : folder_("task-" + pipeline), product_(open_product()), processes_(make_process_runner(product_->paths.exec_helper)), pipeline_(std::move(pipeline)), transcript_(transcript(folder_.path())) {
         make_repository(folder_.path() / "seed", source_folder() + "/examples/textkit");
         run();
         answers_.recorded = true;

@@ -169,6 +169,7 @@ class LoopCommandTests(LoopTest):
         stages = {stage["stage"]: stage for stage in self.assert_code(self.run_program("metrics", self.task(), "--json"), 0).json["stages"]}
         self.assertEqual([stages[name].get("token_budget") for name in ("plan", "tests", "execute", "verify", "review", "deliver")], [400000, 150000, 300000, None, 100000, 50000])
         self.assertEqual(stages["execute"]["plan_step"]["of"], 2)
+        self.assertEqual(stages["execute"]["retries"], 1)
         self.assertEqual(self.assert_code(self.run_program("metrics", self.task()), 0).out.count("of the plan"), 1)
 
     def test_review_force_reviews_what_was_delivered_again(self):
