@@ -334,6 +334,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     options.include_uncommitted = arguments.include_uncommitted;
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
     options.configuration = project.settings_for_task();
+    options.named = arguments.named;
     options.seal = [&project](json::object& configuration) { return project.seal(configuration); };
     const auto result = project.controller().execute(request, options);
     if (!result.ok()) {

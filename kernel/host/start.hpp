@@ -30,6 +30,8 @@ struct StartArguments {
     bool skip_verify = false;
     bool dry_run = false;
     bool detach = false;
+    /// Is told the task's id before the task is made (StartOptions); may be empty.
+    std::function<Result<void>(const std::string& task_id)> named = {};
     /// Of a command that makes the request itself: writes into the template what the task is about, and returns the request.
     std::function<Result<std::string>(Project& project, PipelineTemplate& pipeline)> prepare = {};
 };
