@@ -342,6 +342,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
 
     add_init(app, program);
     add_start(app, program);
+    add_run(app, program);
     add_check(app, program);
     add_fix(app, program);
     add_status(app, program);
@@ -364,6 +365,7 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_compare(app, program);
     add_audit(app, program);
     add_archive(app, program);
+    add_gc(app, program);
     add_plugins(app, program);
     add_trust(app, program);
     add_setup(app, program);

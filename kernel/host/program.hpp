@@ -60,6 +60,7 @@ struct Program {
 /// Each adds one command (or one group) to the program's grammar.
 void add_init(CLI::App& app, Program& program);
 void add_start(CLI::App& app, Program& program);
+void add_run(CLI::App& app, Program& program);
 void add_check(CLI::App& app, Program& program);
 void add_fix(CLI::App& app, Program& program);
 void add_status(CLI::App& app, Program& program);
@@ -82,6 +83,7 @@ void add_fork(CLI::App& app, Program& program);
 void add_compare(CLI::App& app, Program& program);
 void add_audit(CLI::App& app, Program& program);            ///< audit, audit verify
 void add_archive(CLI::App& app, Program& program);          ///< archive list, archive restore
+void add_gc(CLI::App& app, Program& program);
 void add_plugins(CLI::App& app, Program& program);          ///< plugins list
 void add_trust(CLI::App& app, Program& program);
 void add_setup(CLI::App& app, Program& program);

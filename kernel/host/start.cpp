@@ -369,6 +369,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
     options.iterate_stages = *iterated;
     options.configuration = project.settings_for_task();
+    options.named = arguments.named;
     options.seal = [&project](json::object& configuration) { return project.seal(configuration); };
     const auto result = project.controller().execute(request, options);
     if (!result.ok()) {

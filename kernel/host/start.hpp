@@ -40,6 +40,8 @@ struct StartArguments {
     bool detach = false;
     bool force = false;             ///< `review TASK --force`: the request is a task, whose delivered commit is looked at anew.
     std::shared_ptr<std::optional<TaskBase>> base = std::make_shared<std::optional<TaskBase>>();      ///< What the task stands on in place of the last commit; set by `prepare`.
+    /// Is told the task's id before the task is made (StartOptions); may be empty.
+    std::function<Result<void>(const std::string& task_id)> named = {};
     /// Of a command that makes the request itself: writes into the template what the task is about, and returns the request.
     std::function<Result<std::string>(Project& project, PipelineTemplate& pipeline)> prepare = {};
 };

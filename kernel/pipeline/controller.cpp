@@ -80,6 +80,7 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     std::string day = now.substr(0, 10);
     std::erase(day, '-');
     const std::string task_id = make_task_id(setup_.services.redactor.redact(std::string(request)), day, setup_.ids);
+    if (options.named) { AF_CHECK(options.named(task_id)); }
     json::object task{{"format", 1},
                             {"task_id", task_id},
                             {"request", request},

@@ -77,6 +77,8 @@ struct StartOptions {
     json::object configuration;                     ///< Settings in force; goes into task.yaml.
     /// Marks `configuration` as this program's own, once nothing but writing it is left to do; may be empty.
     std::function<Result<void>(json::object& configuration)> seal;
+    /// Is told the task's id before anything of the task is there; an error begins none. May be empty.
+    std::function<Result<void>(const std::string& task_id)> named = {};
     std::optional<TaskBase> base = {};              ///< In place of the commit that the user is on.
     std::optional<std::string> replay_of = {};      ///< The task whose recorded answers this one is done with.
     Entry entry = {};                               ///< Where it begins and what it is given: settled (`settle_entry`).

@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "git/gc_hold.hpp"
 #include "git/archives.hpp"
 #include "git/configuration.hpp"
 #include "git/objects.hpp"
@@ -39,6 +40,7 @@ public:
         : task_id_(std::move(task_id)),
           folder_(std::move(folder)),
           repository_(std::move(repository)),
+          gc_hold_(repository_.git_directory()),
           work_(std::move(work)),
           base_tree_(std::move(base_tree)),
           untouched_(work_.is_new()),
@@ -75,6 +77,7 @@ public:
     }
 
     [[nodiscard]] Result<std::string> snapshot(const std::vector<std::string>& paths) override {
+        gc_hold_.renew();
         return paths.empty() ? work_.snapshot() : work_.snapshot_paths(paths);
     }
 
@@ -95,7 +98,10 @@ public:
 
     [[nodiscard]] Result<std::string> patch(const std::string& from, const std::string& to) override { return repository_.patch(from, to); }
 
-    [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop) override { return gates_.run(call, stop); }
+    [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop) override {
+        gc_hold_.renew();
+        return gates_.run(call, stop);
+    }
     [[nodiscard]] Result<std::string> gate_inputs() override { return gates_.inputs(); }
     [[nodiscard]] std::vector<GateCommand> take_gate_commands() override { return gates_.take_commands(); }
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree) override { return gates_.scaffold(tree); }
@@ -201,6 +207,7 @@ private:
     std::string task_id_;
     fs::path folder_;
     Repository repository_;
+    GcHold gc_hold_;
     Worktree work_;
     std::string base_tree_;
     bool untouched_;

@@ -165,7 +165,8 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, typed); }
     memory_.add(typed);
     if (state_.pipeline.stages.size() != stages) { template_text_.clear(); }      // Stages were added.
-    if (std::holds_alternative<records::Step>(record)) { steps_.note(state_.steps, written->at); }
+    // In a short journal a step is found as fast without an index.
+    if (std::holds_alternative<records::Step>(record) && state_.seq >= records_between_snapshots) { steps_.note(state_.steps, written->at); }
     keep_snapshot_when_due();
     if (!is_shown(record)) { return {}; }
     const auto now = clock_.steady();

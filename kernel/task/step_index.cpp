@@ -85,19 +85,19 @@ std::optional<std::uint64_t> StepIndex::entry(std::uint64_t number) {
     return value;
 }
 
-std::optional<Record> StepIndex::record_at(std::uint64_t entry, std::uint64_t number) {
+Result<std::optional<Record>> StepIndex::record_at(std::uint64_t entry, std::uint64_t number) {
     std::filesystem::path file = journal_;
     if (entry >> journal_bits != 0) {
-        const auto files = Journal::files(journal_);
-        if (!files.ok() || entry >> journal_bits >= files->size()) { return std::nullopt; }
-        file = (*files)[entry >> journal_bits].path;
+        AF_TRY(const std::vector<JournalFile> files, Journal::files(journal_));
+        if (entry >> journal_bits >= files.size()) { return std::optional<Record>(); }
+        file = files[entry >> journal_bits].path;
     }
     std::optional<Record> found;
-    const auto read = JournalTail::read_from(file, entry & offset_mask, [&](const Record& record) {
+    AF_CHECK(JournalTail::read_from(file, entry & offset_mask, [&](const Record& record) {
         if (is_step(record, number)) { found = record; }
         return false;
-    });
-    return read.ok() ? found : std::nullopt;
+    }));
+    return found;
 }
 
 Result<std::optional<std::uint64_t>> StepIndex::search(std::uint64_t number) {
@@ -109,7 +109,9 @@ Result<std::optional<std::uint64_t>> StepIndex::search(std::uint64_t number) {
     if (open(false) && ::fstat(file_.get(), &status) == 0 && status.st_size > static_cast<off_t>(step_index_magic.size())) {
         known = (static_cast<std::uint64_t>(status.st_size) - step_index_magic.size()) / sizeof(std::uint64_t);
         const auto last = known < number ? entry(known) : std::nullopt;
-        if (last && *last >> journal_bits == 0 && record_at(*last, known)) { from = *last; }
+        if (last && *last >> journal_bits == 0) {
+            if (const auto record = record_at(*last, known); record.ok() && *record) { from = *last; }
+        }
     }
     EntryWriter writer(open(true) ? file_.get() : -1);
     std::optional<std::uint64_t> found;
@@ -130,13 +132,10 @@ Result<std::optional<std::uint64_t>> StepIndex::search(std::uint64_t number) {
 Result<std::optional<Record>> StepIndex::find(std::uint64_t number) {
     if (number == 0 || number > offset_mask / sizeof(std::uint64_t)) { return std::optional<Record>(); }
     if (const auto known = entry(number)) {
-        if (auto record = record_at(*known, number)) { return record; }
+        if (auto record = record_at(*known, number); record.ok() && *record) { return record; }
     }
     AF_TRY(const std::optional<std::uint64_t> found, search(number));
-    if (!found) { return std::optional<Record>(); }
-    if (auto record = record_at(*found, number)) { return record; }
-    return Error{"AF-JRNL-002", "The journal does not verify at byte " + std::to_string(*found & offset_mask) + ": no record of step " + std::to_string(number) + " stands there", journal_.string(),
-                 "It was changed or damaged after it was written; restore the file from a backup.", ErrorKind::corrupt};
+    return found ? record_at(*found, number) : Result<std::optional<Record>>(std::optional<Record>());
 }
 
 }  // namespace agentforge::kernel

@@ -29,7 +29,7 @@ public:
 
 private:
     [[nodiscard]] std::optional<std::uint64_t> entry(std::uint64_t number);
-    [[nodiscard]] std::optional<Record> record_at(std::uint64_t entry, std::uint64_t number);
+    [[nodiscard]] Result<std::optional<Record>> record_at(std::uint64_t entry, std::uint64_t number);
     [[nodiscard]] Result<std::optional<std::uint64_t>> search(std::uint64_t number);
     [[nodiscard]] bool open(bool to_write);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dashboard over its UNIX socket: a record until it is an event at the client, a thousand tasks, a step of a million, memory, and what it takes while nothing happens.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -15,6 +16,7 @@
 #include "base/text.hpp"
 #include "bench/figures.hpp"
 #include "bench/places.hpp"
+#include "task/step_index.hpp"
 
 namespace agentforge::bench {
 namespace {
@@ -281,6 +283,20 @@ void step_of_a_million(benchmark::State& state) {
         state.SetIterationTime(one.median() / 1e3);
         report(state, {"a step of 1,000,000, any of them", "ms", one.median(), 0, "", {Aim::Of::value, 10}});
         report(state, {"… a page of 50", "ms", page.median(), 0, "", {Aim::Of::value, 10}});
+        Samples found;
+        Samples reads;
+        const fs::path journal = repository / ".agentforge" / "tasks" / task.task_id() / "actions.yaml";
+        const FileDescriptor file(::open(journal.c_str(), O_RDONLY | O_CLOEXEC));
+        StepIndex index(journal);
+        for (int round = 0; round < 200; ++round) {
+            const std::uint64_t number = random() % steps + 1;
+            found.add(microseconds([&] { must(index.find(number)); }) / 1e3);
+            reads.add(microseconds([&] {
+                char bytes[16UL << 10U];
+                for (const std::size_t size : {std::size_t{8}, sizeof bytes}) { if (::pread(file.get(), bytes, size, static_cast<off_t>(number * 500)) <= 0) { give_up("the journal cannot be read"); } }
+            }) / 1e3);
+        }
+        report(state, {"… by the index alone", "ms", found.median(), reads.median(), "two reads", {Aim::Of::value, 1}});
         report(state, {"… memory of the dashboard", "MB", dashboard.megabytes("VmRSS:"), 0, "", {}});
     }
 }

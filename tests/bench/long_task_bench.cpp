@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A long task: processor time and memory of a step at record 100,000 beside those at record 100. A step here is what the kernel does around a model's
 // answer: two records with the step's bodies, folded and projected. What a run of 2,000 steps costs through the whole program is in steps_bench.cpp.
+#include <fcntl.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include "base/clock.hpp"
+#include "base/files.hpp"
 #include "bench/figures.hpp"
 #include "bench/places.hpp"
 #include "bench/project.hpp"
@@ -23,7 +26,7 @@ constexpr std::size_t context_bytes = 7000;
 class LongTask {
 public:
     LongTask(const std::string& folder, const PipelineTemplate& pipeline) : store_(folder) {
-        const std::string id = "task-20260102-bench-00000001";
+        const std::string id(task_id);
         const json::object task{{"task_id", id}, {"request", "Say what the notes say"}, {"pipeline", pipeline.name}};
         const records::TaskCreated created{.task_id = id,
                                            .request = "Say what the notes say",
@@ -73,6 +76,15 @@ public:
                                             .record_blob = context,
                                             .tree = std::string(40, 'b')}));
     }
+
+    /// Ends the session and opens the task again, as `resume` does.
+    void open_again() {
+        session_.reset();
+        session_ = must(TaskSession::open(store_, task_id, clock_, "bench"));
+    }
+    [[nodiscard]] TaskPaths paths() const { return store_.paths(task_id); }
+
+    static constexpr std::string_view task_id = "task-20260102-bench-00000001";
 
     void fill_to(std::uint64_t record) {
         while (session_->state().seq < record) { step(40); }
@@ -126,6 +138,48 @@ void step_of_a_long_task(benchmark::State& state) {
     report(state, {"… memory on the heap", "MB", late.megabytes, early.megabytes, "at record 100", {Aim::Of::ratio, 1.1}});
 }
 BENCHMARK(step_of_a_long_task)->Iterations(1)->UseManualTime()->Unit(benchmark::kMicrosecond);
+
+/// What nobody can open a journal without: each of its bytes is read.
+double reading_ms(const std::filesystem::path& file) {
+    return microseconds([&] {
+        const FileDescriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+        std::string part(256UL << 10U, '\0');
+        while (::read(in.get(), part.data(), part.size()) > 0) {}
+    }) / 1e3;
+}
+
+void open_of_a_long_task(benchmark::State& state) {
+    constexpr int rounds = 15;
+    const WorkFolder folder("open-long-task");
+    const auto repository = folder.path() / "repository";
+    make_repository(repository, source_folder() + "/examples/textkit");
+    const auto product = open_product();
+    LongTask task((repository / ".agentforge").string(), must(product->pipelines.get("implement")));
+    task.fill_to(late_record);
+    Samples opening;
+    Samples reading;
+    Samples whole;
+    const std::vector<std::string> status{program(), "-C", repository.string(), "status", std::string(LongTask::task_id)};
+    Spawned shown;
+    for (auto _ : state) {
+        for (int round = 0; round < rounds; ++round) {
+            opening.add(microseconds([&] { task.open_again(); }) / 1e3);
+            reading.add(reading_ms(task.paths().journal()));
+        }
+        for (int round = 0; round < 3; ++round) {
+            std::filesystem::remove(task.paths().root / ".fold");
+            whole.add(microseconds([&] { task.open_again(); }) / 1e3);
+        }
+        (void)spawn_once(status);       // It leaves what the next one begins with.
+        shown = spawn_in_turns(rounds, status, {"true"}).first;
+        state.SetIterationTime(opening.median() / 1e3);
+    }
+    report(state, {"open of 100,000 records", "ms", opening.median(), reading.median(), "reading the file", {Aim::Of::value, 100}});
+    report(state, {"… without a snapshot", "ms", whole.median(), reading.median(), "reading the file", {}});
+    report(state, {"`agentforge status TASK` of them", "ms", shown.milliseconds, reading.median(), "reading the file", {Aim::Of::value, 100}});
+    report(state, {"… its memory", "MB", shown.megabytes, 0, "", {Aim::Of::value, 60}});
+}
+BENCHMARK(open_of_a_long_task)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace agentforge::bench

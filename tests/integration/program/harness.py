@@ -279,7 +279,7 @@ class ProgramTest(unittest.TestCase):
 
     def tasks(self):
         folder = self.repository / ".agentforge" / "tasks"
-        return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+        return sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) if folder.exists() else []
 
     def task(self):
         tasks = self.tasks()

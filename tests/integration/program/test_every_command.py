@@ -27,6 +27,7 @@ class TestEveryCommand(ProgramTest):
         self.assert_code(self.start("--exit-after", "intake"), 0)
         self.done = self.task()
         self.assert_code(self.start("--exit-after", "intake", "--approve", "intake", request="Another request"), 22)
+        (self.repository / "requests.txt").write_text("Add a slugify function\n", encoding="utf-8")
         self.waiting = next(task for task in self.tasks() if task != self.done)
         self.environment["AGENTFORGE_LLM_BACKEND"] = "replay"
         self.environment["AGENTFORGE_LLM_TRANSCRIPT"] = str(TRANSCRIPT)
@@ -42,6 +43,8 @@ class TestEveryCommand(ProgramTest):
             "review": (("--dry-run", "textkit"), 0),
             "test": (("--dry-run",), 1),
             "document": (("--dry-run", "textkit"), 0),
+            "gc": (("--dry-run",), 0),
+            "run": (("--dry-run", "requests.txt"), 0),
             "audit verify": ((self.done,), 0),
             "check": ((), 0),
             "fix": (("V-000000000000",), 1),

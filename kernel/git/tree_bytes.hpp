@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <agentforge/result.hpp>
+
+namespace agentforge::kernel {
+
+/// How much trees hold that no tree before them held: each object counts once, at its size uncompressed. One thread at a time.
+class TreeBytes {
+public:
+    [[nodiscard]] static Result<TreeBytes> open(const std::filesystem::path& repository);
+    TreeBytes(TreeBytes&&) noexcept;
+    TreeBytes& operator=(TreeBytes&&) noexcept;
+    ~TreeBytes();
+    /// `id`: a tree or a commit. What is missing counts nothing.
+    std::uint64_t add(const std::string& id);
+
+private:
+    struct State;
+    explicit TreeBytes(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace agentforge::kernel

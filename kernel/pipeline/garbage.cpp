@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/garbage.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/clock.hpp"
+#include "base/hash.hpp"
+#include "base/ids.hpp"
+#include "git/archives.hpp"
+#include "git/objects.hpp"
+#include "git/tree_bytes.hpp"
+#include "pipeline/session.hpp"
+
+namespace agentforge::kernel {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t disk_block = 512;
+
+std::uint64_t bytes_on_disk(const fs::path& path) {
+    struct stat found {};
+    return ::lstat(path.c_str(), &found) == 0 && found.st_nlink > 0 ? static_cast<std::uint64_t>(found.st_blocks) * disk_block : 0;
+}
+
+/// Of a folder and all in it; a file with another name elsewhere takes nothing.
+std::uint64_t bytes_below(const fs::path& folder) {
+    std::uint64_t bytes = bytes_on_disk(folder);
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end; !error && it != end; it.increment(error)) {
+        struct stat found {};
+        if (::lstat(it->path().c_str(), &found) == 0 && (found.st_nlink == 1 || S_ISDIR(found.st_mode))) { bytes += static_cast<std::uint64_t>(found.st_blocks) * disk_block; }
+    }
+    return bytes;
+}
+
+fs::path worktrees_of(const GarbagePlace& place) {
+    return fs::path(place.state_directory) / "worktrees" / sha256(place.repository.git_directory().string()).substr(0, 12);
+}
+
+std::string refs_of_task(const std::string& task) { return "refs/agentforge/" + task + "/"; }
+
+/// Nothing more will be done with it: a failed one can be resumed.
+bool is_over(const TaskState& state) { return state.status == TaskStatus::completed || state.status == TaskStatus::aborted; }
+
+/// The other tasks whose records the journal goes on from.
+Result<std::vector<std::string>> ancestors_of(const TaskPaths& paths) {
+    AF_TRY(const std::vector<JournalFile> files, Journal::files(paths.journal()));
+    std::vector<std::string> tasks;
+    for (std::size_t index = 1; index < files.size(); ++index) { tasks.push_back(files[index].path.stem().string()); }
+    return tasks;
+}
+
+/// Why the trees of an ended task are the only place of its change; empty where they are not.
+Result<std::string> only_place_of_change(const Repository& repository, const TaskState& state) {
+    if (state.status == TaskStatus::aborted || state.tree == state.base_tree) { return std::string(); }
+    if (state.commit.empty()) { return std::string("its change is on no branch"); }
+    AF_TRY(const auto branch, repository.branch_commit(state.branch));
+    return branch ? std::string() : "the branch " + state.branch + " is gone, so its change is nowhere else";
+}
+
+/// All that decides what may go, as it is now.
+struct Needs {
+    std::map<std::string, TaskState> ended;
+    std::map<std::string, std::string> forks;       ///< A task, and the fork that may go on from it.
+    std::set<std::string> open;                     ///< Tasks that may go on, or cannot be read.
+    std::vector<Error> problems;
+};
+
+Result<Needs> needs_of(const GarbagePlace& place) {
+    AF_TRY(const TaskListing listing, place.tasks.list());
+    Needs needs{{}, {}, {}, listing.problems};
+    for (const TaskSummary& task : listing.tasks) {
+        const TaskPaths paths = place.tasks.paths(task.task_id);
+        const bool may_be_over = task.status == to_string(TaskStatus::completed) || task.status == to_string(TaskStatus::aborted);
+        if (may_be_over) {
+            auto state = read_task_state(place.tasks, task.task_id);
+            if (!state.ok()) { needs.problems.push_back(state.error()); }
+            if (state.ok() && is_over(*state)) {
+                needs.ended.emplace(task.task_id, std::move(*state));
+                continue;
+            }
+        }
+        needs.open.insert(task.task_id);
+        const auto ancestors = ancestors_of(paths);
+        if (!ancestors.ok()) {
+            if (ancestors.error().kind != ErrorKind::not_found) { needs.problems.push_back(ancestors.error()); }
+            continue;
+        }
+        for (const std::string& ancestor : *ancestors) { needs.forks.emplace(ancestor, task.task_id); }
+    }
+    return needs;
+}
+
+/// Why nothing of a task may go; empty where it may.
+std::string why_kept(const GarbagePlace& place, const GarbagePolicy& policy, const Needs& needs, const std::string& task, const TaskState& state) {
+    if (TaskLock::holder(place.tasks.paths(task))) { return "a process has it"; }
+    if (const auto fork = needs.forks.find(task); fork != needs.forks.end()) { return "the task " + fork->second + ", forked from it, may go on"; }
+    const auto last = parse_time(state.updated_at);
+    if (!last.ok() || *last >= policy.before) { return "it is too young"; }
+    return {};
+}
+
+/// Blobs of a task that its archive holds, too.
+std::optional<Garbage> blobs_of(const GarbagePlace& place, const std::string& task) {
+    const fs::path folder = place.tasks.paths(task).blobs();
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) { return std::nullopt; }
+    const std::uint64_t bytes = bytes_below(folder);
+    return bytes == 0 ? std::nullopt : std::optional(Garbage{GarbageKind::blobs, task, folder.string(), 1, bytes});
+}
+
+Result<bool> is_archived(const GarbagePlace& place, const std::string& task) {
+    AF_TRY(const auto refs, refs_below(place.repository.work_directory(), "refs/agentforge/archive/" + task));
+    return std::ranges::any_of(refs, [&](const RefTarget& ref) { return ref.name == "refs/agentforge/archive/" + task; });
+}
+
+Result<void> find_in_task(const GarbagePlace& place, const GarbagePolicy& policy, const Needs& needs, const std::string& task, const TaskState& state, GarbagePlan& plan) {
+    AF_TRY(auto refs, refs_below(place.repository.work_directory(), refs_of_task(task)));
+    const auto blobs = policy.blobs ? blobs_of(place, task) : std::nullopt;
+    if (refs.empty() && !blobs) { return {}; }
+    std::string why = why_kept(place, policy, needs, task, state);
+    if (why.empty()) { AF_TRY(why, only_place_of_change(place.repository, state)); }
+    if (!why.empty()) {
+        plan.kept.push_back({task, std::move(why)});
+        return {};
+    }
+    if (!refs.empty()) { plan.items.push_back({GarbageKind::refs, task, refs_of_task(task), refs.size(), 0}); }
+    if (!blobs) { return {}; }
+    AF_TRY(const bool archived, is_archived(place, task));
+    if (archived) { plan.items.push_back(*blobs); } else { plan.kept.push_back({task, "its archive does not hold its blobs"}); }
+    return {};
+}
+
+/// Worktrees of ended tasks whose process died before it removed them, and of tasks that are gone.
+void find_worktrees(const GarbagePlace& place, const Needs& needs, GarbagePlan& plan) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(worktrees_of(place), error)) {
+        const std::string task = entry.path().filename().string();
+        if (!is_task_id(task) || !entry.is_directory(error) || needs.open.contains(task)) { continue; }
+        const bool is_there = fs::exists(place.tasks.paths(task).root, error);
+        if (is_there && (!needs.ended.contains(task) || TaskLock::holder(place.tasks.paths(task)))) { continue; }
+        plan.items.push_back({GarbageKind::worktree, task, entry.path().string(), 1, bytes_below(entry.path())});
+    }
+}
+
+/// What each task's refs alone keep, when those before it are gone.
+Result<void> count_refs(const GarbagePlace& place, GarbagePlan& plan) {
+    if (std::ranges::none_of(plan.items, [](const Garbage& item) { return item.kind == GarbageKind::refs; })) { return {}; }
+    const fs::path repository = place.repository.work_directory();
+    AF_TRY(TreeBytes seen, TreeBytes::open(repository));
+    AF_TRY(const auto all, refs_below(repository, "refs/"));
+    const auto goes = [&](const RefTarget& ref) {
+        return std::ranges::any_of(plan.items, [&](const Garbage& item) { return item.kind == GarbageKind::refs && ref.name.starts_with(item.place); });
+    };
+    for (const RefTarget& ref : all) { if (!goes(ref)) { seen.add(ref.id); } }
+    for (Garbage& item : plan.items) {
+        if (item.kind != GarbageKind::refs) { continue; }
+        for (const RefTarget& ref : all) { if (ref.name.starts_with(item.place)) { item.bytes += seen.add(ref.id); } }
+    }
+    return {};
+}
+
+Result<void> remove_worktree(const GarbagePlace& place, const Garbage& item) {
+    const fs::path repository = place.repository.work_directory();
+    AF_CHECK(Worktree::remove(repository, fs::path(item.place) / "work", item.task));
+    AF_CHECK(Worktree::remove(repository, fs::path(item.place) / "verify", item.task + "-verify"));
+    std::error_code error;
+    fs::remove_all(item.place, error);
+    return error ? Result<void>(Error{"AF-ORCH-080", "the worktree could not be removed: " + error.message(), item.place, "see whose files lie there", ErrorKind::io}) : Result<void>();
+}
+
+}  // namespace
+
+std::string_view to_string(GarbageKind kind) noexcept {
+    switch (kind) {
+        case GarbageKind::worktree: return "worktree";
+        case GarbageKind::refs: return "refs";
+        case GarbageKind::blobs: return "blobs";
+    }
+    return "unknown";
+}
+
+Result<GarbagePlan> find_garbage(const GarbagePlace& place, const GarbagePolicy& policy) {
+    AF_TRY(Needs needs, needs_of(place));
+    GarbagePlan plan;
+    find_worktrees(place, needs, plan);
+    for (const auto& [task, state] : needs.ended) { AF_CHECK(find_in_task(place, policy, needs, task, state, plan)); }
+    AF_CHECK(count_refs(place, plan));
+    plan.problems = std::move(needs.problems);
+    return plan;
+}
+
+Result<bool> remove_garbage(const GarbagePlace& place, const GarbagePolicy& policy, const Garbage& item) {
+    const TaskPaths paths = place.tasks.paths(item.task);
+    std::error_code error;
+    std::optional<TaskLock> lock;
+    if (fs::exists(paths.root, error)) {
+        auto taken = TaskLock::acquire(paths, "gc", format_time(SystemClock().now()));
+        if (!taken.ok()) { return false; }
+        lock.emplace(std::move(*taken));
+        const auto state = read_task_state(place.tasks, item.task);
+        if (!state.ok() || !is_over(*state)) { return false; }
+        const auto last = parse_time(state->updated_at);
+        if (item.kind != GarbageKind::worktree && (!last.ok() || *last >= policy.before)) { return false; }
+    } else if (item.kind != GarbageKind::worktree) {
+        return false;
+    }
+    switch (item.kind) {
+        case GarbageKind::worktree: AF_CHECK(remove_worktree(place, item)); break;
+        case GarbageKind::refs: AF_CHECK(place.repository.drop_refs(item.task)); break;
+        case GarbageKind::blobs:
+            fs::remove_all(item.place, error);
+            if (error) { return Error{"AF-ORCH-080", "the blobs could not be removed: " + error.message(), item.place, "see whose files lie there", ErrorKind::io}; }
+            break;
+    }
+    return true;
+}
+
+}  // namespace agentforge::kernel

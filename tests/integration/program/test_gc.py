@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ended tasks leave behind is freed, and nothing that somebody needs."""
+
+import shutil
+import subprocess
+import threading
+
+from harness import ProgramTest, main
+
+
+class TestGc(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def refs(self, task):
+        return self.git("for-each-ref", "--format=%(refname)", f"refs/agentforge/{task}").split()
+
+    def collect(self, *arguments):
+        return self.assert_code(self.run_program("gc", "--older-than", "0", "--json", *arguments), 0).json
+
+    def assert_kept(self, task, why, *arguments):
+        before = self.refs(task)
+        kept = [each["why"] for each in self.collect(*arguments)["kept"] if each["task_id"] == task]
+        self.assertEqual(len(kept), 1)
+        self.assertIn(why, kept[0])
+        self.assertEqual(before, self.refs(task))
+
+    def test_a_dry_run_names_what_goes_with_its_size_and_removes_nothing(self):
+        self.assert_code(self.start(), 0)
+        task = self.task()
+        before = self.refs(task)
+        planned = self.collect("--dry-run")
+        self.assertEqual([("refs", task, len(before))], [(item["kind"], item["task_id"], item["count"]) for item in planned["freed"]])
+        self.assertGreater(planned["bytes"], 1000)
+        self.assertEqual(before, self.refs(task))
+        self.assertIn("Would free", self.assert_code(self.run_program("gc", "--older-than", "0", "--dry-run"), 0).out)
+
+    def test_of_a_delivered_task_the_trees_go_and_journal_and_commit_stay(self):
+        self.assert_code(self.start(), 0)
+        task = self.task()
+        self.assertEqual(len(self.collect()["freed"]), 1)
+        self.assertEqual(self.refs(task), [])
+        self.git("gc", "--quiet", "--prune=now")
+        self.assert_journal_verifies(task)
+        for command in ("status", "logs", "cost", "diff"):
+            self.assert_code(self.run_program(command, task), 0)
+        self.assert_code(self.run_program("inspect", task, "--step", "5"), 0)
+        self.assertEqual(self.collect()["freed"], [])
+
+    def test_a_young_task_stays_whole(self):
+        self.assert_code(self.start(), 0)
+        outcome = self.assert_code(self.run_program("gc"), 0)
+        self.assertIn("too young", outcome.out)
+        self.assertNotEqual(self.refs(self.task()), [])
+
+    def test_a_waiting_task_goes_on_after_everything_was_collected(self):
+        self.assert_code(self.start("--approve", "red"), 22)
+        self.assertEqual(self.collect("--blobs")["freed"], [])
+        self.git("gc", "--quiet", "--prune=now")
+        self.assert_code(self.go_on("approve", self.task()), 0)
+
+    def test_a_paused_task_can_still_be_resumed(self):
+        self.assert_code(self.start("--set", "limits.max_steps=12"), 22)
+        before = self.refs(self.task())
+        self.assertNotEqual(before, [])
+        self.assertEqual(self.collect()["freed"], [])
+        self.assertEqual(before, self.refs(self.task()))
+
+    def test_a_change_that_is_on_no_branch_stays(self):
+        self.assert_code(self.start("--exit-after", "green"), 0)
+        self.assert_kept(self.task(), "on no branch")
+
+    def test_a_change_whose_branch_was_deleted_stays(self):
+        self.assert_code(self.start(), 0)
+        self.git("branch", "-D", f"agentforge/{self.task()}")
+        self.assert_kept(self.task(), "is gone")
+
+    def test_what_a_fork_goes_on_from_stays(self):
+        self.assert_code(self.start(), 0)
+        parent = self.task()
+        self.assert_code(self.run_program("fork", parent, "--from-step", "12", "--no-resume"), 0)
+        self.assert_kept(parent, "forked from it", "--blobs")
+
+    def test_blobs_go_only_when_asked_and_come_back_from_the_archive(self):
+        self.assert_code(self.start(), 0)
+        task = self.task()
+        blobs = self.task_folder() / "artifacts" / "blobs"
+        self.collect()
+        self.assertTrue(blobs.exists())
+        self.assertEqual(["blobs"], [item["kind"] for item in self.collect("--blobs")["freed"]])
+        self.assertFalse(blobs.exists())
+        self.assert_journal_verifies(task)
+        self.assert_error(self.run_program("inspect", task, "--step", "5"), "AF-JRNL-011")
+        shutil.rmtree(self.task_folder())
+        self.assert_code(self.run_program("archive", "restore", task), 0)
+        self.assert_code(self.run_program("inspect", task, "--step", "5"), 0)
+
+    def test_the_worktree_of_a_task_that_is_gone_goes(self):
+        self.assert_code(self.start("--approve", "red"), 22)
+        task = self.task()
+        self.assertEqual(self.collect()["freed"], [])
+        shutil.rmtree(self.task_folder())
+        freed = self.collect()["freed"]
+        self.assertEqual([("worktree", task)], [(item["kind"], item["task_id"]) for item in freed])
+        self.assertGreater(freed[0]["bytes"], 0)
+        self.assertNotIn(task, self.git("worktree", "list"))
+
+    def test_a_span_that_is_none_is_refused(self):
+        self.assert_error(self.run_program("gc", "--older-than", "yesterday"), "AF-CLI-180")
+
+
+class TestGitGc(ProgramTest):
+    def test_git_gc_at_any_moment_breaks_nothing(self):
+        self.make_repository()
+        over = threading.Event()
+        rounds = []
+
+        def collect():
+            while not over.is_set():
+                subprocess.run(["git", "-C", str(self.repository), "-c", "gc.reflogExpire=now", "gc", "--quiet", "--prune=now"], env=self.environment, check=False, capture_output=True)
+                rounds.append(1)
+
+        collector = threading.Thread(target=collect)
+        collector.start()
+        try:
+            outcome = self.start()
+        finally:
+            over.set()
+            collector.join()
+        self.assert_code(outcome, 0)
+        self.assertGreater(len(rounds), 3)
+        self.git("fsck", "--no-dangling")
+        self.assert_code(self.run_program("audit", "verify", self.task()), 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many requests by one command: each a task of its own, nothing done twice, and nobody takes others along."""
+
+import json
+import os
+import signal
+
+import yaml
+
+from harness import SOURCE, TRANSCRIPT, ProgramTest, main, short_transcript, wait_until
+from model_server import KEY, ModelServer
+
+
+class TestRun(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.file = self.folder / "requests.txt"
+        self.options = {"exit_after": "intake", "transcript": str(TRANSCRIPT)}
+
+    def write(self, *requests, **options):
+        self.file.write_text("# what is to be done\n\n" + "".join(json.dumps({"request": request, **self.options, **options}) + "\n" for request in requests), encoding="utf-8")
+
+    def run_file(self, *arguments, file=None, **options):
+        return self.run_program("run", file or self.file, *arguments, **options)
+
+    def test_each_request_is_a_task_and_the_table_says_what_became_of_it(self):
+        self.write("Add a slugify function", "Add a second function", "Add a third function")
+        outcome = self.assert_code(self.run_file("--jobs", "2"), 0)
+        self.assertEqual(len(self.tasks()), 3)
+        for task in self.tasks():
+            self.assertIn(task, outcome.out)
+            self.assert_code(self.run_program("inspect", task), 0)
+        self.assertIn("3 requests: 3 completed", outcome.out)
+        self.assertIn("[3/3]", outcome.err)
+
+    def test_the_same_file_again_does_nothing_twice(self):
+        self.write("Add a slugify function", "Add a second function")
+        self.assert_code(self.run_file(), 0)
+        before = {task: len(self.journal(task)) for task in self.tasks()}
+        again = self.assert_code(self.run_file("--json"), 0).json
+        self.assertEqual(before, {task: len(self.journal(task)) for task in self.tasks()})
+        self.assertEqual([True, True], [task["done_before"] for task in again["tasks"]])
+
+    def test_what_was_added_to_the_file_is_done_and_an_equal_line_is_a_task_of_its_own(self):
+        self.write("Add a slugify function")
+        self.assert_code(self.run_file(), 0)
+        self.write("Add a slugify function", "Add a slugify function", "Add a third function")
+        planned = self.assert_code(self.run_file("--dry-run", "--json"), 0).json
+        self.assertEqual(["leave", "start", "start"], [task["plan"] for task in planned["tasks"]])
+        self.assertEqual(len(self.tasks()), 1)
+        self.assert_code(self.run_file(), 0)
+        self.assertEqual(len(self.tasks()), 3)
+
+    def test_another_name_is_another_run(self):
+        self.write("Add a slugify function")
+        self.assert_code(self.run_file("--name", "monday"), 0)
+        self.assert_code(self.run_file("--name", "tuesday"), 0)
+        self.assertEqual(len(self.tasks()), 2)
+        self.assert_error(self.run_file("--name", "../monday"), "AF-CLI-174")
+
+    def test_what_is_asked_ends_with_22_and_goes_on_when_it_was_answered(self):
+        self.write("Add a slugify function", approve=["intake"])
+        asked = self.assert_code(self.run_file(), 22)
+        self.assertIn("1 asks", asked.out)
+        self.assertIn("escalations list", asked.out)
+        self.assert_code(self.run_program("approve", self.task(), "--no-resume"), 0)
+        self.assertIn("1 completed", self.assert_code(self.run_file(), 0).out)
+
+    def test_a_request_that_cannot_begin_leaves_the_others_alone(self):
+        self.file.write_text(json.dumps({"request": "Add a slugify function", **self.options, "pipeline": "none-such"}) + "\n" + json.dumps({"request": "Add another", **self.options}) + "\n", encoding="utf-8")
+        outcome = self.assert_code(self.run_file("--jobs", "1"), 1)
+        self.assertIn("1 completed, 1 not started", outcome.out)
+        self.assertIn("AF-PIPE-", outcome.out)
+        self.assertEqual(len(self.tasks()), 1)
+
+    def test_yaml_and_standard_input_say_the_same(self):
+        listed = self.folder / "requests.yaml"
+        listed.write_text(f"- request: Add a slugify function\n  exit_after: intake\n  set: {{llm.backend: replay, llm.transcript: {TRANSCRIPT}}}\n", encoding="utf-8")
+        self.assert_code(self.run_file(file=listed), 0)
+        line = json.dumps({"request": "Add a slugify function", **self.options}) + "\n"
+        self.assert_code(self.run_file(file="-", text_input=line), 0)
+        self.assert_code(self.run_file(file="-", text_input=line), 0)
+        self.assertEqual(len(self.tasks()), 2)
+
+    def test_words_alone_take_the_settings_of_the_command(self):
+        self.file.write_text("Add a slugify function\n", encoding="utf-8")
+        outcome = self.run_program("run", self.file, "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}")
+        self.assertIn("1 delivered", self.assert_code(outcome, 0).out)
+
+    def test_what_is_unknown_is_refused_with_its_line_before_anything_begins(self):
+        for text, words in (('Add a cache\n{"request": "x", "pipelin": "design"}\n', ("requests.txt:2", "pipelin", "`pipeline`")),
+                            ('{"request": "x", "supervised": "yes"}\n', ("requests.txt:1", "supervised", "true or false")),
+                            ('{"pipeline": "design"}\n', ("requests.txt:1", "`request`")),
+                            ('\n{"request": \n', ("requests.txt:2",)),
+                            ('{"request": "x", "approve": "spec"}\n', ("requests.txt:1", "approve"))):
+            self.file.write_text(text, encoding="utf-8")
+            self.assert_error(self.run_file(), "AF-CLI-170", *words)
+        self.file.write_text("# nothing\n\n", encoding="utf-8")
+        self.assert_error(self.run_file(), "AF-CLI-171")
+        listed = self.folder / "requests.yaml"
+        listed.write_text("- request: Add a cache\n- request: Add a login\n  modle: large\n", encoding="utf-8")
+        self.assert_error(self.run_file(file=listed), "AF-CLI-170", "requests.yaml:3", "`model`")
+        self.assertEqual(self.tasks(), [])
+
+
+class TestRunInterrupted(ProgramTest):
+    """The model's third request, which is in the first task, is where something happens."""
+
+    AT = 3
+
+    def begin(self, act, *others):
+        self.environment["SCRIPTED_MODEL_KEY"] = KEY
+        self.make_repository()
+        self.file = self.folder / "requests.txt"
+        lines = ["Add a slugify function", *(json.dumps({"request": request, "transcript": str(TRANSCRIPT)}) for request in others)]
+        self.file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self.process = None
+        server = ModelServer(short_transcript(), SOURCE / "config", before={self.AT: lambda: act()})
+        self.addCleanup(server.close)
+        self.model = ["--set", "llm.backend=openai", "--set", "llm.model=scripted", "--set", f"llm.base_url={server.url}/v1", "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY"]
+        self.process = self.spawn("run", self.file, "--jobs", "1", *self.model)
+        out, err = self.process.communicate()
+        return self.process.returncode, out, err
+
+    @staticmethod
+    def has_ended(process):
+        try:
+            with open(f"/proc/{process}/stat", encoding="utf-8") as stat:
+                return stat.read().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            return True
+
+    def process_of_the_task(self):
+        return json.loads((self.task_folder() / "lock").read_text(encoding="utf-8"))["pid"]
+
+    def go_on_to_the_end(self, count):
+        short = self.folder / "short.yaml"
+        short.write_text(yaml.safe_dump(short_transcript(), allow_unicode=True, sort_keys=False), encoding="utf-8")
+        again = self.run_program("run", self.file, "--set", "llm.backend=replay", "--set", f"llm.transcript={short}", "--json")
+        self.assert_code(again, 0)
+        self.assertEqual(["delivered"] * count, [task["outcome"] for task in again.json["tasks"]])
+        self.assertEqual(len(self.tasks()), count)
+
+    def test_a_task_that_is_killed_takes_no_other_along(self):
+        def kill():
+            os.kill(self.process_of_the_task(), signal.SIGKILL)
+            return False
+
+        code, out, err = self.begin(kill, "Add another")
+        self.assertEqual(code, 1, out + err)
+        self.assertIn("1 delivered, 1 interrupted", out)
+        self.assertIn("signal 9", out)
+        self.go_on_to_the_end(2)
+
+    def test_ctrl_c_saves_what_runs_and_the_next_run_goes_on(self):
+        def interrupt():
+            wait_until(lambda: self.process is not None, "the process")
+            os.kill(self.process.pid, signal.SIGINT)
+            wait_until(lambda: (self.task_folder() / "actions.yaml").exists(), "the journal")
+            return True
+
+        code, out, err = self.begin(interrupt, "Add another")
+        self.assertEqual(code, 23, out + err)
+        self.assertIn("1 not started, 1 paused", out)
+        self.assertEqual(self.journal()[-1]["type"], "task_paused")
+        self.go_on_to_the_end(2)
+
+    def test_the_command_itself_may_be_killed(self):
+        def kill():
+            wait_until(lambda: self.process is not None, "the process")
+            tasks.append(self.process_of_the_task())
+            os.kill(self.process.pid, signal.SIGKILL)
+            wait_until(lambda: self.has_ended(tasks[0]), "the end of the task's process")
+            return False
+
+        tasks = []
+
+        code, _, _ = self.begin(kill)
+        self.assertEqual(code, -signal.SIGKILL)
+        wait_until(lambda: self.has_ended(tasks[0]), "the end of the task's process")
+        self.assertEqual(self.journal()[-1]["type"], "task_paused")
+        self.go_on_to_the_end(1)
+
+
+if __name__ == "__main__":
+    main()
