@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "host/command_line.hpp"
 #include "host/display.hpp"
