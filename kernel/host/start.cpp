@@ -524,9 +524,8 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
                                        arguments->takes_path       ? "A file or folder, or what it is about in your own words; `-` reads it from standard input"
                                        : arguments->words_from_spec ? "What is to be tested, in your own words; without it, the specification's title says so"
                                                                     : "What is to be done, in your own words; `-` reads it from standard input")
-                                ->type_name(arguments->takes_path ? "PATH|REQUEST" : "REQUEST")
-                                ->may_be_empty();
-    if (!kind.words_from_spec) { request->required(); }
+                                ->type_name(arguments->takes_path ? "PATH|REQUEST" : "REQUEST");
+    if (!kind.words_from_spec) { request->required()->may_be_empty(); }
     if (arguments->goal.empty()) {
         add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default where it is set, else what the words of the request ask for)")->type_name("PIPELINE");
     }

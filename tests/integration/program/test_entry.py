@@ -192,6 +192,16 @@ class TestFromTests(EntryTest):
         self.assert_code(self.implement(self.tests_folder(), "--exit-after", "green", transcript=transcript), 0)
         self.assertEqual(self.steps()[0]["result"]["status"], "failure")
 
+    def test_a_person_is_asked_where_an_imported_test_contradicts_the_specification(self):
+        wrong = TESTS.replace('slugify("Hello, World!"), "hello-world"', 'slugify("Hello, World!"), "hello_world"')
+        transcript = only(short_transcript(), "green", "refactor", "deliver")
+        claim = {"to": "red", "tests": ["tests/test_slug.py::SlugifyTest::test_words_are_joined_by_hyphens_in_lower_case"], "criterion": "'Hello, World!' becomes 'hello-world'",
+                 "reason": "The test expects an underscore where the specification says a hyphen"}
+        entry(transcript, "green", 2)["tool_calls"] = call("complete", summary="One test is wrong.", file_notes={}, hand_back=claim)
+        outcome = self.assert_code(self.implement(self.tests_folder(wrong), transcript=transcript), 22)
+        self.assertEqual(self.records("cycle_started"), [], outcome)
+        self.assertIn("imported test_suite", self.records("stage_escalated")[0]["reason"])
+
     def test_tests_that_pass_already_end_the_task_without_a_model_call(self):
         text = TESTS.replace('slugify("?!"), ""', '"", ""')
         outcome = self.assert_error(self.implement(self.tests_folder(text)), "AF-EXT-008", "empty_slug")
