@@ -371,7 +371,7 @@ Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_
     };
     auto state = folded == nullptr ? store.state(task_id) : folds_all();
     if (!state.ok()) {
-        AF_CHECK(store.load(task_id));      // It says that there is no such task, and which was probably meant.
+        if (state.error().kind != ErrorKind::corrupt) { AF_CHECK(store.load(task_id)); }      // It says that there is no such task, and which was probably meant.
         return state.error();
     }
     if (state->task_id.empty()) { return no_records(task_id, store.paths(task_id)); }
