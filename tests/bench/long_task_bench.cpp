@@ -34,6 +34,7 @@ public:
                                            .base_branch = "",
                                            .supervised = false,
                                            .approve_stages = {},
+                                           .iterate_stages = {},
                                            .interactive = false};
         session_ = must(TaskSession::create(store_, task, created, clock_, "bench"));
         must(session_->record(records::TaskStarted{}));

@@ -25,6 +25,7 @@ std::unique_ptr<TaskSession> new_session(TaskStore& store, const PipelineTemplat
                                        .base_branch = "",
                                        .supervised = false,
                                        .approve_stages = {},
+                                       .iterate_stages = {},
                                        .interactive = false};
     auto session = must(TaskSession::create(store, task, created, clock, "bench"));
     must(session->record(records::TaskStarted{}));
@@ -42,6 +43,7 @@ void pass_stage(TaskSession& session) {
                                                   .conditions = {},
                                                   .asks = false,
                                                   .acts_later = {},
+                                                  .answers = {},
                                                   .duration_ms = 12}));
     must(session.record(records::StageCompleted{stage, std::string(64, 'c')}));
 }

@@ -36,6 +36,7 @@ protected:
                                                             .base_branch = "",
                                                             .supervised = false,
                                                             .approve_stages = {},
+                                                            .iterate_stages = {},
                                                             .interactive = false},
                                        clock_, "test", redactor_)
                        .value();
