@@ -21,7 +21,7 @@ public:
         : object_(object), pointer_(std::move(pointer)), where_(where) {}
 
     [[nodiscard]] Error wrong(std::string_view key, const std::string& why, std::string remedy = "see docs/iteration.md for the fields of a feedback file") const {
-        return Error{"AF-ESC-060", "`" + ellipsis(key, 80) + "` " + why, where_(pointer_ + "/" + std::string(key)), std::move(remedy), ErrorKind::invalid};
+        return Error{"AF-ESC-064", "`" + ellipsis(key, 80) + "` " + why, where_(pointer_ + "/" + std::string(key)), std::move(remedy), ErrorKind::invalid};
     }
     [[nodiscard]] Result<void> only(const std::vector<std::string>& known) const {
         for (const auto& [key, value] : object_) {
@@ -70,7 +70,7 @@ Result<FeedbackIssue> read_issue(const json::value& value, const std::string& po
     static const json::object none;
     const FeedbackReader reader(value.is_object() ? value.get_object() : none, pointer, where);
     if (!value.is_object()) {
-        return Error{"AF-ESC-060", must ? "an issue is a text, or a map with `location`, `issue` and `suggestion`" : "an issue is a map with `location`, `issue`, `suggestion` and `priority`", where(pointer),
+        return Error{"AF-ESC-064", must ? "an issue is a text, or a map with `location`, `issue` and `suggestion`" : "an issue is a map with `location`, `issue`, `suggestion` and `priority`", where(pointer),
                      "write `- {location: requirements.REQ-003, issue: \"…\"}`", ErrorKind::invalid};
     }
     AF_CHECK(reader.only(must ? std::vector<std::string>{"location", "issue", "suggestion"} : std::vector<std::string>{"location", "issue", "suggestion", "priority"}));
@@ -107,7 +107,7 @@ Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace
         pointer = "/feedback";
     }
     if (object == nullptr) {
-        return Error{"AF-ESC-060", "the feedback is no map", document.where(pointer), "write `overall_comments`, `specific_issues`, `must_address` or `should_consider`", ErrorKind::invalid};
+        return Error{"AF-ESC-064", "the feedback is no map", document.where(pointer), "write `overall_comments`, `specific_issues`, `must_address` or `should_consider`", ErrorKind::invalid};
     }
     const FeedbackReader reader(*object, pointer, where);
     AF_CHECK(reader.only({"overall_comments", "specific_issues", "must_address", "should_consider", "task_id", "stage", "iteration", "previous_version", "decision", "timestamp", "decided_by"}));
@@ -122,7 +122,7 @@ Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace
     AF_CHECK(read_list(reader, "specific_issues", std::nullopt, feedback.issues));
     AF_CHECK(read_list(reader, must_word, true, feedback.issues));
     AF_CHECK(read_list(reader, should_word, false, feedback.issues));
-    if (feedback.empty()) { return Error{"AF-ESC-060", "the feedback says nothing", document.source, "say what is to be changed, or approve", ErrorKind::invalid}; }
+    if (feedback.empty()) { return Error{"AF-ESC-064", "the feedback says nothing", document.source, "say what is to be changed, or approve", ErrorKind::invalid}; }
     AF_CHECK(check_size(feedback));
     return feedback;
 }
@@ -142,7 +142,7 @@ json::array to_json(const std::vector<FeedbackIssue>& issues) {
 
 Result<std::vector<FeedbackIssue>> issues_from(const json::value& list, const std::function<std::string(const std::string&)>& where) {
     std::vector<FeedbackIssue> issues;
-    if (!list.is_array()) { return Error{"AF-ESC-060", "the issues are no list", where(""), "write `- {location: …, issue: \"…\"}`", ErrorKind::invalid}; }
+    if (!list.is_array()) { return Error{"AF-ESC-064", "the issues are no list", where(""), "write `- {location: …, issue: \"…\"}`", ErrorKind::invalid}; }
     for (std::size_t index = 0; index < list.get_array().size(); ++index) {
         AF_TRY(FeedbackIssue issue, read_issue(list.get_array()[index], "/" + std::to_string(index), std::nullopt, where));
         issues.push_back(std::move(issue));
@@ -168,7 +168,7 @@ std::string in_words(const Feedback& feedback) {
 
 Result<void> check_size(const Feedback& feedback) {
     const auto too_long = [](const std::string& what, std::size_t is, std::size_t most, const char* unit) {
-        return Error{"AF-ESC-061", what + " has " + std::to_string(is) + " " + unit + "; at most " + std::to_string(most) + " are taken", "", "shorten it: a context holds little beside the work itself",
+        return Error{"AF-ESC-065", what + " has " + std::to_string(is) + " " + unit + "; at most " + std::to_string(most) + " are taken", "", "shorten it: a context holds little beside the work itself",
                      ErrorKind::invalid};
     };
     if (feedback.issues.size() > most_issues) { return too_long("the feedback", feedback.issues.size(), most_issues, "issues"); }

@@ -37,13 +37,13 @@ struct FeedbackPlace {
 };
 
 /// A feedback file: a map, or one under `feedback:`, with `overall_comments`, `specific_issues`, `must_address` and `should_consider`; the place and
-/// `decision: revise` may stand beside them. Errors: `invalid` AF-ESC-060 with file, line and field: an unknown key, a wrong value, another task, stage or version,
-/// nothing said; AF-ESC-061 it is too long for a context.
+/// `decision: revise` may stand beside them. Errors: `invalid` AF-ESC-064 with file, line and field: an unknown key, a wrong value, another task, stage or version,
+/// nothing said; AF-ESC-065 it is too long for a context.
 [[nodiscard]] Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace& about);
 
 /// `location`, `issue`, `suggestion`, `priority` of each, as records and files have them.
 [[nodiscard]] json::array to_json(const std::vector<FeedbackIssue>& issues);
-/// Errors: AF-ESC-060, placed by `where`, which is given the JSON pointer of what is wrong below the list.
+/// Errors: AF-ESC-064, placed by `where`, which is given the JSON pointer of what is wrong below the list.
 [[nodiscard]] Result<std::vector<FeedbackIssue>> issues_from(const json::value& list, const std::function<std::string(const std::string&)>& where);
 
 /// `requirements.REQ-003: Missing acceptance criteria (Add measurable ones)`
@@ -51,7 +51,7 @@ struct FeedbackPlace {
 /// All of it as one text, for whoever knows only texts: what must be addressed first.
 [[nodiscard]] std::string in_words(const Feedback& feedback);
 
-/// What a context has room for beside the work itself. Errors: AF-ESC-061.
+/// What a context has room for beside the work itself. Errors: AF-ESC-065.
 [[nodiscard]] Result<void> check_size(const Feedback& feedback);
 
 }  // namespace agentforge::kernel

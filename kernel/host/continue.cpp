@@ -63,11 +63,11 @@ int run_continue(Program& program, const ContinueArguments& arguments) {
 
 void add_continue(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ContinueArguments>();
-    const Command command = add_subcommand(app, "continue", "Go on with a task beyond its end: with the stages that follow, or with its last artifact to be revised");
+    const Command command = add_subcommand(app, "continue", "Go on with a task after its end: with more stages, or with its last artifact revised");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
-    const Option extend_to = *add_option(*command, "--extend-to", arguments->options.extend_to, "End after this stage (default: where the pipeline that follows ends); an artifact that waits for you is approved by it")->type_name("STAGE");
+    const Option extend_to = *add_option(*command, "--extend-to", arguments->options.extend_to, "End after this stage, not where what follows ends; an artifact that waits for you is approved by it")->type_name("STAGE");
     add_flag(*command, "--revise", arguments->options.revise, "Show the last artifact to you again, to have it revised")->excludes(extend_to);
-    add_option(*command, "--accept-stale", arguments->options.accept_stale, "Build on the task's artifacts though files that they name were changed since; why goes into the journal")->type_name("REASON");
+    add_option(*command, "--accept-stale", arguments->options.accept_stale, "Go on though files that the artifacts name were changed since; the reason goes into the journal")->type_name("REASON");
     add_flag_callback(*command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); }, "Wait for a person where one is needed");
     add_run_output(command, program);
     command->footer("Examples:\n"

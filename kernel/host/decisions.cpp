@@ -148,7 +148,7 @@ void add_decisions(CLI::App& app, Program& program) {
     add_option(approve, "--edited", approved->edited, "Do this instead: a YAML or JSON file with an action's `tool` and `arguments`; `-` is standard input")->type_name("FILE")->excludes(edit);
     add_flag(approve, "--exit", approved->exit, "Accept the artifact as the last one: the task ends here with it")->excludes(edit);
     finish(approve, approved);
-    const auto [reject, rejected] = add("reject", "Refuse what the task shows: an artifact that iterates goes back to the stage before, any other ends its task; an action is not done",
+    const auto [reject, rejected] = add("reject", "Refuse what the task shows: an artifact goes back a stage or ends its task, an action is not done",
                                         "Examples:\n"
                                         "  agentforge reject 1f2e3d4c\n"
                                         "  agentforge reject ACT-20260102-add-oauth2-1f2e3d4c-green-7 --feedback \"Put it into lib/\"", false);
@@ -162,7 +162,7 @@ void add_decisions(CLI::App& app, Program& program) {
                                          "  agentforge feedback 1f2e3d4c --file feedback.yaml", false);
     revised->revises = true;
     const Option comment = *add_option(feedback, "text", revised->feedback, "What to change")->type_name("COMMENT");
-    add_option(feedback, "--file", revised->file, "The same as a YAML file: `specific_issues`, `must_address`, `should_consider` (docs/iteration.md); `-` is standard input")->type_name("FILE")->excludes(comment);
+    add_option(feedback, "--file", revised->file, "The same in a YAML file, place by place (docs/iteration.md); `-` is standard input")->type_name("FILE")->excludes(comment);
     finish(feedback, revised);
 }
 

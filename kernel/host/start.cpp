@@ -388,7 +388,7 @@ void review_again(StartArguments& arguments) {
         AF_TRY(const std::string id, project.tasks().resolve(task));
         AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
         if (state.commit.empty()) {
-            return Error{"AF-CLI-170", "task " + id + " has delivered no commit that could be reviewed again (it is " + std::string(to_string(state.status)) + ")", "",
+            return Error{"AF-CLI-177", "task " + id + " has delivered no commit that could be reviewed again (it is " + std::string(to_string(state.status)) + ")", "",
                          "`agentforge resume " + id + "` goes on with it; in the pipeline loop it is reviewed before it delivers", ErrorKind::conflict};
         }
         *base = TaskBase{state.commit, delivered_tree(state), state.branch};
@@ -427,7 +427,7 @@ void add_task_options(const Command& command, Program& program, const std::share
     add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
     add_flag(*command, "--interactive", arguments->interactive, "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
-    const Option iterate = add_flag(*command, "--iterate", arguments->iterate, "Show the artifact of each stage that iterates to you: approve it, have it revised, go back, or end with it");
+    const Option iterate = add_flag(*command, "--iterate", arguments->iterate, "Show each artifact that iterates to you: approve it, have it revised, go back, or end with it");
     const Option iterate_at = *add_option(*command, "--iterate-at", arguments->iterate_at, "The same for this stage alone; may be repeated")->type_name("STAGE")->repeatable();
     iterate_at->excludes(iterate);
     add_flag(*command, "--no-iterate", arguments->no_iterate, "Show none, though you sit at the terminal: what satisfies its contract counts")->excludes(iterate)->excludes(iterate_at);

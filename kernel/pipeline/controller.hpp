@@ -167,7 +167,7 @@ public:
     [[nodiscard]] Result<void> provide_feedback(std::string_view task_id, std::string_view feedback);
     /// The same, of an action too. Returns the id of what was decided on. Errors also: AF-ESC-004 somebody was first; AF-ESC-035 what is shown now is
     /// something else; AF-ESC-036 an action is decided on by its id or hash only: the task may show another one by now; AF-ESC-039 the changed
-    /// action cannot be done; AF-ESC-037 an artifact cannot be changed here; AF-ESC-062 an action was to be decided on as an artifact; those of continue_ended for `extend`; AF-ESC-047 a file of what is approved was changed since it was shown.
+    /// action cannot be done; AF-ESC-037 an artifact cannot be changed here; AF-ESC-066 an action was to be decided on as an artifact; those of continue_ended for `extend`; AF-ESC-047 a file of what is approved was changed since it was shown.
     [[nodiscard]] Result<std::string> decide(std::string_view task_id, const PersonDecision& decision);
 
     /// The state as the journal has it; also while another process runs the task.

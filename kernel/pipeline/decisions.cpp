@@ -129,7 +129,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
     if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (action && (!decision.decision.empty() || !decision.issues.empty())) {
-        return Error{"AF-ESC-062", id + " is an action, and this decides on an artifact", id, "approve or reject the action: agentforge approve " + id + ", agentforge reject " + id, ErrorKind::invalid};
+        return Error{"AF-ESC-066", id + " is an action, and this decides on an artifact", id, "approve or reject the action: agentforge approve " + id + ", agentforge reject " + id, ErrorKind::invalid};
     }
     if (action) {
         AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(id));

@@ -377,7 +377,7 @@ Result<void> People::collect_approval(const std::function<Result<void>()>& befor
     if (decision->decision == "extend") {
         auto found = more_stages(task_.setup, task_.state(), *decision);
         if (!found.ok()) {
-            return Error{"AF-ESC-063", "the task cannot go on as " + open.id + " was answered: " + found.error().message, (task_.setup.escalations.directory() / (open.id + ".resolution.yaml")).string(),
+            return Error{"AF-ESC-067", "the task cannot go on as " + open.id + " was answered: " + found.error().message, (task_.setup.escalations.directory() / (open.id + ".resolution.yaml")).string(),
                          "correct that file, or remove it and answer again; " + found.error().remedy, ErrorKind::conflict};
         }
         more = std::move(*found);

@@ -235,7 +235,8 @@ Result<void> Fold::extend(const records::Extension& extension) {
     for (std::size_t index = stages.size(); index < longer.stages.size(); ++index) {
         StageState entry;
         entry.name = longer.stages[index].name;
-        stages.push_back(std::move(entry));
+        const bool known = index < state_.stages.size() && state_.stages[index].name == entry.name;     // It was entered before the task went back: its limits go on.
+        stages.push_back(known ? state_.stages[index] : std::move(entry));
     }
     state_.stages = std::move(stages);
     state_.exit_after = longer.exit_stage == extension.exit_stage ? std::nullopt : std::optional(extension.exit_stage);

@@ -30,7 +30,7 @@
 //   7. No stage is gone back to more often than its `max_cycles`, since a person was last asked about that.
 //   8. A record that is refused changes nothing.
 //   9. The files that the state names lie below the task's folder.
-//  10. What a completed stage was done by stays its template, whatever stages are added behind it.
+//   10. What a completed stage was done by stays its template, whatever stages are added behind it.
 #pragma once
 
 #include <string>

@@ -81,7 +81,8 @@ std::optional<std::size_t> stage_before_rejected(const TaskState& state) {
 unsigned artifact_version(const StageState& stage) {
     if (stage.history.empty()) { return 1; }
     const ShownVersion& last = stage.history.back();
-    return last.artifact_hash == stage.artifact_hash ? last.version : last.version + 1;
+    const bool sent_back = last.decision == "revise" || last.decision == "reject";      // What comes of that is another version, even if it says the same.
+    return !sent_back && last.artifact_hash == stage.artifact_hash ? last.version : last.version + 1;
 }
 
 ArtifactState artifact_state(const TaskState& state, std::size_t index) {

@@ -66,7 +66,7 @@ struct Effort {
 
 /// An artifact that was put before a person, and what they decided.
 struct ShownVersion {
-    unsigned version = 0;           ///< From 1; the same again where the same artifact is shown again.
+    unsigned version = 0;           ///< From 1; the same again where an artifact is shown again that was not sent back.
     std::string artifact_hash;
     std::string presented_at;
     std::string decision;           ///< `approve`, `revise`, `reject`, `exit`, `extend`; empty: none yet.

@@ -467,15 +467,15 @@ class SpecDecisions(unittest.TestCase):
         self.assertFalse("types are checked after every edit" in self.text, "the page lists a difference that there is none of")
 
     def test_what_is_not_there_is_listed(self):
-        for word in ("`--iterate`", "metrics", "layer-dependencies", "`continue`"):
+        for word in ("metrics", "layer-dependencies", "contracts_path"):
             self.assertIn(word, self.absent)
 
     def test_no_command_or_option_that_is_listed_as_not_there_exists(self):
         grammar = json.loads(subprocess.run([PROGRAM, "help", "--json"], capture_output=True, text=True, check=True).stdout)
         commands = {command["name"].split()[-1] for command in grammar["commands"]}
         options = set(re.findall(r'"(--[a-z-]+)"', json.dumps(grammar)))
-        listed = [word for line in self.absent.splitlines() if line.startswith("|") for word in re.findall(r"`([a-z]+|--[a-z-]+)`", line.split("|")[1])]
-        self.assertGreaterEqual(len(listed), 5)
+        listed = [word for line in self.absent.splitlines() if line.startswith("|") for word in re.findall(r"`([a-z_]+|--[a-z-]+)`", line.split("|")[1])]
+        self.assertGreaterEqual(len(listed), 3)
         self.assertEqual([word for word in listed if word in options | commands], [])
 
 

@@ -183,7 +183,7 @@ class LoopCommandTests(LoopTest):
 
     def test_review_force_of_a_task_that_delivered_nothing_is_refused(self):
         self.assert_code(self.loop(model.good(), "--exit-after", "plan"), 0)
-        self.assert_error(self.go_on("review", self.task(), "--force"), "AF-CLI-170")
+        self.assert_error(self.go_on("review", self.task(), "--force"), "AF-CLI-177")
 
     def test_status_says_which_step_of_the_plan_it_is_at(self):
         tries = [model.fails(visit=visit, run=run) for visit, runs in ((1, (2,)), (2, (1,)), (3, (1,))) for run in runs]

@@ -41,7 +41,7 @@ TEST(FeedbackFile, takes_lists_of_texts_whose_first_word_may_be_a_place) {
 TEST(FeedbackFile, about_another_version_is_refused_with_its_line) {
     const auto feedback = read("overall_comments: Better\niteration: 1\n");
     ASSERT_FALSE(feedback.ok());
-    EXPECT_EQ(feedback.error().code, "AF-ESC-060");
+    EXPECT_EQ(feedback.error().code, "AF-ESC-064");
     EXPECT_TRUE(feedback.error().where.starts_with("feedback.yaml:2:")) << feedback.error().where;
 }
 
@@ -52,7 +52,7 @@ TEST(FeedbackFile, that_has_an_unknown_key_names_the_nearest) {
 }
 
 TEST(FeedbackFile, with_more_than_a_context_holds_is_refused) {
-    EXPECT_EQ(read("must_address: ['" + std::string(4100, 'x') + "']\n").error().code, "AF-ESC-061");
+    EXPECT_EQ(read("must_address: ['" + std::string(4100, 'x') + "']\n").error().code, "AF-ESC-065");
     EXPECT_TRUE(read("should_consider: ['" + std::string(4100, 'x') + "']\n").ok());
 }
 

@@ -177,7 +177,7 @@ TEST(ManPage, HasTheSectionsOfAManual) {
 
 TEST(ManPage, CallsAnArgumentWhatItsSynopsisCallsIt) {
     const std::string page = answer({"help", "feedback", "--man"}).out;
-    EXPECT_THAT(page, HasSubstr(" TASK COMMENT\n"));
+    EXPECT_THAT(page, HasSubstr(" TASK [COMMENT]\n"));
     EXPECT_THAT(page, HasSubstr(".TP\n\\fITASK\\fR\n"));
     EXPECT_THAT(page, HasSubstr(".TP\n\\fICOMMENT\\fR\n"));
 }
@@ -255,7 +255,7 @@ TEST(WrongUse, QuotesAWordOfSeveralLinesWithoutBeginningALineWithIt) {
 TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
         {{"resume"}, "`agentforge resume` needs TASK"},
-        {{"feedback", "t"}, "`agentforge feedback` needs COMMENT"},
+        {{"feedback"}, "`agentforge feedback` needs TASK"},
         {{"start", "a", "b"}, "`agentforge start` does not take `b`; a text of several words wants quotes"},
         {{"inspect", "t", "--step", "0"}, "--step cannot be 0; it must be above 0"},
         {{"start", "x", "--output-format", "yaml"}, "`yaml` is no value of --output-format"},

@@ -100,6 +100,13 @@ TEST_F(Invariants, number_9_finds_a_file_outside_of_the_tasks_folder) {
     }
 }
 
+TEST_F(Invariants, number_10_finds_another_template_of_a_stage_that_is_done) {
+    before_.stages[0].status = StageStatus::completed;
+    after_ = before_;
+    after_.pipeline.stages[0].max_steps += 1;
+    EXPECT_EQ(broken("task_continued"), "10: build has another template than it was done by\n");
+}
+
 /// The head of the fold and the checks say the same of each number.
 TEST_F(Invariants, are_those_that_the_fold_numbers) {
     std::ifstream fold(std::string(AGENTFORGE_SOURCE_DIR) + "/kernel/task/fold.hpp");
