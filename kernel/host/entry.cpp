@@ -7,9 +7,12 @@
 #include "base/text.hpp"
 #include "config/skip_condition.hpp"
 #include "contracts/names.hpp"
+#include "git/repository.hpp"
 #include "host/display.hpp"
 #include "host/project.hpp"
 #include "host/start.hpp"
+#include "pipeline/continuation.hpp"
+#include "pipeline/staleness.hpp"
 
 namespace agentforge::kernel {
 
@@ -21,7 +24,7 @@ const ExternalArtifact& external_of(const PipelineTemplate& pipeline, const std:
 }
 
 /// What an earlier task hands over: its specification, and what its template says it provides as far as this pipeline takes it.
-Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTemplate& pipeline, const std::string& task) {
+Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTemplate& pipeline, const std::string& task, const std::string& accept_stale) {
     AF_TRY(const std::string id, project.tasks().resolve(task));
     AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
     std::vector<std::string> contracts{std::string(contract_name::specification)};
@@ -30,11 +33,19 @@ Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTe
         if (taken && std::ranges::find(contracts, contract) == contracts.end()) { contracts.push_back(contract); }
     }
     std::vector<Import> imports;
+    std::map<std::string, json::object, std::less<>> artifacts;
     for (const std::string& contract : contracts) {
         AF_TRY(const std::string name, external_name(pipeline, contract));
         AF_TRY(Import import, import_from_task(project.services().contracts, name, contract, project.tasks(), id));
+        artifacts.emplace(contract, import.artifact);
         imports.push_back(std::move(import));
     }
+    // The new task begins on the commit that is checked out, whatever branch the other one was made on.
+    AF_TRY(const Repository repository, Repository::open(project.place().root.string()));
+    AF_TRY(const std::string head, repository.head_commit());
+    AF_TRY(const Staleness staleness, measure_staleness(repository, artifacts, state.base_commit, head));
+    AF_TRY(const records::Freshness freshness, check_freshness(staleness, id, project.services().redactor.redact(accept_stale)));
+    for (Import& import : imports) { import.freshness = freshness; }
     return imports;
 }
 
@@ -50,6 +61,7 @@ void add_entry_options(const Command& command, EntryArguments& arguments) {
     const Option spec = *add_option(*command, "--spec", arguments.spec, "The same as --from-spec")->type_name("FILE")->excludes(from_spec);
     add_option(*command, "--from-tests", arguments.tests, "Begin with these tests, which must fail and are locked; needs a specification")->type_name("FOLDER");
     add_option(*command, "--from-task", arguments.task, "Begin with the specification that this task has accepted")->type_name("TASK")->excludes(from_spec)->excludes(spec);
+    add_option(*command, "--accept-stale", arguments.accept_stale, "With --from-task: begin though files that its artifacts name were changed since; the reason goes into the journal")->type_name("REASON")->needs("--from-task");
     add_option(*command, "--external", arguments.others, "Begin with another artifact that the pipeline accepts; may be repeated")->type_name("NAME=FILE")->repeatable();
     add_option(*command, "--skip-to", arguments.skip_to, "Begin at this stage: the first, an entry point of the pipeline, or one that what is given opens")->type_name("STAGE");
     add_option(*command, "--without", arguments.without, "Leave out a stage that the pipeline does not require; may be repeated")->type_name("STAGE")->repeatable();
@@ -62,7 +74,7 @@ Result<Entry> entry_of_arguments(const Program& program, Project& project, const
         AF_TRY(Import import, import_named(program, project, pipeline, std::string(contract_name::specification), given.spec));
         imports.push_back(std::move(import));
     }
-    if (!given.task.empty()) { AF_TRY(imports, imports_from_task(project, pipeline, given.task)); }
+    if (!given.task.empty()) { AF_TRY(imports, imports_from_task(project, pipeline, given.task, given.accept_stale)); }
     if (!given.tests.empty()) {
         AF_TRY(const std::string name, external_name(pipeline, contract_name::test_suite));
         AF_TRY(Import import, import_tests(name, external_of(pipeline, name).contract, program.directory / given.tests, project.place().root, given.tests));

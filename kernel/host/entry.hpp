@@ -19,6 +19,7 @@ struct EntryArguments {
     std::string spec;                       ///< A file.
     std::string tests;                      ///< A folder or a file.
     std::string task;                       ///< Another task.
+    std::string accept_stale;               ///< Why its artifacts count though files that they name were changed since; empty: they do not.
     std::vector<std::string> others;        ///< `NAME=FILE`.
     std::string skip_to;
     std::vector<std::string> without;
@@ -29,7 +30,8 @@ struct EntryArguments {
 
 void add_entry_options(const Command& command, EntryArguments& arguments);
 
-/// Reads what is given and settles where the task begins. Errors: those of pipeline/imports.hpp; AF-EXT-011 `--external` without a name.
+/// Reads what is given and settles where the task begins. Errors: those of pipeline/imports.hpp; AF-EXT-011 `--external` without a name; AF-ORCH-055 and
+/// AF-ORCH-056 (check_freshness).
 [[nodiscard]] Result<Entry> entry_of_arguments(const Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments);
 
 /// What the specification that is given is about; empty where none is.

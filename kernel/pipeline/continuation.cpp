@@ -97,21 +97,17 @@ Result<void> check_artifacts_again(const TaskSession& session, const ContractSet
     return {};
 }
 
-Result<records::Freshness> check_freshness(const TaskState& state, const std::map<std::string, json::object, std::less<>>& artifacts, WorkshopFactory& workshops, const std::string& accepted,
-                                           Staleness* measured) {
+Result<records::Freshness> check_freshness(const Staleness& staleness, const std::string& task_id, const std::string& accepted) {
     if (!accepted.empty() && (accepted.size() > most_reason_bytes || !is_valid_utf8(accepted) || accepted.find_first_not_of(" \t\r\n") == std::string::npos)) {
         return Error{"AF-ORCH-056", "the reason why stale artifacts count is empty, longer than " + std::to_string(most_reason_bytes) + " bytes, or no text in UTF-8", "--accept-stale", "say it in a sentence", ErrorKind::invalid};
     }
-    AF_TRY(Staleness staleness, workshops.staleness(state, artifacts));
     if (staleness.stale() && accepted.empty()) {
         std::string lines;
         for (const std::string& line : describe(staleness.files)) { lines += "\n  " + line; }
-        return Error{"AF-ORCH-055", "files that the task's artifacts name were changed since they were made (" + staleness.base.substr(0, 8) + " to " + staleness.head.substr(0, 8) + "):" + lines, "task " + state.task_id,
+        return Error{"AF-ORCH-055", "files that the task's artifacts name were changed since they were made (" + staleness.base.substr(0, 8) + " to " + staleness.head.substr(0, 8) + "):" + lines, "task " + task_id,
                      "begin anew on the code as it is; or, if the artifacts hold all the same, say why: --accept-stale \"REASON\"", ErrorKind::conflict};
     }
-    records::Freshness freshness{staleness.head, to_json(staleness.files), staleness.stale() ? accepted : std::string()};
-    if (measured != nullptr) { *measured = std::move(staleness); }
-    return freshness;
+    return records::Freshness{staleness.head, to_json(staleness.files), staleness.stale() ? accepted : std::string()};
 }
 
 Result<PipelineResult> PipelineController::continue_ended(std::string_view task_id, const ContinueOptions& options) {
@@ -132,9 +128,9 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
     } else if (state.stage().status != StageStatus::completed) {
         return Error{"AF-ORCH-050", "the last stage of task " + id + ", `" + state.stage().name + "`, was left out and has no artifact to revise", "", "`agentforge continue " + id + "` goes on", ErrorKind::conflict};
     }
-    Staleness measured;
     AF_TRY(const auto artifacts, session->artifacts());
-    AF_TRY(continued.freshness, check_freshness(state, artifacts, setup_.workshops, setup_.services.redactor.redact(options.accept_stale), &measured));
+    AF_TRY(const Staleness measured, setup_.workshops.staleness(state, artifacts));
+    AF_TRY(continued.freshness, check_freshness(measured, id, setup_.services.redactor.redact(options.accept_stale)));
     // Nothing was changed yet: what comes is made on the code as it is now.
     if (state.tree == state.base_tree && state.red_tree.empty() && measured.head != state.base_commit && !measured.uncommitted_base) {
         continued.base_commit = measured.head;

@@ -26,8 +26,7 @@ struct ContinueOptions {
 /// The artifacts of the stages so far satisfy their contracts as they are now, and their files hold what was accepted. Errors: AF-ORCH-051, AF-ORCH-054.
 [[nodiscard]] Result<void> check_artifacts_again(const TaskSession& session, const ContractSet& contracts);
 
-/// Measures whether they are stale. Errors: `conflict` AF-ORCH-055 they are, with each file and the commits, unless `accepted` says why they count all the same; AF-ORCH-056 `accepted` is no text.
-[[nodiscard]] Result<records::Freshness> check_freshness(const TaskState& state, const std::map<std::string, json::object, std::less<>>& artifacts, WorkshopFactory& workshops, const std::string& accepted,
-                                                         Staleness* measured = nullptr);
+/// What a record says of the age of a task's artifacts. Errors: `conflict` AF-ORCH-055 they are, with each file and the commits, unless `accepted` says why they count all the same; AF-ORCH-056 `accepted` is no text.
+[[nodiscard]] Result<records::Freshness> check_freshness(const Staleness& staleness, const std::string& task_id, const std::string& accepted);
 
 }  // namespace agentforge::kernel

@@ -80,7 +80,8 @@ Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& st
         AF_TRY(const json::value value, parse_json(text, "the artifact of stage " + stage.name));
         if (value.is_object()) { artifacts.emplace(stage.name, value.get_object()); }
     }
-    AF_TRY(records::Freshness freshness, check_freshness(state, artifacts, setup.workshops, decision.accept_stale));
+    AF_TRY(const Staleness staleness, setup.workshops.staleness(state, artifacts));
+    AF_TRY(records::Freshness freshness, check_freshness(staleness, state.task_id, decision.accept_stale));
     return MoreStages{std::move(extension), std::move(freshness)};
 }
 

@@ -304,6 +304,7 @@ Result<void> record_imports(TaskSession& session, const ContractSet& contracts, 
         records::ExternalArtifactImported imported{.artifact_type = each.name, .source = each.source, .source_path = each.path, .artifact = file_of(each).string(),
                                                    .validation = {each.contract, contract.version(), each.files.empty() ? "passed" : "pending", ""}, .conditions = {}};
         if (!each.task.empty()) { imported.source_task = each.task; }
+        imported.freshness = each.freshness;
         json::object artifact = each.artifact;
         if (each.files.empty()) {
             contract.fill_measured(artifact, task_names(session.state()));

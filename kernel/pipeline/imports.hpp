@@ -34,6 +34,7 @@ struct Import {
     std::string task = {};          ///< Empty: of no task.
     json::object artifact = {};     ///< Empty where there are `files`.
     std::vector<ImportedFile> files = {};       ///< Tests.
+    std::optional<records::Freshness> freshness = {};       ///< Of a task's artifact.
 };
 
 /// How a task begins.

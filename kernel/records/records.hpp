@@ -135,8 +135,9 @@ struct ExternalArtifactImported {
     std::string artifact;                           ///< A file below the task's folder.
     ExternalValidation validation;
     std::vector<std::string> conditions;            ///< Words of `skip_if` that its contract's conditions make true.
+    std::optional<Freshness> freshness = {};        ///< Of a task's artifact.
 };
-BOOST_DESCRIBE_STRUCT(ExternalArtifactImported, (), (artifact_type, source, source_path, source_task, artifact, validation, conditions))
+BOOST_DESCRIBE_STRUCT(ExternalArtifactImported, (), (artifact_type, source, source_path, source_task, artifact, validation, conditions, freshness))
 
 /// The task goes on from where another one was after a step: the records before this one are that task's.
 struct Forked {

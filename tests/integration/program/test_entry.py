@@ -251,6 +251,29 @@ class TestFromTask(EntryTest):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-task", "task-20990101-nothing", "Implement"), "AF-TASK-002")
         self.assertEqual(len(self.tasks()), 1)
 
+    def commit(self, path, text, message):
+        (self.repository / path).write_text(text, encoding="utf-8")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", message)
+
+    def test_a_specification_is_stale_where_a_file_that_it_names_was_changed_since(self):
+        self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
+        self.commit("CHANGELOG.md", "# Changes\n", "Begin the changelog anew")
+        rest = only(short_transcript(), "red", "green", "refactor", "deliver")
+        implement = ("implement", "--from-task", self.task(), "Implement what was designed")
+        self.assert_code(self.run_with(rest, *implement, "--dry-run"), 0)
+        package = (self.repository / "textkit/__init__.py").read_text(encoding="utf-8")
+        self.commit("textkit/__init__.py", package + "\nVERSION = 2\n", "Name the version")
+        outcome = self.run_with(rest, *implement)
+        self.assert_error(outcome, "AF-ORCH-055", "textkit/__init__.py", "Name the version", "--accept-stale")
+        self.assertNotIn("CHANGELOG.md", outcome.err)
+        self.assertEqual(len(self.tasks()), 1)
+        design = self.task()
+        self.assert_code(self.run_with(rest, *implement, "--accept-stale", "It only names the version", "--exit-after", "red"), 0)
+        task = next(name for name in self.tasks() if name != design)
+        freshness = self.records("external_artifact_imported", task)[0]["freshness"]
+        self.assertEqual((freshness["accepted"], [file["path"] for file in freshness["stale"]]), ("It only names the version", ["textkit/__init__.py"]))
+
     def test_a_replay_begins_where_the_task_began(self):
         self.assert_code(self.run_with(only(short_transcript(), "red", "green", "refactor", "deliver"), "implement", "--from-spec", self.spec_file(), "Implement the slugs"), 0)
         self.assert_code(self.run_program("replay", self.task()), 0)
