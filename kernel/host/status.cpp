@@ -201,8 +201,8 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         out << "\n  running now: process " << holder->pid << " on " << holder->host << " since " << holder->since << "\n";
     }
     std::vector<std::string> ways = ways_on(glance);
-    if (state->approval) { ways = ways_to_decide(*state, state->task_id); }
-    if (ways.empty()) { ways = ways_after_end(*state, state->task_id); }
+    if (state->approval) { ways = ways_to_decide(*state, short_id(state->task_id)); }
+    if (ways.empty()) { ways = ways_after_end(*state, short_id(state->task_id)); }
     for (const std::string& way : ways) { out << (&way == &ways.front() ? "\n  " : "  ") << way << "\n"; }
     for (const BoxPart& part : detail) {
         if (!part.empty()) { out << "\n"; }
