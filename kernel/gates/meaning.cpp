@@ -259,7 +259,7 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
     return ruling;
 }
 
-Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& language, const std::string& before_tree, const std::string& tree, bool whole_files) {
+Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& language, const std::string& before_tree, const std::string& tree, bool whole_files, const std::string& request) {
     std::vector<std::vector<Mutant>> sources;
     std::vector<std::vector<Mutant>> data;
     AF_TRY(const auto changes, checkout_->changes(before_tree, tree));
@@ -274,7 +274,9 @@ Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& langua
         constexpr std::size_t largest = 1UL << 20U;
         if (!now || now->size() > largest || !is_valid_utf8(*now)) { continue; }
         const auto code = language.may_hold_tests(change.path) ? split_items(*now, language.inline_begins).lines : *now;
-        auto found = mutants_of(change.path, *now, code, changed_line_numbers(*now, whole_files ? std::string() : before.value_or("")), language.code,
+        // Lines that only have the new name are not what a test of the change must notice.
+        const auto old = whole_files ? std::string() : with_new_names(before.value_or(""), *now, request);
+        auto found = mutants_of(change.path, *now, code, changed_line_numbers(*now, old), language.code,
                                 source ? language.mutations : std::vector<MutationRule>{});
         (source ? sources : data).push_back(std::move(found));
     }
@@ -315,7 +317,8 @@ Result<std::vector<Measure::ResultMutant>> Measure::result_mutants(const GateCal
         AF_TRY(const auto before, checkout_->file(before_tree, change.old_path.empty() ? change.path : change.old_path));
         if (!now || !is_valid_utf8(*now)) { continue; }
         const auto code = language.may_hold_tests(change.path) ? split_items(*now, language.inline_begins).lines : *now;
-        for (auto& each : altered_results(change.path, *now, code, changed_line_numbers(*now, before.value_or("")), language.code, language.mutations)) {
+        const auto old = with_new_names(before.value_or(""), *now, call.baseline->request);
+        for (auto& each : altered_results(change.path, *now, code, changed_line_numbers(*now, old), language.code, language.mutations)) {
             const bool is_declared = named.contains({change.path, each.function});
             if (!is_declared && each.function == "main") { continue; }         // Its result is the program's, which few tests look at.
             (is_declared ? declared : others).push_back({change.path, is_declared, std::move(each)});
@@ -380,10 +383,10 @@ Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request,
     if (most == 0) { return {}; }
     const bool guards_only = evidence.fresh.empty();
     const auto before = guards_only ? call.baseline->base_tree : request.red_tree;
-    AF_TRY(auto possible, mutants(*found, before, call.tree, false));
+    AF_TRY(auto possible, mutants(*found, before, call.tree, false, call.baseline->request));
     // A change that only takes away: what is left beside it.
     if (guards_only && std::all_of(possible.begin(), possible.end(), [](const auto& each) { return each.empty(); })) {
-        AF_TRY(possible, mutants(*found, before, call.tree, true));
+        AF_TRY(possible, mutants(*found, before, call.tree, true, call.baseline->request));
     }
     // Some do not build, and do not count; and where a requirement's tests have noticed none yet, more are tried.
     const auto chosen = choose_mutants(std::move(possible), 3 * most);

@@ -130,8 +130,10 @@ private:
     [[nodiscard]] Result<const TypeChecker*> declared_checker(const std::string& tree);
 
     [[nodiscard]] Result<void> prepare();
-    /// Mutants by file, of what differs between the trees (of `whole_files`, all lines of these files). Errors: git's own.
-    [[nodiscard]] Result<std::vector<std::vector<Mutant>>> mutants(const Language& language, const std::string& before_tree, const std::string& tree, bool whole_files);
+    /// Mutants by file, of what differs between the trees (of `whole_files`, all lines of these files), without what only has the names that the request gives.
+    /// Errors: git's own.
+    [[nodiscard]] Result<std::vector<std::vector<Mutant>>> mutants(const Language& language, const std::string& before_tree, const std::string& tree, bool whole_files,
+                                                                   const std::string& request);
     /// A function that the change touches, with all of its results altered.
     struct ResultMutant {
         std::string file;

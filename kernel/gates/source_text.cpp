@@ -285,31 +285,27 @@ std::vector<std::string_view> names_and_marks(std::string_view text) {
 
 }  // namespace
 
-bool same_but_for_names(std::string_view before, std::string_view after, std::string_view words) {
-    const auto left = names_and_marks(before);
-    const auto right = names_and_marks(after);
-    if (left.size() != right.size()) { return false; }
-    std::set<std::string_view> asked;
+std::string with_new_names(std::string_view before, std::string_view now, std::string_view words) {
+    std::set<std::string> asked;
     for (const auto word : names_and_marks(words)) {
-        if (word.size() > 1) { asked.insert(word); }
+        if (word.size() > 1 && is_word_byte(word.front())) { asked.emplace(word); }
     }
-    const auto renamed = [&](std::string_view one, std::string_view other) {
-        for (const auto old_name : asked) {
-            const auto at = one.find(old_name);
-            if (at == std::string_view::npos) { continue; }
-            const auto rest = one.substr(at + old_name.size());
-            const bool framed = other.size() > at + rest.size() && other.starts_with(one.substr(0, at)) && other.ends_with(rest);
-            if (framed && asked.contains(other.substr(at, other.size() - at - rest.size()))) { return true; }
+    std::string best(before);
+    auto fewest = changed_line_numbers(best, now).size();
+    for (const auto& one : asked) {
+        if (fewest == 0 || before.find(one) == std::string_view::npos) { continue; }
+        for (const auto& other : asked) {
+            if (other == one || before.find(other) != std::string_view::npos || now.find(other) == std::string_view::npos) { continue; }
+            std::string renamed(before);
+            for (std::size_t at = 0; (at = renamed.find(one, at)) != std::string::npos; at += other.size()) { renamed.replace(at, one.size(), other); }
+            const auto gone = changed_line_numbers(renamed, now).size();
+            if (gone < fewest) {
+                fewest = gone;
+                best = std::move(renamed);
+            }
         }
-        return false;
-    };
-    std::map<std::string_view, std::string_view> there;
-    std::map<std::string_view, std::string_view> back;
-    for (std::size_t at = 0; at < left.size(); ++at) {
-        if (there.emplace(left[at], right[at]).first->second != right[at] || back.emplace(right[at], left[at]).first->second != left[at]) { return false; }
-        if (left[at] != right[at] && !renamed(left[at], right[at])) { return false; }
     }
-    return true;
+    return best;
 }
 
 std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old) {

@@ -107,9 +107,9 @@ struct RepeatedValues {
 /// The lines of a text, without their line ends.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
 
-/// Whether two texts differ in nothing but spaces and names that `words` has, a name or a part of one: with `fetch` and `load` in it, `load(1)` for `fetch(1)` and
-/// `test_load` for `test_fetch`. The same name is the same other one everywhere.
-[[nodiscard]] bool same_but_for_names(std::string_view before, std::string_view after, std::string_view words);
+/// `before` with one name, or part of a name, replaced by another everywhere, as `now` has it: `load(1)` for `fetch(1)`, `test_load` for `test_fetch`. `words` must
+/// have both, and `before` not the new one. Unchanged where that brings it no nearer to `now`.
+[[nodiscard]] std::string with_new_names(std::string_view before, std::string_view now, std::string_view words);
 
 /// Numbers of the lines of `now` that `old` has not, each as often as it has it.
 [[nodiscard]] std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old);

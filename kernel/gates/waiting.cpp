@@ -180,7 +180,7 @@ Result<void> Measure::alter_outside_functions(const Language& language, const st
         if (test.status == TestStatus::passed && std::find(new_tests.begin(), new_tests.end(), test.id) != new_tests.end()) { open[test.id] = &test; }
     }
     if (open.empty()) { return {}; }
-    AF_TRY(auto possible, mutants(language, red_tree, tree, false));
+    AF_TRY(auto possible, mutants(language, red_tree, tree, false, {}));
     for (auto& of_file : possible) {
         if (of_file.empty()) { continue; }
         AF_TRY(const auto text, checkout_->file(tree, of_file.front().file));

@@ -405,7 +405,7 @@ int run_requests(Program& program, const RunArguments& arguments) {
 void add_run(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RunArguments>();
     const Command command = add_subcommand(app, "run", "Take many requests to verified commits, some at a time, each as a task of its own");
-    add_option(*command, "file", arguments->file, "One request a line, in words or as a JSON object with options; or a list in a file *.yaml; `-` reads lines from standard input")->type_name("FILE")->required();
+    add_option(*command, "file", arguments->file, "A request a line, as words or a JSON object; or a list in *.yaml; `-` reads standard input")->type_name("FILE")->required();
     add_option(*command, "--jobs,-j", arguments->jobs, "So many tasks at a time (default: 2)")->type_name("N")->between(1, 1000);
     add_option(*command, "--format", arguments->format, "What the file holds (default: by its name)")->one_of({"lines", "yaml"});
     add_option(*command, "--name", arguments->name, "What this run is called (default: made of the file's path); under another name every request is done again")->type_name("NAME");

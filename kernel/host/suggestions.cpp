@@ -23,7 +23,6 @@ constexpr Alias aliases[] = {
     {"ps", "`agentforge status` lists the tasks"},
     {"tasks", "`agentforge status` lists the tasks"},
     {"jobs", "`agentforge status` lists the tasks"},
-    {"run", "`agentforge start` takes a request to a commit; `agentforge resume TASK` goes on with a task"},
     {"new", "`agentforge start` takes a request to a commit"},
     {"do", "`agentforge start` takes a request to a commit"},
     {"exec", "`agentforge start` takes a request to a commit"},

@@ -266,8 +266,8 @@ class TestDraftsOfTests(HttpModel):
     def test_a_file_too_many_is_deleted(self):
         extra = call("create_file", path="tests/test_more.py", content=self.draft[0]["arguments"]["content"].replace("self.assertTrue(True)", "raise RuntimeError('draft')"))
         good = entry(self.transcript, "red", 1)["tool_calls"]
-        self.assert_code(self.run_red(extra, good, self.suite, call("delete_file", path="tests/test_words.py"), call("delete_file", path="tests/test_more.py")), 0)
-        self.assertEqual([error.split(":")[0] for error in self.refusals()], ["AF-ORCH-025", "AF-TOOL-013"])
+        self.assert_code(self.run_red(extra, good, self.suite, call("delete_file", path="tests/test_more.py")), 0)
+        self.assertEqual([error.split(":")[0] for error in self.refusals()], ["AF-ORCH-025"])
         self.assertIn("not named in the test suite", self.refusals()[0])
 
     def test_a_stage_that_was_stopped_goes_on_with_a_tree_that_it_can_work_with(self):

@@ -186,7 +186,7 @@ class TestLimits(Untouched):
 class TestTerminalThatDies(ProgramTest):
     def test_the_task_is_saved_and_goes_on_elsewhere(self):
         self.make_repository()
-        terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "spec", REQUEST)
+        terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "spec", "--no-iterate", REQUEST)
         terminal.wait_for("step 1")
         os.killpg(terminal.process.pid, signal.SIGHUP)       # What the kernel sends when a terminal is closed.
         terminal.process.wait()

@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TestOutcome outcome(const std::string& id, TestStatus status, const std::string& message = "m") {
     const auto name = id.find("::") == std::string::npos ? id : id.substr(id.rfind("::") + 2);
@@ -157,6 +158,18 @@ TEST(RedRule, a_removed_test_blocks_unless_the_request_is_to_delete) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old passed before and was removed"));
     evidence.intent = "delete";
     EXPECT_TRUE(judge_red(evidence).passed());
+    evidence.asked_without = false;
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old passed before and was removed")) << "the model's word for what the task is";
+}
+
+TEST(RedRule, a_deleted_file_that_no_test_was_run_from_blocks) {
+    auto evidence = red();
+    evidence.base_tests = {outcome("t.py::test_old", TestStatus::passed)};
+    evidence.intent = "delete";
+    evidence.deleted_paths = {"t.py"};
+    EXPECT_THAT(issues(judge_red(evidence)), Not(HasSubstr("was deleted")));
+    evidence.deleted_paths = {"cases/2.txt"};
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("cases/2.txt was deleted, and no test was run from it"));
 }
 
 TEST(RedRule, a_run_that_is_not_believed_blocks) {

@@ -192,15 +192,20 @@ TEST(RepeatedValues, one_value_or_values_of_different_tests_say_nothing) {
     EXPECT_THAT(repeats("python", "FACTOR = 1000\nname = 'kilo'\nscale = {'kilo': 100}\n", tests), IsEmpty());
 }
 
+/// Whether all lines are still there, but for the names that the request changes.
+bool all_there(std::string_view before, std::string_view now, std::string_view request) { return changed_line_numbers(with_new_names(before, now, request), now).empty(); }
+
 TEST(SourceText, names_that_the_request_gives_may_be_others) {
     const std::string before = "from loader import fetch_all\n\n\ndef test_fetch_all():\n    assert fetch_all(1) == [2]\n";
     const std::string after = "from loader import load_all\n\n\ndef test_load_all():\n    assert load_all(1) == [2]\n";
-    EXPECT_TRUE(same_but_for_names(before, after, "Rename fetch_all in loader to load_all"));
-    EXPECT_FALSE(same_but_for_names(before, after, "Rename fetch_all"));
-    EXPECT_FALSE(same_but_for_names("assert fetch(1) == 2\n", "assert load(1) == 3\n", "Rename fetch to load"));
-    EXPECT_FALSE(same_but_for_names("fetch(1)\nfetch(2)\n", "load(1)\nfetch(2)\n", "Rename fetch to load"));
-    EXPECT_FALSE(same_but_for_names("self.assertEqual(fetch(), 1)\n", "self.assertTrue(load(), 1)\n", "Rename fetch to load"));
-    EXPECT_FALSE(same_but_for_names("assert fetch()\n", "assert load() or 1\n", "Rename fetch to load"));
+    EXPECT_TRUE(all_there(before, after, "Rename fetch_all in loader to load_all"));
+    EXPECT_TRUE(all_there(before, after + "\n\ndef test_more():\n    assert load_all(2) == [3]\n", "Rename fetch_all in loader to load_all"));
+    EXPECT_FALSE(all_there(before, "from loader import load_all\n", "Rename fetch_all in loader to load_all"));
+    EXPECT_FALSE(all_there(before, after, "Rename fetch_all"));
+    EXPECT_FALSE(all_there("assert fetch(1) == 2\n", "assert load(1) == 3\n", "Rename fetch to load"));
+    EXPECT_FALSE(all_there("fetch(1)\nfetch(2)\n", "load(1)\nfetch(2)\n", "Rename fetch to load"));
+    EXPECT_FALSE(all_there("self.assertEqual(fetch(), 1)\n", "self.assertTrue(load(), 1)\n", "Rename fetch to load"));
+    EXPECT_FALSE(all_there("assert fetch()\n", "assert load() or 1\n", "Rename fetch to load"));
 }
 
 }  // namespace
