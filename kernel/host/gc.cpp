@@ -83,7 +83,7 @@ int collect(Program& program, const GcArguments& arguments) {
 void add_gc(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<GcArguments>();
     const Command command = add_subcommand(app, "gc", "Free what ended tasks left behind: worktrees, recorded trees, blobs; never a journal");
-    add_option(*command, "--older-than", arguments->older_than, "Recorded trees and blobs only of tasks that ended so long ago (default: 14d); 0: of all that have ended")->type_name("SPAN");
+    add_option(*command, "--older-than", arguments->older_than, "Trees and blobs only of tasks that ended so long ago (default: 14d; 0: all that ended)")->type_name("SPAN");
     add_flag(*command, "--blobs", arguments->blobs, "Free the blobs of archived tasks, too: their steps then lack what was sent and answered");
     add_flag(*command, "--dry-run", arguments->dry_run, "Say what would be freed, with its size; nothing is removed");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");

@@ -408,7 +408,7 @@ void add_run(CLI::App& app, Program& program) {
     add_option(*command, "file", arguments->file, "A request a line, as words or a JSON object; or a list in *.yaml; `-` reads standard input")->type_name("FILE")->required();
     add_option(*command, "--jobs,-j", arguments->jobs, "So many tasks at a time (default: 2)")->type_name("N")->between(1, 1000);
     add_option(*command, "--format", arguments->format, "What the file holds (default: by its name)")->one_of({"lines", "yaml"});
-    add_option(*command, "--name", arguments->name, "What this run is called (default: made of the file's path); under another name every request is done again")->type_name("NAME");
+    add_option(*command, "--name", arguments->name, "The run's name (default: from the file's path); a new name does every request again")->type_name("NAME");
     add_flag(*command, "--retry", arguments->retry, "Go on with tasks of an earlier run that failed, too");
     add_flag(*command, "--dry-run", arguments->dry_run, "Say what would be started and resumed; nothing is done");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
