@@ -488,17 +488,17 @@ Result<std::vector<std::string>> Measure::removed_functions(const GateCall& call
     return removed;
 }
 
-Result<bool> Measure::code_changed(const GateCall& call) {
+Result<std::optional<std::string>> Measure::changed_code(const GateCall& call) {
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
     for (const auto& change : changes) {
         if (found->belongs_to_tests(change.path) || is_documentation(*found, change.path)) { continue; }
-        if (change.status != 'M' || !found->sources.matches(change.path)) { return true; }
+        if (change.status != 'M' || !found->sources.matches(change.path)) { return change.path; }
         AF_TRY(const auto now, checkout_->file(call.tree, change.path));
         AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
-        if (!same_code(before.value_or(""), now.value_or(""), found->code)) { return true; }
+        if (!same_code(before.value_or(""), now.value_or(""), found->code)) { return change.path; }
     }
-    return false;
+    return std::nullopt;
 }
 
 Result<std::vector<TestOutcome>> Measure::removed_tests(const GateCall& call, const GreenEvidence& green, const Stop& stop) {

@@ -150,8 +150,8 @@ private:
                                                             MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
     /// Runs tests on mutants of the change, as many as settings and time allow. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<void> try_mutants(const GateCall& call, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop);
-    /// Anything but tests, documentation and comments differs from the user's commit.
-    [[nodiscard]] Result<bool> code_changed(const GateCall& call);
+    /// A file of anything but tests, documentation and comments that differs from the user's commit; nothing: there is none.
+    [[nodiscard]] Result<std::optional<std::string>> changed_code(const GateCall& call);
     /// Functions of the user's commit that are in none of the changed files any more, and that neither the request nor the specification names; without those
     /// whose names begin with `_`.
     [[nodiscard]] Result<std::vector<std::string>> removed_functions(const GateCall& call);

@@ -463,6 +463,11 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     }
     auto ruling = deliver ? judge_deliver(evidence) : judge_green(evidence);
     const bool green = call.request.gate == "green";
+    if (call.request.gate == "deliver" && baseline.test_suite.empty() && !commands_->settings().without_new_test) {
+        // No stage wrote tests, so nothing shows what code does.
+        AF_TRY(const auto changed, changed_code(call));
+        if (changed) { ruling.blocking.push_back(*changed + " was changed, and no stage of this pipeline tests code; only documents may change here. Take the change back."); }
+    }
     MeaningEvidence meaning;
     if (green && waiting.empty() && ruling.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
         // Taken back once more, now: what RED's run said may have been the hour's or a die's, and then it says nothing about the change.
@@ -483,7 +488,8 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     // Of what REFACTOR made of it, all is asked again: what GREEN's tree did says nothing of another.
     const bool asked = !deliver && (green || meaning.fresh.empty() || !meant_.contains(call.tree));
     if (asked && ruling.passed() && report.blocking_issues.empty()) {
-        AF_TRY(meaning.code_changed, code_changed(call));
+        AF_TRY(const auto changed, changed_code(call));
+        meaning.code_changed = changed.has_value();
         AF_TRY(meaning.removed_functions, removed_functions(call));
         meaning.asked_without = commands_->settings().without_new_test || asks_for_no_behaviour(baseline.request);
         meaning.asked_for_code = asks_for_code(baseline.request);

@@ -271,6 +271,19 @@ TEST(DeliverGate, the_tree_that_passed_is_ready) {
     EXPECT_EQ(report.tree, "green");
 }
 
+TEST(DeliverGate, where_no_stage_wrote_tests_only_documents_may_change) {
+    SlugProject project;
+    project.baseline.test_suite = {};
+    project.baseline.test_files = {};
+    project.tree("red") = project.tree("base");
+    project.tree("green") = project.tree("base");
+    project.tree("green")["docs/slugs.md"] = "# Slugs\n";
+    EXPECT_TRUE(project.gate("deliver", "green").passed) << joined(project.gate("deliver", "green").blocking_issues);
+    project.tree("code") = project.tree("green");
+    project.tree("code")["deploy/run.py"] = "x = 1\n";
+    EXPECT_THAT(joined(project.gate("deliver", "code").blocking_issues), HasSubstr("deploy/run.py was changed, and no stage of this pipeline tests code"));
+}
+
 TEST(DeliverGate, a_failing_test_is_not_delivered) {
     SlugProject project;
     project.tree("green")["slug.py"] = "def slugify(text: str) -> str:\n    return text.lower()\n";
