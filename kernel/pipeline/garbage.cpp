@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/clock.hpp"
+#include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/ids.hpp"
 #include "git/archives.hpp"
@@ -138,12 +139,29 @@ Result<void> find_in_task(const GarbagePlace& place, const GarbagePolicy& policy
 }
 
 /// Worktrees of ended tasks whose process died before it removed them, and of tasks that are gone.
+/// The folders of tasks of all checkouts of the repository: they share its worktrees.
+std::vector<fs::path> task_folders(const GarbagePlace& place) {
+    const fs::path root = place.repository.work_directory();
+    const fs::path tasks = place.tasks.paths("task").root.parent_path().lexically_relative(root);
+    const fs::path common = place.repository.git_directory();
+    std::vector<fs::path> folders{root / tasks, common.lexically_normal().parent_path() / tasks, common.parent_path().parent_path() / tasks};
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(common / "worktrees", error)) {
+        const auto gitdir = read_file(entry.path() / "gitdir");
+        if (gitdir.ok()) { folders.push_back(fs::path(gitdir->substr(0, gitdir->find('\n'))).parent_path() / tasks); }
+    }
+    return folders;
+}
+
 void find_worktrees(const GarbagePlace& place, const Needs& needs, GarbagePlan& plan) {
     std::error_code error;
+    const std::vector<fs::path> folders = task_folders(place);
     for (const auto& entry : fs::directory_iterator(worktrees_of(place), error)) {
         const std::string task = entry.path().filename().string();
         if (!is_task_id(task) || !entry.is_directory(error) || needs.open.contains(task)) { continue; }
         const bool is_there = fs::exists(place.tasks.paths(task).root, error);
+        const auto has_it = [&](const fs::path& tasks) { return fs::exists(tasks / task, error); };
+        if (!is_there && std::ranges::any_of(folders, has_it)) { continue; }      // Another checkout's.
         if (is_there && (!needs.ended.contains(task) || TaskLock::holder(place.tasks.paths(task)))) { continue; }
         plan.items.push_back({GarbageKind::worktree, task, entry.path().string(), 1, bytes_below(entry.path())});
     }

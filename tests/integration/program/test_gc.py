@@ -106,6 +106,14 @@ class TestGc(ProgramTest):
         self.assertGreater(freed[0]["bytes"], 0)
         self.assertNotIn(task, self.git("worktree", "list"))
 
+    def test_the_worktree_of_another_checkouts_task_stays(self):
+        self.assert_code(self.start("--approve", "red"), 22)
+        task = self.task()
+        self.git("worktree", "add", "-q", "../other", "-b", "other")
+        outcome = self.assert_code(self.run_program("-C", self.repository.parent / "other", "gc", "--older-than", "0", "--json"), 0)
+        self.assertEqual(outcome.json["freed"], [])
+        self.assertIn(task, self.git("worktree", "list"))
+
     def test_a_span_that_is_none_is_refused(self):
         self.assert_error(self.run_program("gc", "--older-than", "yesterday"), "AF-CLI-180")
 
