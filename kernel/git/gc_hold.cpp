@@ -8,10 +8,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -24,6 +27,8 @@ namespace {
 /// As old as that, git does not believe the file: it is renewed well before.
 constexpr std::time_t believed_seconds = 12 * 3600;
 constexpr std::time_t renewed_after_seconds = 3600;
+/// Younger, a lock file may be that of a git on another machine.
+constexpr std::time_t lock_is_dead_after_seconds = 5;
 constexpr auto longest_wait = std::chrono::minutes(1);
 constexpr auto between_looks = std::chrono::milliseconds(20);
 
@@ -32,12 +37,56 @@ std::string own_host() {
     return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "unknown";
 }
 
+/// Whether a process has the file open: git has its lock file open for as long as it holds it. Processes of other users cannot be seen.
+bool is_open_somewhere(const struct stat& file) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator process("/proc", error), end; !error && process != end; process.increment(error)) {
+        const std::string name = process->path().filename().string();
+        if (name.find_first_not_of("0123456789") != std::string::npos) { continue; }
+        std::error_code hidden;
+        for (std::filesystem::directory_iterator open_file(process->path() / "fd", hidden), none; !hidden && open_file != none; open_file.increment(hidden)) {
+            struct stat found {};
+            if (::stat(open_file->path().c_str(), &found) == 0 && found.st_dev == file.st_dev && found.st_ino == file.st_ino) { return true; }
+        }
+    }
+    return static_cast<bool>(error);
+}
+
+/// A name that no other process and no other thread of this one uses. `git prune` removes what a kill leaves there.
+std::filesystem::path temporary_beside(const std::filesystem::path& pid_file) {
+    static std::atomic<unsigned> number{0};
+    return pid_file.parent_path() / "objects" / ("tmp_gc_pid_" + std::to_string(::getpid()) + "_" + std::to_string(number++));
+}
+
+/// Removes the lock file of a process that died. Git holds its lock for milliseconds, and has it open then.
+/// False: there is none, or it may be somebody's.
+bool clear_dead_lock(const std::filesystem::path& lock, const std::filesystem::path& aside) {
+    struct stat found {};
+    if (::lstat(lock.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) { return false; }
+    if (::time(nullptr) - found.st_mtime < lock_is_dead_after_seconds || is_open_somewhere(found)) { return false; }
+    // Taken aside, looked at again, and put back where it was replaced meanwhile.
+    if (::rename(lock.c_str(), aside.c_str()) != 0) { return false; }
+    struct stat moved {};
+    const bool is_it = ::lstat(aside.c_str(), &moved) == 0 && moved.st_ino == found.st_ino && moved.st_mtime == found.st_mtime;
+    if (!is_it) { static_cast<void>(::link(aside.c_str(), lock.c_str())); }
+    ::unlink(aside.c_str());
+    return is_it;
+}
+
+bool is_there(const std::filesystem::path& file) {
+    struct stat found {};
+    return ::lstat(file.c_str(), &found) == 0;
+}
+
 }  // namespace
 
 GcHold::GcHold(std::filesystem::path git_directory) : file_(std::move(git_directory) / "gc.pid") {
+    const std::filesystem::path lock = file_.string() + ".lock";
     const auto until = std::chrono::steady_clock::now() + longest_wait;
     while (std::chrono::steady_clock::now() < until) {
-        if (holder() == Holder::another) {
+        static_cast<void>(clear_dead_lock(lock, temporary_beside(file_)));
+        const Holder holds = holder(file_);
+        if (holds == Holder::another) {
             // Another agentforge holds it as this one would; only a gc is waited for, and it takes its lock file away when it ends.
             std::array<char, 4096> path{};
             const auto text = read_file(file_, 4096);
@@ -45,27 +94,28 @@ GcHold::GcHold(std::filesystem::path git_directory) : file_(std::move(git_direct
             const ssize_t size = ::readlink(link.c_str(), path.data(), path.size());
             const std::string program(path.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
             if (program.find("agentforge") != std::string::npos) { return; }
-        } else if (holder() == Holder::this_process || take()) {
-            return;
-        } else if (errno != EEXIST) {
-            return;
+        } else if (holds == Holder::nobody) {
+            if (take()) { continue; }
+            if (errno != EEXIST) { return; }
+        } else if (!is_there(lock)) {
+            return;     // A gc that looked before this process was named has its lock file there until it has named itself.
         }
         std::this_thread::sleep_for(between_looks);
     }
 }
 
 GcHold::~GcHold() {
-    if (holder() == Holder::this_process) { ::unlink(file_.c_str()); }
+    if (holder(file_) == Holder::this_process) { ::unlink(file_.c_str()); }
 }
 
 void GcHold::renew() {
-    if (holder() == Holder::nobody) { (void)take(); }
+    if (holder(file_) == Holder::nobody) { static_cast<void>(take()); }
 }
 
-GcHold::Holder GcHold::holder() const {
+GcHold::Holder GcHold::holder(const std::filesystem::path& file) {
     struct stat found {};
-    const auto text = read_file(file_, 4096);
-    if (!text.ok() || ::stat(file_.c_str(), &found) != 0) { return Holder::nobody; }
+    const auto text = read_file(file, 4096);
+    if (!text.ok() || ::stat(file.c_str(), &found) != 0) { return Holder::nobody; }
     pid_t process = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), process);
     if (error != std::errc() || process <= 0) { return Holder::nobody; }
@@ -80,24 +130,35 @@ GcHold::Holder GcHold::holder() const {
     return lives ? Holder::another : Holder::nobody;
 }
 
-/// False, and errno, where it cannot be taken now; EEXIST: another takes it at this moment.
+/// In one step, without git's lock file, which would stay behind a kill and end every `git gc`.
+/// False, and errno, where it cannot be taken now; EEXIST: another took it at this moment.
 bool GcHold::take() const {
-    const std::string lock = file_.string() + ".lock";
-    {
-        const FileDescriptor made(::open(lock.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-        if (!made.valid()) { return false; }
-        if (holder() == Holder::another) {
-            ::unlink(lock.c_str());
-            errno = EEXIST;
-            return false;
-        }
-        if (!write_all(made.get(), std::to_string(::getpid()) + " " + own_host(), lock).ok()) {
-            ::unlink(lock.c_str());
-            errno = EIO;
-            return false;
-        }
+    const std::filesystem::path own = temporary_beside(file_);
+    const auto failed = [&](int why) {
+        ::unlink(own.c_str());
+        errno = why;
+        return false;
+    };
+    const FileDescriptor file(::open(own.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (!file.valid()) { return failed(EIO); }
+    if (!write_all(file.get(), std::to_string(::getpid()) + " " + own_host(), own).ok()) { return failed(EIO); }
+    if (::link(own.c_str(), file_.c_str()) == 0) {
+        ::unlink(own.c_str());
+        return true;
     }
-    return ::rename(lock.c_str(), file_.c_str()) == 0;
+    if (errno == EEXIST && ::renameat2(AT_FDCWD, own.c_str(), AT_FDCWD, file_.c_str(), RENAME_EXCHANGE) == 0) {
+        // What was there is under the own name now. Where a gc named itself since the look, it is put back.
+        const bool replaced = holder(own) != Holder::another;
+        if (!replaced) { static_cast<void>(::renameat2(AT_FDCWD, own.c_str(), AT_FDCWD, file_.c_str(), RENAME_EXCHANGE)); }
+        ::unlink(own.c_str());
+        errno = EEXIST;
+        return replaced;
+    }
+    if (errno == ENOENT) { return failed(EEXIST); }
+    if (errno != EINVAL && errno != ENOSYS && errno != EPERM && errno != ENOTSUP) { return failed(errno); }
+    // A file system that can do neither.
+    if (holder(file_) == Holder::another) { return failed(EEXIST); }
+    return ::rename(own.c_str(), file_.c_str()) == 0 || failed(errno);
 }
 
 }  // namespace agentforge::kernel

@@ -87,14 +87,16 @@ std::optional<std::uint64_t> StepIndex::entry(std::uint64_t number) {
 
 Result<std::optional<Record>> StepIndex::record_at(std::uint64_t entry, std::uint64_t number) {
     std::filesystem::path file = journal_;
+    Sequence last = 0;
     if (entry >> journal_bits != 0) {
         AF_TRY(const std::vector<JournalFile> files, Journal::files(journal_));
         if (entry >> journal_bits >= files.size()) { return std::optional<Record>(); }
         file = files[entry >> journal_bits].path;
+        last = files[entry >> journal_bits].last;
     }
     std::optional<Record> found;
     AF_CHECK(JournalTail::read_from(file, entry & offset_mask, [&](const Record& record) {
-        if (is_step(record, number)) { found = record; }
+        if (is_step(record, number) && (last == 0 || record.seq <= last)) { found = record; }
         return false;
     }));
     return found;

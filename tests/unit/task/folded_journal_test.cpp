@@ -244,6 +244,25 @@ TEST_F(StepIndexTest, finds_steps_of_the_journal_that_a_fork_goes_on_from) {
     EXPECT_EQ(found(), shared) << "and no step that the other task made since";
 }
 
+TEST_F(StepIndexTest, shows_no_step_that_the_other_task_made_after_a_fork) {
+    const auto records = *Journal::read(path_);
+    const auto make_fork = [&](const std::string& task, std::size_t seq) {
+        const fs::path child = folder_.path() / task / "actions.yaml";
+        EXPECT_TRUE(make_directories(child.parent_path()).ok());
+        EXPECT_TRUE(Journal::share_history(path_, "task-a", child).ok());
+        EXPECT_TRUE(Journal::create(child, {{"task_id", task}, {"forked_from", json::object{{"task", "task-a"}, {"seq", static_cast<std::int64_t>(seq)}, {"hash", records[seq - 1].hash}}}}).ok());
+        return child;
+    };
+    const fs::path early = make_fork("task-b", 60);
+    path_ = make_fork("task-c", records.size() - 5);
+    const std::uint64_t more = found();
+    fs::copy_file(step_index_file(path_), step_index_file(early));
+    path_ = early;
+    const std::uint64_t shared = fold_all({records.begin(), records.begin() + 60}).value().steps;
+    ASSERT_LT(shared, more);
+    EXPECT_EQ(found(), shared);
+}
+
 TEST_F(StepIndexTest, needs_no_folder_that_can_be_written) {
     fs::create_directory(step_index_file(path_));
     EXPECT_EQ(found(), steps());
