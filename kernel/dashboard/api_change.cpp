@@ -161,7 +161,9 @@ Result<HttpResponse> resolve(const TaskCommands& task, const ApiCall& call) {
 
 /// What is decided on is named by its id, and by the hash of what was shown: if that has changed, nothing is decided (409).
 Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const char* command) {
-    AF_CHECK(only(call.body, {"id", "hash", "feedback"}));
+    AF_CHECK(only(call.body, {"id", "hash", "feedback"}, {"exit"}));
+    const bool exits = flag_of(call.body, "exit");
+    if (exits && command != std::string_view("approve")) { return wrong_field("only who approves has `exit`"); }
     if (command == std::string_view("approve") && call.body.contains("feedback")) { return wrong_field("who approves has no `feedback`"); }
     AF_TRY(const std::string id, required(call.body, "id"));
     AF_TRY(const std::string hash, required(call.body, "hash"));
@@ -170,6 +172,7 @@ Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const
     std::vector<std::string> arguments{command, "--no-resume", "--json", with_value("--hash", hash)};
     const std::string feedback = text_of(call.body, "feedback");
     if (command == std::string_view("reject") && !feedback.empty()) { arguments.push_back(with_value("--feedback", feedback)); }
+    if (exits) { arguments.emplace_back("--exit"); }
     arguments.insert(arguments.end(), {"--", id});
     if (command == std::string_view("feedback")) {
         AF_TRY(std::string text, required(call.body, "feedback"));

@@ -264,7 +264,7 @@ const scenarios = {
     await page.waitForFunction(() => !document.querySelector("main").textContent.includes("is ready for your approval") || document.querySelector("main textarea").value === "");
     // Its model has no answer for a second round: it may ask, fail or wait. Whatever it does, it can be ended.
     await go("task/" + world.approving);
-    const end = page.getByRole("button", { name: "Abort task" }).or(page.getByRole("button", { name: "Refuse and end the task" })).first();
+    const end = page.getByRole("button", { name: "Abort task" }).or(page.getByRole("button", { name: "Refuse", exact: true })).first();
     await end.click({ timeout: 60000 });
     await page.getByText("✗ aborted").waitFor({ timeout: 60000 });
   },

@@ -104,6 +104,20 @@ class TestDashboard(DashboardTest):
         artifact = client.json(f"/api/tasks/{task}/artifacts")["artifacts"][0]
         self.assertTrue(client.json(f"/api/tasks/{task}/artifacts/{artifact['phase']}/{artifact['name']}")["text"])
 
+    def test_a_task_ends_with_the_artifact_that_was_shown(self):
+        self.assert_code(self.start("--iterate-at", "spec"), 22)
+        client = self.begin("--port", "0")
+        task = self.task()
+        wait_until(lambda: client.json("/api/attention")["items"], "the approval")
+        item = client.json("/api/attention")["items"][0]
+        answer = {"id": item["id"], "hash": item["hash"], "exit": True}
+        self.assertEqual(client.ask("POST", f"/api/tasks/{task}/reject", answer)[0], 400)
+        status, _, text = client.ask("POST", f"/api/tasks/{task}/approve", answer)
+        self.assertEqual(status, 200, text)
+        wait_until(lambda: client.json(f"/api/tasks/{task}")["status"]["state"] == "completed", "the task's end")
+        self.wait_for_process_of(task)
+        self.assertEqual(self.records("approval_decided")[0]["decision"], "exit")
+
     def test_a_task_that_is_started_there_outlives_the_dashboard(self):
         self.environment["AGENTFORGE_LLM_BACKEND"] = "replay"
         self.environment["AGENTFORGE_LLM_TRANSCRIPT"] = str(TRANSCRIPT)
