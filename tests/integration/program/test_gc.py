@@ -96,6 +96,22 @@ class TestGc(ProgramTest):
         self.assert_code(self.run_program("archive", "restore", task), 0)
         self.assert_code(self.run_program("inspect", task, "--step", "5"), 0)
 
+    def test_an_archive_keeps_the_blobs_that_were_freed_when_the_task_is_archived_again(self):
+        self.assert_code(self.start(), 0)
+        task = self.task()
+        self.collect("--blobs")
+        self.go_on("resume", task)
+        (self.repository / "later.txt").write_text("later\n")
+        self.git("add", "later.txt")
+        self.git("commit", "-q", "-m", "later")
+        self.assert_code(self.go_on("rebase", task), 0)
+        self.git("gc", "--quiet", "--prune=now")
+        shutil.rmtree(self.task_folder())
+        self.assert_code(self.run_program("archive", "restore", task), 0)
+        for step in (1, 5):
+            self.assert_code(self.run_program("inspect", task, "--step", step), 0)
+        self.assert_journal_verifies(task)
+
     def test_the_worktree_of_a_task_that_is_gone_goes(self):
         self.assert_code(self.start("--approve", "red"), 22)
         task = self.task()
