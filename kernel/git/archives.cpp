@@ -25,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view archive_refs = "refs/agentforge/archive/";
+constexpr std::string_view archived_blobs = "task/artifacts/blobs/";
 /// Larger files are written as they are read, each an object of its own: the journal and the contents that grow with a task.
 constexpr std::uint64_t largest_packed = 64ULL << 10U;
 /// Memory that a pack of the others may take, about: it stands there three times while it is written.
@@ -100,6 +101,17 @@ struct ArchiveFolder {
     std::map<std::string, ArchiveFolder> folders;
 };
 
+/// The folder that a file of the archive belongs into, made where it is not there, and the file's name in it.
+std::pair<ArchiveFolder*, std::string> folder_of_file(ArchiveFolder& root, const std::string& path) {
+    ArchiveFolder* folder = &root;
+    std::size_t begin = 0;
+    for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', begin)) {
+        folder = &folder->folders[path.substr(begin, slash - begin)];
+        begin = slash + 1;
+    }
+    return {folder, path.substr(begin)};
+}
+
 /// Its tree, as git stores one: entries in the order of their names, a folder's as if it ended in a slash.
 Result<git_oid> add_archive_folder(BulkObjects& objects, const ArchiveFolder& folder) {
     std::map<std::string, std::string> entries;
@@ -117,6 +129,17 @@ Result<git_oid> add_archive_folder(BulkObjects& objects, const ArchiveFolder& fo
     std::string bytes;
     for (const auto& [key, text] : entries) { bytes += text; }
     return objects.add_tree(bytes);
+}
+
+/// Puts the blobs that an archive holds into the folders where these have none of that name: a task whose blobs were freed keeps them in its archive.
+void add_archived_blobs(git_repository* repository, const TreeHandle& before, ArchiveFolder& root) {
+    if (!before) { return; }
+    const auto add = [&](const std::string& path, const TreeEntry& entry) {
+        if (!path.starts_with(archived_blobs) || entry.mode != GIT_FILEMODE_BLOB) { return; }
+        const auto [folder, name] = folder_of_file(root, path);
+        folder->files.emplace(name, entry.id);
+    };
+    static_cast<void>(for_each_file(repository, *git_tree_id(before.get()), add).ok());       // Of one that cannot be read nothing can be lost.
 }
 
 /// What `state.yaml` of an archive says; nothing where it cannot be read.
@@ -146,18 +169,15 @@ Result<void> archive_task(const fs::path& repository, std::string_view task_id, 
     BulkObjects objects(handle.get(), packed_at_once);
     ArchiveFolder root;
     for (const auto& [name, file] : files) {
-        ArchiveFolder* folder_of_file = &root;
-        std::size_t begin = 0;
-        for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', begin)) {
-            folder_of_file = &folder_of_file->folders[name.substr(begin, slash - begin)];
-            begin = slash + 1;
-        }
-        AF_TRY(folder_of_file->files[name.substr(begin)], archive_file(handle.get(), objects, file));
+        const auto [folder_in_archive, file_name] = folder_of_file(root, name);
+        AF_TRY(folder_in_archive->files[file_name], archive_file(handle.get(), objects, file));
     }
+    const std::string ref = archive_ref(task_id);
+    const TreeHandle before = archived_tree(handle.get(), ref);
+    add_archived_blobs(handle.get(), before, root);
     AF_TRY(const git_oid tree_id, add_archive_folder(objects, root));
     AF_CHECK(objects.flush());
-    const std::string ref = archive_ref(task_id);
-    if (const TreeHandle before = archived_tree(handle.get(), ref); before && git_oid_equal(git_tree_id(before.get()), &tree_id) != 0) { return {}; }
+    if (before && git_oid_equal(git_tree_id(before.get()), &tree_id) != 0) { return {}; }
     const int code = retry_while_locked([&] {
         git_reference* made = nullptr;
         const int result = git_reference_create(&made, handle.get(), ref.c_str(), &tree_id, 1, nullptr);

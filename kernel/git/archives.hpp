@@ -12,7 +12,8 @@
 namespace agentforge::kernel {
 
 /// Writes the files of a task's folder (without its lock) and those of `escalations` that carry its id into a tree, and sets
-/// `refs/agentforge/archive/<task-id>` to it, in place of the one before. Nothing is written where that one holds the same. All of it is on disk then.
+/// `refs/agentforge/archive/<task-id>` to it, in place of the one before, whose blobs stay in it where the folder has them no more (`gc --blobs`).
+/// Nothing is written where that one holds the same. All of it is on disk then.
 /// Errors: AF-GIT-054 a file cannot be read, AF-GIT-011, -099.
 [[nodiscard]] Result<void> archive_task(const std::filesystem::path& repository, std::string_view task_id, const std::filesystem::path& folder,
                                         const std::filesystem::path& escalations);

@@ -49,10 +49,19 @@ std::string refs_of_task(const std::string& task) { return "refs/agentforge/" + 
 /// Nothing more will be done with it: a failed one can be resumed.
 bool is_over(const TaskState& state) { return state.status == TaskStatus::completed || state.status == TaskStatus::aborted; }
 
-/// The other tasks whose records the journal goes on from.
-Result<std::vector<std::string>> ancestors_of(const TaskPaths& paths) {
-    AF_TRY(const std::vector<JournalFile> files, Journal::files(paths.journal()));
+/// The other tasks whose records the journal goes on from; of a fork that is being made, the one that its task.yaml names.
+Result<std::vector<std::string>> ancestors_of(const TaskStore& tasks_of_project, const std::string& task) {
+    const auto read = Journal::files(tasks_of_project.paths(task).journal());
     std::vector<std::string> tasks;
+    if (!read.ok()) {
+        if (read.error().kind != ErrorKind::not_found) { return read.error(); }
+        const auto given = tasks_of_project.load(task);
+        const json::value* const origin = given.ok() ? given->if_contains("forked_from") : nullptr;
+        const json::value* const parent = origin != nullptr && origin->is_object() ? origin->get_object().if_contains("task") : nullptr;
+        if (parent != nullptr && parent->is_string()) { tasks.emplace_back(parent->get_string()); }
+        return tasks;
+    }
+    const std::vector<JournalFile>& files = *read;
     for (std::size_t index = 1; index < files.size(); ++index) { tasks.push_back(files[index].path.stem().string()); }
     return tasks;
 }
@@ -77,7 +86,6 @@ Result<Needs> needs_of(const GarbagePlace& place) {
     AF_TRY(const TaskListing listing, place.tasks.list());
     Needs needs{{}, {}, {}, listing.problems};
     for (const TaskSummary& task : listing.tasks) {
-        const TaskPaths paths = place.tasks.paths(task.task_id);
         const bool may_be_over = task.status == to_string(TaskStatus::completed) || task.status == to_string(TaskStatus::aborted);
         if (may_be_over) {
             auto state = read_task_state(place.tasks, task.task_id);
@@ -88,14 +96,25 @@ Result<Needs> needs_of(const GarbagePlace& place) {
             }
         }
         needs.open.insert(task.task_id);
-        const auto ancestors = ancestors_of(paths);
+        const auto ancestors = ancestors_of(place.tasks, task.task_id);
         if (!ancestors.ok()) {
-            if (ancestors.error().kind != ErrorKind::not_found) { needs.problems.push_back(ancestors.error()); }
+            needs.problems.push_back(ancestors.error());
             continue;
         }
         for (const std::string& ancestor : *ancestors) { needs.forks.emplace(ancestor, task.task_id); }
     }
     return needs;
+}
+
+/// Whether a task that may go on goes on from this one, as it is now. One that cannot be read may.
+Result<bool> has_open_fork(const GarbagePlace& place, const std::string& parent) {
+    AF_TRY(const TaskListing listing, place.tasks.list());
+    for (const TaskSummary& task : listing.tasks) {
+        if (task.task_id == parent || task.status == to_string(TaskStatus::completed) || task.status == to_string(TaskStatus::aborted)) { continue; }
+        const auto ancestors = ancestors_of(place.tasks, task.task_id);
+        if (!ancestors.ok() || std::ranges::find(*ancestors, parent) != ancestors->end()) { return true; }
+    }
+    return false;
 }
 
 /// Why nothing of a task may go; empty where it may.
@@ -219,13 +238,17 @@ Result<bool> remove_garbage(const GarbagePlace& place, const GarbagePolicy& poli
     std::error_code error;
     std::optional<TaskLock> lock;
     if (fs::exists(paths.root, error)) {
-        auto taken = TaskLock::acquire(paths, "gc", format_time(SystemClock().now()));
+        auto taken = TaskLock::acquire(paths, gc_command, format_time(SystemClock().now()));
         if (!taken.ok()) { return false; }
         lock.emplace(std::move(*taken));
         const auto state = read_task_state(place.tasks, item.task);
         if (!state.ok() || !is_over(*state)) { return false; }
         const auto last = parse_time(state->updated_at);
         if (item.kind != GarbageKind::worktree && (!last.ok() || *last >= policy.before)) { return false; }
+        if (item.kind != GarbageKind::worktree) {
+            AF_TRY(const bool forked, has_open_fork(place, item.task));
+            if (forked) { return false; }
+        }
     } else if (item.kind != GarbageKind::worktree) {
         return false;
     }

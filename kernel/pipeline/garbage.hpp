@@ -8,12 +8,16 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "git/repository.hpp"
 #include "task/store.hpp"
 
 namespace agentforge::kernel {
+
+/// Who holds the lock of a task whose garbage is removed.
+inline constexpr std::string_view gc_command = "gc";
 
 struct GarbagePolicy {
     std::chrono::system_clock::time_point before;       ///< Refs and blobs go only of tasks whose last record is older.

@@ -2,6 +2,8 @@
 #include "pipeline/session.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -34,6 +36,31 @@ constexpr std::size_t largest_inside = 4096;
 Result<json::object> header_of(const TaskPaths& paths, const json::object& task, Clock& clock) {
     AF_TRY(const std::string file, read_file(paths.task()));
     return json::object{{"task_id", task.at("task_id")}, {"request", task.at("request")}, {"started_at", format_time(clock.now())}, {"pipeline", task.at("pipeline")}, {"task_sha256", sha256(file)}};
+}
+
+/// The number in a name such as `step_012.patch`.
+std::optional<std::uint64_t> number_in(std::string_view name, std::string_view before) {
+    if (!name.starts_with(before) || !name.ends_with(".patch")) { return std::nullopt; }
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(name.data() + before.size(), name.data() + name.size(), number);
+    return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+/// The patches that records up to step `steps`, record `seq`, name: hard links, so that they outlive the other task's folder.
+Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std::uint64_t steps, Sequence seq) {
+    AF_CHECK(make_directories(child.snapshots()));
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(parent.snapshots(), error)) {
+        const std::string name = entry.path().filename().string();
+        const auto step = number_in(name, "step_");
+        const auto handed_back = number_in(name, "handed_back_");
+        if (!(step && *step <= steps) && !(handed_back && *handed_back <= seq)) { continue; }
+        const std::filesystem::path file = child.snapshots() / name;
+        std::filesystem::create_hard_link(entry.path(), file, error);
+        if (error) { std::filesystem::copy_file(entry.path(), file, error); }
+        if (error) { return Error{"AF-BASE-013", "The patch of a step could not be shared: " + error.message(), file.string(), "See whether the disk is full", ErrorKind::io}; }
+    }
+    return {};
 }
 
 }  // namespace
@@ -91,6 +118,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const F
         AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, {}));
         AF_CHECK(session->record(records::Forked{std::string(task.at("task_id").as_string()), std::string(from.parent), session->state_.steps}));
         AF_CHECK(session->write_artifacts());
+        AF_CHECK(share_patches(parent, paths, session->state_.steps, from.record.seq));
         return session;
     });
 }

@@ -2,11 +2,19 @@
 #include "replay/fork.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <optional>
+#include <thread>
+
+#include "pipeline/garbage.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
+
+constexpr std::string_view fork_command = "agentforge fork";
+constexpr auto longest_wait_for_parent = std::chrono::seconds(10);
 
 /// All trees that a task in this state can come back to, by the names under which they are kept.
 std::map<std::string, std::string> trees_of(const TaskState& state) {
@@ -31,10 +39,25 @@ Error no_such_step(std::string_view task_id, std::uint64_t step, const std::vect
                  "`agentforge logs " + std::string(task_id) + "` shows them", ErrorKind::not_found};
 }
 
+/// Keeps `agentforge gc` away from the parent until the fork is there, which it sees then. Where a process has the parent to run it nobody frees anything of it.
+std::optional<TaskLock> hold_parent(const ForkPlace& place, std::string_view parent) {
+    const TaskPaths paths = place.tasks.paths(parent);
+    const auto until = std::chrono::steady_clock::now() + longest_wait_for_parent;
+    while (true) {
+        auto lock = TaskLock::acquire(paths, fork_command, format_time(place.clock.now()));
+        if (lock.ok()) { return std::move(*lock); }
+        if (lock.error().kind != ErrorKind::conflict || std::chrono::steady_clock::now() > until) { return std::nullopt; }
+        const auto holder = TaskLock::holder(paths);
+        if (holder && holder->command != fork_command && holder->command != gc_command) { return std::nullopt; }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
 }  // namespace
 
 Result<std::string> fork_task(const ForkPlace& place, std::string_view parent, const ForkOptions& options) {
     AF_TRY(json::object task, place.tasks.load(parent));
+    const std::optional<TaskLock> held = hold_parent(place, parent);
     AF_TRY(const std::vector<Record> records, place.tasks.records(parent));
     const auto last = std::ranges::find_if(records, [&](const Record& record) {
         return record.type() == records::Step::type && records::envelope_in(record).step == options.from_step;
@@ -51,7 +74,7 @@ Result<std::string> fork_task(const ForkPlace& place, std::string_view parent, c
     json::object configuration = options.configuration;
     if (options.seal) { AF_CHECK(options.seal(configuration)); }
     task["configuration"] = std::move(configuration);
-    AF_TRY(auto session, TaskSession::fork(place.tasks, {place.tasks, parent, *last}, task, place.clock, "agentforge fork", place.redactor));
+    AF_TRY(auto session, TaskSession::fork(place.tasks, {place.tasks, parent, *last}, task, place.clock, fork_command, place.redactor));
     if (auto kept = keep_trees(place.repository, session->state()); !kept.ok()) {
         session.reset();
         static_cast<void>(place.tasks.remove(id).ok());

@@ -51,6 +51,9 @@ class TestFork(ForkTest):
                 self.git("update-ref", "-d", ref)
             self.assert_journal_verifies(child)
             self.assertIn("slugify", self.run_program("inspect", child, "--step", step, "--show", "context").out)
+            steps = [record["step"] for record in self.journal(child) if record["type"] == "step"]
+            for number in range(1, max(steps) + 1):
+                self.assert_code(self.run_program("inspect", child, "--step", number), 0)
         with self.subTest("a fork of a fork"):
             grandchild = self.assert_code(self.run_program("fork", child, "--from-step", step + 1, "--no-resume", "--json"), 0).json["task_id"]
             shutil.rmtree(self.task_folder(child))

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ended tasks leave behind is freed, and nothing that somebody needs."""
 
+import fcntl
+import json
+import os
 import shutil
 import subprocess
 import threading
@@ -95,6 +98,48 @@ class TestGc(ProgramTest):
         shutil.rmtree(self.task_folder())
         self.assert_code(self.run_program("archive", "restore", task), 0)
         self.assert_code(self.run_program("inspect", task, "--step", "5"), 0)
+
+    def test_an_archive_keeps_the_blobs_that_were_freed_when_the_task_is_archived_again(self):
+        self.assert_code(self.start(), 0)
+        task = self.task()
+        self.collect("--blobs")
+        self.go_on("resume", task)
+        (self.repository / "later.txt").write_text("later\n")
+        self.git("add", "later.txt")
+        self.git("commit", "-q", "-m", "later")
+        self.assert_code(self.go_on("rebase", task), 0)
+        self.git("gc", "--quiet", "--prune=now")
+        shutil.rmtree(self.task_folder())
+        self.assert_code(self.run_program("archive", "restore", task), 0)
+        for step in (1, 5):
+            self.assert_code(self.run_program("inspect", task, "--step", step), 0)
+        self.assert_journal_verifies(task)
+
+    def test_a_fork_that_is_being_made_holds_its_parent(self):
+        self.assert_code(self.start(), 0)
+        parent = self.task()
+        child = f"task-20260101-fork-{'0' * 8}"
+        folder = self.task_folder(parent).parent / child
+        folder.mkdir()
+        task = json.loads((self.task_folder(parent) / "task.yaml").read_text())
+        task.update(task_id=child, forked_from={"task": parent, "step": 12})
+        (folder / "task.yaml").write_text(json.dumps(task) + "\n")
+        self.assert_kept(parent, "forked from it", "--blobs")
+
+    def test_a_fork_waits_for_a_gc_that_has_its_parent(self):
+        self.assert_code(self.start(), 0)
+        parent = self.task()
+        with open(self.task_folder(parent) / "lock", "r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.truncate()
+            lock.write(json.dumps({"pid": os.getpid(), "host": "here", "command": "gc", "since": "2026-01-01T00:00:00Z"}) + "\n")
+            lock.flush()
+            fork = self.spawn("fork", parent, "--from-step", "12", "--no-resume")
+            with self.assertRaises(subprocess.TimeoutExpired):
+                fork.wait(timeout=1)
+            self.assertEqual(self.tasks(), [parent])
+        self.assertEqual(fork.wait(timeout=60), 0)
+        self.assertEqual(len(self.tasks()), 2)
 
     def test_the_worktree_of_a_task_that_is_gone_goes(self):
         self.assert_code(self.start("--approve", "red"), 22)
