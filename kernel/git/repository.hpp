@@ -53,6 +53,8 @@ public:
     /// Uncommitted changes of the user's checkout (staged, unstaged, untracked but not ignored), by path;
     /// submodules and `.agentforge/` left out.
     [[nodiscard]] Result<std::vector<std::string>> uncommitted() const;
+    /// Whether the checkout has the path as the tree has it: both without it, or the same bytes, as git's filters make them of the file.
+    [[nodiscard]] Result<bool> checkout_is_as(std::string_view tree, const std::string& path) const;
     /// user.name and user.email, or empty where not configured.
     [[nodiscard]] std::optional<std::pair<std::string, std::string>> identity() const;
 

@@ -19,6 +19,28 @@ Result<std::optional<std::string>> Repository::file_in_tree(std::string_view tre
     return std::optional<std::string>(std::in_place, static_cast<const char*>(git_blob_rawcontent(raw)), static_cast<std::size_t>(git_blob_rawsize(raw)));
 }
 
+Result<bool> Repository::checkout_is_as(std::string_view tree, const std::string& path) const {
+    AF_TRY(const git_oid id, parse_id(tree));
+    AF_TRY(const TreeHandle root, find_tree(state_->handle.get(), id));
+    const std::optional<TreeEntry> entry = is_recordable_path(path) ? entry_at(root.get(), path) : std::nullopt;
+    const std::filesystem::path file = work_directory() / path;
+    std::error_code error;
+    const auto status = std::filesystem::symlink_status(file, error);
+    if (!std::filesystem::exists(status)) { return !entry; }
+    if (!entry) { return false; }
+    git_oid there{};
+    if (std::filesystem::is_symlink(status)) {
+        const std::string target = std::filesystem::read_symlink(file, error).string();
+        if (entry->mode != GIT_FILEMODE_LINK) { return false; }
+        if (const int code = git_odb_hash(&there, target.data(), target.size(), GIT_OBJECT_BLOB); code < 0) { return failure(code, "compare the checkout"); }
+    } else if (!std::filesystem::is_regular_file(status) || entry->mode == GIT_FILEMODE_LINK) {
+        return false;
+    } else if (const int code = git_repository_hashfile(&there, state_->handle.get(), path.c_str(), GIT_OBJECT_BLOB, nullptr); code < 0) {
+        return failure(code, "compare the checkout");
+    }
+    return git_oid_equal(&there, &entry->id) == 1;
+}
+
 Result<std::vector<std::string>> Repository::files_in_tree(std::string_view tree) const {
     AF_TRY(const git_oid id, parse_id(tree));
     std::vector<std::string> paths;

@@ -24,7 +24,7 @@ const ExternalArtifact& external_of(const PipelineTemplate& pipeline, const std:
 }
 
 /// What an earlier task hands over: its specification, and what its template says it provides as far as this pipeline takes it.
-Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTemplate& pipeline, const std::string& task, const std::string& accept_stale) {
+Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTemplate& pipeline, const std::string& task, const std::string& accept_stale, bool include_uncommitted) {
     AF_TRY(const std::string id, project.tasks().resolve(task));
     AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
     std::vector<std::string> contracts{std::string(contract_name::specification)};
@@ -40,10 +40,10 @@ Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTe
         artifacts.emplace(contract, import.artifact);
         imports.push_back(std::move(import));
     }
-    // The new task begins on the commit that is checked out, whatever branch the other one was made on.
+    // The new task begins on the commit that is checked out, whatever branch the other one was made on, or on the checkout itself.
     AF_TRY(const Repository repository, Repository::open(project.place().root.string()));
     AF_TRY(const std::string head, repository.head_commit());
-    AF_TRY(const Staleness staleness, measure_staleness(repository, artifacts, state.base_commit, head));
+    AF_TRY(const Staleness staleness, measure_staleness(repository, artifacts, state.base_commit, head, include_uncommitted));
     AF_TRY(const records::Freshness freshness, check_freshness(staleness, id, project.services().redactor.redact(accept_stale)));
     for (Import& import : imports) { import.freshness = freshness; }
     return imports;
@@ -74,7 +74,7 @@ Result<Entry> entry_of_arguments(const Program& program, Project& project, const
         AF_TRY(Import import, import_named(program, project, pipeline, std::string(contract_name::specification), given.spec));
         imports.push_back(std::move(import));
     }
-    if (!given.task.empty()) { AF_TRY(imports, imports_from_task(project, pipeline, given.task, given.accept_stale)); }
+    if (!given.task.empty()) { AF_TRY(imports, imports_from_task(project, pipeline, given.task, given.accept_stale, arguments.include_uncommitted)); }
     if (!given.tests.empty()) {
         AF_TRY(const std::string name, external_name(pipeline, contract_name::test_suite));
         AF_TRY(Import import, import_tests(name, external_of(pipeline, name).contract, program.directory / given.tests, project.place().root, given.tests));

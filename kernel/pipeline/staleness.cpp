@@ -50,27 +50,40 @@ bool value_names(const json::value& value, std::string_view path) {
 
 bool names_path(const json::object& artifact, std::string_view path) { return value_names(json::value(artifact), path); }
 
-Result<Staleness> measure_staleness(const Repository& repository, const std::map<std::string, json::object, std::less<>>& artifacts, const std::string& base, const std::string& head) {
+Result<Staleness> measure_staleness(const Repository& repository, const std::map<std::string, json::object, std::less<>>& artifacts, const std::string& base, const std::string& head, bool checkout) {
     Staleness result;
     result.base = base;
     result.head = head;
     AF_TRY(result.head_tree, repository.tree_of(head));
     AF_TRY(const WrittenCommit below, written_commit(repository.work_directory(), base));
     result.uncommitted_base = below.message.starts_with(uncommitted_title);
-    if (below.tree == result.head_tree) { return result; }
+    std::vector<std::string> in_checkout;
+    if (checkout) { AF_TRY(in_checkout, repository.uncommitted()); }
+    if (below.tree == result.head_tree && in_checkout.empty()) { return result; }
     AF_TRY(const auto changes, repository.diff(below.tree, result.head_tree));
     std::vector<std::string> paths;
+    const auto changed = [&](const std::string& path, char change, bool uncommitted) {
+        StaleFile file{path, change, {}, uncommitted, {}};
+        for (const auto& [name, artifact] : artifacts) {
+            if (names_path(artifact, path)) { file.named_by.push_back(name); }
+        }
+        if (file.named_by.empty()) { return; }
+        paths.push_back(path);
+        result.files.push_back(std::move(file));
+    };
     for (const TreeChange& change : changes) {
         for (const std::string& path : {change.path, change.old_path}) {
-            if (path.empty()) { continue; }
-            StaleFile file{path, path == change.path ? change.status : 'D', {}, {}};
-            for (const auto& [name, artifact] : artifacts) {
-                if (names_path(artifact, path)) { file.named_by.push_back(name); }
-            }
-            if (file.named_by.empty()) { continue; }
-            paths.push_back(path);
-            result.files.push_back(std::move(file));
+            if (path.empty() || std::ranges::binary_search(in_checkout, path)) { continue; }
+            changed(path, path == change.path ? change.status : 'D', false);
         }
+    }
+    for (const std::string& path : in_checkout) {
+        AF_TRY(const bool same, repository.checkout_is_as(below.tree, path));
+        if (same) { continue; }
+        AF_TRY(const auto before, repository.file_in_tree(below.tree, path));
+        std::error_code error;
+        const bool there = std::filesystem::exists(std::filesystem::symlink_status(repository.work_directory() / path, error));
+        changed(path, !there ? 'D' : before ? 'M' : 'A', true);
     }
     std::ranges::sort(result.files, {}, &StaleFile::path);
     AF_TRY(auto commits, commits_that_changed(repository.work_directory(), base, head, paths));
@@ -94,8 +107,9 @@ std::vector<std::string> describe(const std::vector<StaleFile>& files) {
         std::string line = sanitize_utf8(file.path) + " (in";
         for (const std::string& name : file.named_by) { line += (&name == &file.named_by.front() ? " " : ", ") + name; }
         line += ")";
-        if (!file.commits.empty()) { line += ": " + file.commits.front().id.substr(0, 8) + " " + ellipsis(sanitize_utf8(file.commits.front().subject), 80); }
-        if (file.commits.size() > 1) { line += ", and " + std::to_string(file.commits.size() - 1) + " more"; }
+        if (file.uncommitted) { line += ": not committed"; }
+        else if (!file.commits.empty()) { line += ": " + file.commits.front().id.substr(0, 8) + " " + ellipsis(sanitize_utf8(file.commits.front().subject), 80); }
+        if (!file.uncommitted && file.commits.size() > 1) { line += ", and " + std::to_string(file.commits.size() - 1) + " more"; }
         lines.push_back(std::move(line));
     }
     return lines;

@@ -274,6 +274,21 @@ class TestFromTask(EntryTest):
         freshness = self.records("external_artifact_imported", task)[0]["freshness"]
         self.assertEqual((freshness["accepted"], [file["path"] for file in freshness["stale"]]), ("It only names the version", ["textkit/__init__.py"]))
 
+    def test_a_specification_is_stale_where_the_checkout_that_is_taken_along_differs(self):
+        self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
+        file = self.repository / "textkit/__init__.py"
+        package = file.read_text(encoding="utf-8")
+        file.write_text(package + "\nVERSION = 2\n", encoding="utf-8")
+        rest = only(short_transcript(), "red", "green", "refactor", "deliver")
+        implement = ("implement", "--from-task", self.task(), "Implement what was designed", "--include-uncommitted")
+        for more in (("--dry-run",), ()):
+            self.assert_error(self.run_with(rest, *implement, *more), "AF-ORCH-055", "textkit/__init__.py", "not committed", "--accept-stale")
+        self.assertEqual(len(self.tasks()), 1)
+        self.assert_code(self.run_with(rest, *[word for word in implement if word != "--include-uncommitted"], "--dry-run"), 0)
+        file.write_text(package, encoding="utf-8")
+        (self.repository / "NOTES.md").write_text("not named\n", encoding="utf-8")
+        self.assert_code(self.run_with(rest, *implement, "--dry-run"), 0)
+
     def test_a_replay_begins_where_the_task_began(self):
         self.assert_code(self.run_with(only(short_transcript(), "red", "green", "refactor", "deliver"), "implement", "--from-spec", self.spec_file(), "Implement the slugs"), 0)
         self.assert_code(self.run_program("replay", self.task()), 0)
