@@ -72,6 +72,20 @@ Result<std::vector<RefTarget>> refs_below(const std::filesystem::path& repositor
     return refs;
 }
 
+Result<void> keep_commit(const std::filesystem::path& repository, const std::string& name, std::string_view commit) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    AF_TRY(const git_oid id, parse_id(commit));
+    AF_TRY(const CommitHandle found, find_commit(handle.get(), id));
+    const std::string ref = "refs/agentforge/" + name;
+    const int code = retry_while_locked([&] {
+        git_reference* raw = nullptr;
+        const int result = git_reference_create(&raw, handle.get(), ref.c_str(), git_commit_id(found.get()), 1, nullptr);
+        git_reference_free(raw);
+        return result;
+    }, lock_of(handle.get(), ref));
+    return code < 0 ? Result<void>(failure(code, "write " + ref)) : Result<void>();
+}
+
 Result<std::optional<std::string>> named_commit(const std::filesystem::path& repository, const std::string& text) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     git_object* raw = nullptr;

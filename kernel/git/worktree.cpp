@@ -109,6 +109,40 @@ Result<Place> look(git_repository* repository, const std::filesystem::path& path
     return place;
 }
 
+/// What git's own `worktree add` does: `git worktree prune` leaves a record alone that has this file, whose folder is not there yet.
+constexpr std::string_view being_made = "agentforge makes this worktree";
+
+Result<void> write_record_files(const Place& place, const std::filesystem::path& folder, const std::string& commit) {
+    AF_CHECK(write_if_other(folder / "commondir", "../.."));
+    AF_CHECK(write_if_other(folder / "HEAD", commit));
+    return write_if_other(folder / "gitdir", (place.path / ".git").string());
+}
+
+/// Git's record of the worktree. It appears with its lock and all its files at once. One that is there may be pruned while it is looked at; then it is made anew.
+Result<void> write_record(const Place& place, const std::string& commit) {
+    constexpr int most_attempts = 5;
+    Result<void> written;
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        struct stat found {};
+        if (::lstat(place.admin.c_str(), &found) == 0) {
+            written = write_record_files(place, place.admin, commit);
+            if (written.ok() && ::lstat((place.admin / "gitdir").c_str(), &found) == 0) { return written; }
+            continue;
+        }
+        const std::filesystem::path made = place.admin.parent_path().parent_path() / ("agentforge-" + place.admin.filename().string() + "-" + std::to_string(::getpid()));
+        std::error_code error;
+        std::filesystem::remove_all(made, error);
+        AF_CHECK(make_directories(made));
+        AF_CHECK(write_if_other(made / "locked", std::string(being_made)));
+        AF_CHECK(write_record_files(place, made, commit));
+        AF_CHECK(make_directories(place.admin.parent_path()));
+        if (::rename(made.c_str(), place.admin.c_str()) == 0) { return sync_directory(place.admin.parent_path()); }
+        written = folder_error(errno, "name git's record", place.admin);
+        std::filesystem::remove_all(made, error);
+    }
+    return written;
+}
+
 Error not_ours(const std::filesystem::path& path) {
     return Error{"AF-GIT-021", "The folder is there, and is not a worktree of this repository; it is left alone", path.string(),
                  "Move it away, or remove it if nothing in it is needed", ErrorKind::conflict};
@@ -124,10 +158,7 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
     if (place.folder && !place.ours) { return not_ours(place.path); }
 
     // The record first: a folder without one could not be told from somebody else's after a crash.
-    AF_CHECK(make_directories(place.admin));
-    AF_CHECK(write_if_other(place.admin / "commondir", "../.."));
-    AF_CHECK(write_if_other(place.admin / "HEAD", to_text(commit_id)));
-    AF_CHECK(write_if_other(place.admin / "gitdir", (place.path / ".git").string()));
+    AF_CHECK(write_record(place, to_text(commit_id)));
     AF_CHECK(make_directories(place.path));
 
     auto state = std::make_unique<State>();
@@ -140,6 +171,7 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
     AF_TRY(state->head_tree, find_tree(handle.get(), tree_id));
     state->repository = std::move(handle);
     AF_CHECK(state->repair_link());
+    if (line_of(place.admin / "locked") == being_made) { ::unlink((place.admin / "locked").c_str()); }      // From here on git finds the folder.
 
     struct stat st {};
     const bool whole = place.folder && ::lstat(state->cache_file().c_str(), &st) == 0;      // Written when the files were.

@@ -118,6 +118,8 @@ Result<RequestEntry> entry_from(const json::value& value, const Place& place) {
 }
 
 Result<std::vector<RequestEntry>> from_lines(std::string_view text, const std::string& source) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (text.starts_with(byte_order_mark)) { text.remove_prefix(byte_order_mark.size()); }
     std::vector<RequestEntry> entries;
     std::size_t number = 0;
     while (!text.empty()) {

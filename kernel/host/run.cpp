@@ -260,6 +260,8 @@ private:
             if (error != nullptr && error->is_object()) { job.outcome.detail = text_of(error->get_object(), "code") + " " + text_of(error->get_object(), "message"); }
         }
         if (WIFSIGNALED(status)) { job.outcome.detail = "its process was ended by signal " + std::to_string(WTERMSIG(status)); }
+        // A task that was made is found by its id; of a request that was not, the line is.
+        if (job.outcome.task.empty()) { job.outcome.detail = job.entry->where + (job.outcome.detail.empty() ? "" : ": ") + job.outcome.detail; }
         tell(each.job, job.outcome.word + (job.outcome.task.empty() ? "" : " " + job.outcome.task) + (job.outcome.detail.empty() ? "" : ": " + printable(first_line(job.outcome.detail), 300)));
     }
 

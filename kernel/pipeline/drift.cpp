@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "git/merges.hpp"
+#include "git/objects.hpp"
 
 namespace agentforge::kernel {
 
@@ -24,6 +25,14 @@ std::string few_paths(const std::vector<std::string>& paths) {
 const std::vector<std::string>& files_of_both_sides() {
     static const std::vector<std::string> files{"CHANGELOG.md"};
     return files;
+}
+
+std::string ref_of_uncommitted_base(const std::string& task_id) { return task_id + "/uncommitted-base"; }
+
+Result<void> keep_uncommitted_base(const Repository& repository, const std::string& task_id, const std::string& base_commit) {
+    const std::filesystem::path place = repository.work_directory();
+    AF_TRY(const WrittenCommit base, written_commit(place, base_commit));
+    return base.message.starts_with(uncommitted_title) ? keep_commit(place, ref_of_uncommitted_base(task_id), base_commit) : Result<void>();
 }
 
 Result<BaseDrift> measure_drift(const Repository& repository, const std::string& base_branch, const std::string& base_commit, const std::string& base_tree,

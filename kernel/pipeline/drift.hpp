@@ -27,6 +27,11 @@ struct BaseDrift {
 /// The first line of the commit that `--include-uncommitted` puts below a task: it is no part of the user's branch, and never was.
 inline constexpr std::string_view uncommitted_title = "Uncommitted changes, taken along by AgentForge";
 
+/// Keeps that commit alive, where a task's base is one: no branch leads to it before something is delivered on top. Errors: AF-GIT-….
+[[nodiscard]] Result<void> keep_uncommitted_base(const Repository& repository, const std::string& task_id, const std::string& base_commit);
+/// Its ref, without `refs/agentforge/`.
+[[nodiscard]] std::string ref_of_uncommitted_base(const std::string& task_id);
+
 /// Files whose lines of both sides are kept: the kernel itself writes one entry of its own into them.
 [[nodiscard]] const std::vector<std::string>& files_of_both_sides();
 

@@ -12,8 +12,10 @@
 #include "base/hash.hpp"
 #include "base/ids.hpp"
 #include "git/archives.hpp"
+#include "git/merges.hpp"
 #include "git/objects.hpp"
 #include "git/tree_bytes.hpp"
+#include "pipeline/drift.hpp"
 #include "pipeline/session.hpp"
 
 namespace agentforge::kernel {
@@ -68,10 +70,18 @@ Result<std::vector<std::string>> ancestors_of(const TaskStore& tasks_of_project,
 
 /// Why the trees of an ended task are the only place of its change; empty where they are not.
 Result<std::string> only_place_of_change(const Repository& repository, const TaskState& state) {
-    if (state.status == TaskStatus::aborted || state.tree == state.base_tree) { return std::string(); }
+    if (state.status == TaskStatus::aborted) { return std::string(); }
+    if (state.commit.empty()) {
+        AF_TRY(const auto base, refs_below(repository.work_directory(), "refs/agentforge/" + ref_of_uncommitted_base(state.task_id)));
+        if (!base.empty()) { return std::string("the uncommitted changes that it began with are on no branch"); }
+    }
+    if (state.tree == state.base_tree) { return std::string(); }
     if (state.commit.empty()) { return std::string("its change is on no branch"); }
     AF_TRY(const auto branch, repository.branch_commit(state.branch));
-    return branch ? std::string() : "the branch " + state.branch + " is gone, so its change is nowhere else";
+    if (!branch) { return "the branch " + state.branch + " is gone, so its change is nowhere else"; }
+    const auto distance = branch_distance(repository.work_directory(), state.commit, *branch);
+    const bool holds_it = distance.ok() && distance->behind == 0;
+    return holds_it ? std::string() : "the branch " + state.branch + " does not hold its commit any more";
 }
 
 /// All that decides what may go, as it is now.

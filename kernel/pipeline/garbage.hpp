@@ -2,7 +2,8 @@
 // What ended tasks leave behind and nobody needs: worktrees, the refs that keep recorded trees, blobs. Never a journal.
 //
 // Kept are, whatever the policy says: all of a task that may go on (running, waiting, paused, failed) or that a process has; what a fork goes on from, as long as the fork
-// may go on; the trees of a change that is nowhere else (delivered to no branch, or to one that is gone); blobs that the task's archive does not hold.
+// may go on; the trees of a change that is nowhere else (delivered to no branch, or to one that is gone or was reset); uncommitted changes that a task began
+// with and delivered nothing on top of; blobs that the task's archive does not hold.
 #pragma once
 
 #include <chrono>

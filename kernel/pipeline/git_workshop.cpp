@@ -14,6 +14,7 @@
 #include "git/configuration.hpp"
 #include "git/objects.hpp"
 #include "git/stand_in.hpp"
+#include "pipeline/drift.hpp"
 #include "pipeline/setup.hpp"
 #include "pipeline/workshop.hpp"
 
@@ -303,6 +304,7 @@ public:
             options_.notice(std::to_string(missing.size()) + (missing.size() == 1 ? " submodule or LFS file is" : " submodules or LFS files are") + " not in this repository, the task does without: " +
                             missing.front() + (missing.size() > 1 ? ", …" : "") + ". To have them: git submodule update --init --recursive; git lfs pull");
         }
+        if (!options_.scratch) { AF_CHECK(keep_uncommitted_base(repository, state.task_id, state.base_commit)); }
         AF_TRY(std::string base_tree, repository.tree_of(state.base_commit));
         GateRunner::Options gates = options_.gates;
         gates.dependencies_directory = dependencies_directory(options_);

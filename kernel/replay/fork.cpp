@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "pipeline/drift.hpp"
 #include "pipeline/garbage.hpp"
 
 namespace agentforge::kernel {
@@ -30,7 +31,7 @@ std::map<std::string, std::string> trees_of(const TaskState& state) {
 
 Result<void> keep_trees(const Repository& repository, const TaskState& state) {
     for (const auto& [name, tree] : trees_of(state)) { AF_CHECK(repository.keep_tree(state.task_id + "/" + name, tree)); }
-    return {};
+    return keep_uncommitted_base(repository, state.task_id, state.base_commit);
 }
 
 Error no_such_step(std::string_view task_id, std::uint64_t step, const std::vector<Record>& records) {

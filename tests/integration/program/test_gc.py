@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import threading
 
+import yaml
+
 from harness import ProgramTest, main
 
 
@@ -79,6 +81,24 @@ class TestGc(ProgramTest):
         self.git("branch", "-D", f"agentforge/{self.task()}")
         self.assert_kept(self.task(), "is gone")
 
+    def test_a_change_whose_branch_was_reset_stays(self):
+        self.assert_code(self.start(), 0)
+        task = self.task()
+        self.git("branch", "-f", f"agentforge/{task}", "main")
+        self.assert_kept(task, "does not hold its commit")
+        self.git("reflog", "expire", "--expire=now", "--all")
+        self.git("gc", "--quiet", "--prune=now")
+        self.assertIn("textkit/slug.py", self.assert_code(self.run_program("diff", task), 0).out)
+
+    def test_uncommitted_changes_that_a_task_began_with_outlive_git_gc(self):
+        (self.repository / "notes.txt").write_text("not committed\n")
+        self.assert_code(self.start("--include-uncommitted", "--exit-after", "spec"), 0)
+        task = self.task()
+        self.assert_kept(task, "uncommitted changes")
+        self.git("gc", "--quiet", "--prune=now")
+        self.assert_code(self.run_program("audit", "verify", task), 0)
+        self.assert_code(self.go_on("continue", task), 0)
+
     def test_what_a_fork_goes_on_from_stays(self):
         self.assert_code(self.start(), 0)
         parent = self.task()
@@ -120,8 +140,8 @@ class TestGc(ProgramTest):
         parent = self.task()
         child = f"task-20260101-fork-{'0' * 8}"
         folder = self.task_folder(parent).parent / child
-        folder.mkdir()
-        task = json.loads((self.task_folder(parent) / "task.yaml").read_text())
+        shutil.copytree(self.task_folder(parent) / "artifacts" / "inputs", folder / "artifacts" / "inputs")
+        task = yaml.safe_load((self.task_folder(parent) / "task.yaml").read_text(encoding="utf-8"))
         task.update(task_id=child, forked_from={"task": parent, "step": 12})
         (folder / "task.yaml").write_text(json.dumps(task) + "\n")
         self.assert_kept(parent, "forked from it", "--blobs")

@@ -72,7 +72,16 @@ class TestRun(ProgramTest):
         outcome = self.assert_code(self.run_file("--jobs", "1"), 1)
         self.assertIn("1 completed, 1 not started", outcome.out)
         self.assertIn("AF-PIPE-", outcome.out)
+        for text in (outcome.out, outcome.err):
+            self.assertIn("requests.txt:1: AF-PIPE-", text)
         self.assertEqual(len(self.tasks()), 1)
+
+    def test_a_byte_order_mark_is_no_part_of_the_first_request(self):
+        self.write("Add a slugify function")
+        lines = "\n".join(self.file.read_text(encoding="utf-8").splitlines()[2:])
+        self.file.write_text("\ufeff" + lines, encoding="utf-8")
+        planned = self.assert_code(self.run_file("--dry-run", "--json"), 0).json
+        self.assertEqual(["Add a slugify function"], [task["request"] for task in planned["tasks"]])
 
     def test_yaml_and_standard_input_say_the_same(self):
         listed = self.folder / "requests.yaml"

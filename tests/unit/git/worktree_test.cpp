@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <thread>
+
 #include "git_fixture.hpp"
 
 namespace agentforge::kernel {
@@ -10,6 +13,24 @@ TEST_F(WorktreeTest, makes_the_files_of_the_commit) {
     const std::string commit = first_commit();
     const Worktree worktree = ensure(commit);
     EXPECT_EQ(read(worktree.path() / "src/app.py"), read(user() / "src/app.py"));
+}
+
+TEST_F(WorktreeTest, is_made_beside_git_worktree_prune) {
+    const std::string commit = first_commit();
+    std::atomic<bool> over{false};
+    std::thread prune([&] {
+        while (!over) { git("worktree prune --expire=now"); }
+    });
+    for (int number = 0; number < 40; ++number) {
+        const std::string name = "task-" + std::to_string(number);
+        const auto made = Worktree::ensure(user(), task().parent_path() / name, name, commit);
+        EXPECT_TRUE(made.ok()) << made.error().to_string();
+    }
+    over = true;
+    prune.join();
+    const std::string listed = git("worktree list --porcelain");
+    EXPECT_NE(listed.find("task-39"), std::string::npos);
+    EXPECT_EQ(listed.find("locked"), std::string::npos);
 }
 
 TEST_F(WorktreeTest, leaves_the_users_checkout_untouched) {
