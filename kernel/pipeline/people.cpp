@@ -321,6 +321,7 @@ Result<void> People::take_approval(const ApprovalRequest& request, const Approva
         const std::string& said = *approval.feedback;
         ArtifactDecision decision{said == "exit" ? "exit" : said == "extend" || said.starts_with("extend ") ? "extend" : "approve", "", {}, "", "", approval.artifact_hash, approval.decided_by};
         if (decision.decision == "approve") { decision.feedback = said; }
+        if (decision.decision == "exit") { AF_CHECK(check_may_end(task_.state())); }
         if (decision.decision == "extend") {
             decision.extend_to = said.size() > 7 ? said.substr(7) : std::string();
             AF_CHECK(more_stages(task_.setup, task_.state(), decision));
@@ -382,13 +383,17 @@ Result<void> People::collect_approval(const std::function<Result<void>()>& befor
     const OpenApproval open = *task_.state().approval;
     AF_TRY(const auto decision, task_.setup.escalations.artifact_decision(open.id));
     if (!decision) { return {}; }
+    const auto impossible = [&](const Error& why) {
+        return Error{"AF-ESC-067", "the task cannot go on as " + open.id + " was answered: " + why.message, (task_.setup.escalations.directory() / (open.id + ".resolution.yaml")).string(),
+                     "correct that file, or remove it and answer again; " + why.remedy, ErrorKind::conflict};
+    };
     std::optional<MoreStages> more;
+    if (decision->decision == "exit") {
+        if (const auto ends = check_may_end(task_.state()); !ends.ok()) { return impossible(ends.error()); }
+    }
     if (decision->decision == "extend") {
         auto found = more_stages(task_.setup, task_.state(), *decision);
-        if (!found.ok()) {
-            return Error{"AF-ESC-067", "the task cannot go on as " + open.id + " was answered: " + found.error().message, (task_.setup.escalations.directory() / (open.id + ".resolution.yaml")).string(),
-                         "correct that file, or remove it and answer again; " + found.error().remedy, ErrorKind::conflict};
-        }
+        if (!found.ok()) { return impossible(found.error()); }
         more = std::move(*found);
     }
     if (decision->approved()) { AF_CHECK(check_shown(task_.setup, task_.state())); }

@@ -453,3 +453,22 @@ class TestExitPoints(EntryTest):
 
 if __name__ == "__main__":
     main()
+    def exitless(self, stage, **more):
+        file = self.repository / ".agentforge/pipelines/implement.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(yaml.safe_dump({"pipeline": {"name": "implement", "extends": "agentforge:implement", "changes": [{"replace": {"name": stage, "exit_point": False, **more}}]}}), encoding="utf-8")
+
+    def test_no_answer_ends_a_task_at_a_stage_that_is_no_exit_point(self):
+        self.exitless("spec", iterate=True)
+        self.assert_code(self.start("--iterate"), 22)
+        self.assert_error(self.run_program("approve", self.task(), "--exit"), "AF-EXT-012", "`spec` is no exit point")
+        waiting = self.run_program("status", self.task(), "--json").json["approval"]["id"]
+        (self.repository / f".agentforge/escalations/{waiting}.resolution.yaml").write_text("decision: exit\n", encoding="utf-8")
+        self.assert_error(self.run_program("resume", self.task()), "AF-ESC-067", "`spec` is no exit point")
+        self.assertEqual(self.records("task_completed"), [])
+
+    def test_no_continuation_ends_a_task_at_a_stage_that_is_no_exit_point(self):
+        self.exitless("red")
+        self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
+        self.assert_error(self.run_program("continue", self.task(), "--extend-to", "red"), "AF-EXT-012", "`red` is no exit point")
+
