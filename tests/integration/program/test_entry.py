@@ -390,6 +390,22 @@ class TestOverlays(EntryTest):
         told = self.run_program("pipelines", "show", "implement", "--origin", "--json").json["stages"]
         self.assertEqual([each["change"] for each in told if each["of_project"]], ["replaced"])
 
+    def test_a_replaced_stage_keeps_what_the_change_leaves_out(self):
+        before = self.run_program("pipelines", "show", "implement", "--json").json
+        self.overlay({"replace": {"name": "refactor", "max_steps": 9}}, {"replace": {"name": "spec", "purpose": "To agree on it"}}, {"replace": {"name": "spec", "max_cycles": 2}})
+        after = self.run_program("pipelines", "show", "implement", "--json").json
+        stages = [{stage["name"]: stage for stage in told["stages"] if stage["name"] in ("refactor", "spec")} for told in (before, after)]
+        for name, more in (("refactor", {"max_steps": 9}), ("spec", {"purpose": "To agree on it", "max_cycles": 2})):
+            self.assertEqual(stages[1][name], {**stages[0][name], **more})
+        self.assertTrue(stages[1]["spec"]["iterate"])
+        self.assert_code(self.start("--iterate", "--dry-run"), 0)
+
+    def test_a_replaced_stage_of_another_pipeline_keeps_what_that_one_says(self):
+        file = self.repository / ".agentforge/pipelines/design.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - replace: {name: spec, max_steps: 9}\n", encoding="utf-8")
+        self.assertRegex(self.assert_code(self.run_program("pipelines", "show", "design", "--origin"), 0).out, r"the rest +\S+config/pipelines/design\.yaml:")
+
     def test_a_broken_change_is_refused_with_its_line(self):
         self.overlay({"remove": "refector"})
         self.assert_error(self.run_program("pipelines", "list"), "AF-PIPE-017", "refactor", "implement.yaml:")
@@ -440,19 +456,6 @@ class TestExitPoints(EntryTest):
         self.assertEqual(self.tasks(), [])
         self.assert_code(self.start("--through", "analyze"), 0)
 
-    def test_through_goes_beyond_a_default_exit(self):
-        file = self.repository / ".agentforge/pipelines/mine.yaml"
-        file.parent.mkdir(parents=True)
-        file.write_text("pipeline:\n  name: mine\n  description: x\n  goal_type: mine\n  stages:\n    - {name: intake, default_exit: true}\n    - name: clarify\n    - name: analyze\n", encoding="utf-8")
-        self.assert_code(self.start("--pipeline", "mine"), 0)
-        self.assertEqual(self.stages(), ["intake"])
-        self.assert_code(self.start("--pipeline", "mine", "--through", "analyze"), 0)
-        newest = max(self.tasks(), key=lambda task: (self.task_folder(task) / "task.yaml").stat().st_mtime_ns)
-        self.assertEqual(self.stages(task=newest), ["intake", "clarify", "analyze"])
-
-
-if __name__ == "__main__":
-    main()
     def exitless(self, stage, **more):
         file = self.repository / ".agentforge/pipelines/implement.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -472,3 +475,16 @@ if __name__ == "__main__":
         self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
         self.assert_error(self.run_program("continue", self.task(), "--extend-to", "red"), "AF-EXT-012", "`red` is no exit point")
 
+    def test_through_goes_beyond_a_default_exit(self):
+        file = self.repository / ".agentforge/pipelines/mine.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text("pipeline:\n  name: mine\n  description: x\n  goal_type: mine\n  stages:\n    - {name: intake, default_exit: true}\n    - name: clarify\n    - name: analyze\n", encoding="utf-8")
+        self.assert_code(self.start("--pipeline", "mine"), 0)
+        self.assertEqual(self.stages(), ["intake"])
+        self.assert_code(self.start("--pipeline", "mine", "--through", "analyze"), 0)
+        newest = max(self.tasks(), key=lambda task: (self.task_folder(task) / "task.yaml").stat().st_mtime_ns)
+        self.assertEqual(self.stages(task=newest), ["intake", "clarify", "analyze"])
+
+
+if __name__ == "__main__":
+    main()
