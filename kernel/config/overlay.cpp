@@ -27,7 +27,7 @@ public:
         const json::object* pipeline = pipeline_in(base);
         for (const json::value& stage : list_of(*pipeline, "stages")) {
             stages_.push_back(stage);
-            places_.push_back({&base, std::string(stages_pointer) + std::to_string(places_.size()), ""});
+            places_.push_back({&base, std::string(stages_pointer) + std::to_string(places_.size()), "", "", {}});
         }
     }
 
@@ -58,15 +58,19 @@ private:
         AF_TRY(const std::size_t index, stage_named(text_of(change, after ? "after" : "before"), at + (after ? "/after" : "/before")));
         const auto place = static_cast<std::ptrdiff_t>(index + (after ? 1 : 0));
         stages_.insert(stages_.begin() + place, change.at("insert"));
-        places_.insert(places_.begin() + place, StagePlace{&own_, at + "/insert", "inserted"});
+        places_.insert(places_.begin() + place, StagePlace{&own_, at + "/insert", "inserted", "", {}});
         return {};
     }
 
     Result<void> replace(const json::value& stage, const std::string& at) {
         AF_TRY(const std::string name, name_of_stage(stage, at));
         AF_TRY(const std::size_t index, stage_named(name, at + "/name"));
+        const StagePlace& before = places_[index];
+        json::object rest = stages_[index].get_object();
+        for (const auto& [key, value] : before.rest) { if (!rest.contains(key)) { rest[key] = value; } }
+        StagePlace place{&own_, at, "replaced", before.document->where(before.pointer), std::move(rest)};
         stages_[index] = stage;
-        places_[index] = StagePlace{&own_, at, "replaced"};
+        places_[index] = std::move(place);
         return {};
     }
 
@@ -109,7 +113,7 @@ private:
 ResolvedTemplate whole_template(const YamlDocument& document) {
     ResolvedTemplate resolved{document.value, document.source, &document, nullptr, {}};
     if (const json::object* pipeline = pipeline_in(document)) {
-        for (std::size_t i = 0; i < list_of(*pipeline, "stages").size(); ++i) { resolved.stages.push_back({&document, std::string(stages_pointer) + std::to_string(i), ""}); }
+        for (std::size_t i = 0; i < list_of(*pipeline, "stages").size(); ++i) { resolved.stages.push_back({&document, std::string(stages_pointer) + std::to_string(i), "", "", {}}); }
     }
     return resolved;
 }

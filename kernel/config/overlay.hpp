@@ -28,6 +28,8 @@ struct StagePlace {
     const YamlDocument* document = nullptr;
     std::string pointer;            ///< In that document.
     std::string change;             ///< `inserted` or `replaced` by an overlay; empty: as its file has it.
+    std::string rest_where;         ///< `file:line:column` of the stage that it replaces; empty: it replaces none.
+    json::object rest;              ///< What that stage said: what the new one leaves out, it takes from here.
 };
 
 /// A template's file, its changes made. The documents must outlive it.

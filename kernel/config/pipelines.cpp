@@ -444,6 +444,19 @@ Result<void> settle_aliases(json::object& stage, const std::string& at) {
     return {};
 }
 
+/// What a stage that replaces another leaves out, it takes from that one, whatever it is. One that does not iterate asks no question about its versions.
+Result<void> take_rest(json::object& stage, const StagePlace& place) {
+    json::object rest = place.rest;
+    AF_CHECK(settle_aliases(rest, place.pointer));
+    const json::value* const iterable = stage.if_contains("iterable");
+    const bool never_iterates = iterable != nullptr && *iterable == json::value(false);
+    for (const auto& [key, value] : rest) {
+        const bool of_iteration = key == "iterate" || key == "iterate_prompt";
+        if (!stage.contains(key) && !(never_iterates && of_iteration)) { stage[key] = value; }
+    }
+    return {};
+}
+
 /// The template a file describes; `defaults` are the stages of the shipped `implement`.
 Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, const json::array* defaults, const std::map<std::string, Mapping>& mapping,
                                             bool of_project, const Contract& contract, const ContractSet& contracts) {
@@ -466,6 +479,7 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
             if (auto named = settle_aliases(object, "/pipeline/stages/" + std::to_string(own.size())); !named.ok()) { return placed(named.error()); }
             auto& said = own.emplace_back();
             for (const auto& [key, unused] : object) { said.emplace(key); }
+            if (auto taken = take_rest(object, document.stages[own.size() - 1]); !taken.ok()) { return placed(taken.error()); }
             if (const auto* base = stage_named(defaults, object.at("name"))) {
                 for (const auto key : inherited) { if (!object.contains(key) && base->contains(key)) { object[key] = base->at(key); } }
             }
@@ -618,6 +632,7 @@ std::vector<StageOrigin> origins_of(const PipelineTemplate& pipeline, const Reso
         for (std::size_t other = 0; defaults != nullptr && other < defaults->size(); ++other) {
             if ((*defaults)[other].is_object() && text_of((*defaults)[other].get_object(), "name") == origin.stage) { origin.defaults = implement->where("/pipeline/stages/" + std::to_string(other)); }
         }
+        if (!document.stages[i].rest_where.empty()) { origin.defaults = document.stages[i].rest_where; }
         origins.push_back(std::move(origin));
     }
     return origins;

@@ -133,6 +133,14 @@ Result<void> check_template_can_run(PipelineTemplate& pipeline, const std::vecto
     return check_externals(pipeline);
 }
 
+Result<void> check_exit_point(const PipelineTemplate& pipeline, std::string_view exit) {
+    const auto index = exit.empty() ? std::nullopt : pipeline.index_of(exit);
+    if (!index || pipeline.stages[*index].exit_point || exit == pipeline.exit_stage) { return {}; }
+    std::string points;
+    for (const StageTemplate& stage : pipeline.stages) { if (stage.exit_point) { points += (points.empty() ? "" : ", ") + stage.name; } }
+    return Error{"AF-EXT-012", "stage `" + std::string(exit) + "` is no exit point of pipeline `" + pipeline.name + "`", pipeline.source, "End at one of: " + points, ErrorKind::invalid};
+}
+
 Result<void> check_continuation(const PipelineTemplate& pipeline, const PipelineTemplate& next) {
     for (std::size_t i = 0; i < pipeline.continuation.provides.size(); ++i) {
         const std::string& contract = pipeline.continuation.provides[i];

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view record_suffix = ".yaml";
 constexpr std::string_view resolution_suffix = ".resolution.yaml";
+constexpr std::string_view early_mark = ".early-";        ///< In the name of an answer that was there before its question.
 constexpr std::string_view correct_record = "Correct the file, or remove it: `agentforge resume` writes what its task still waits for anew";
 constexpr std::string_view correct_answer = "Correct the file, or remove it and answer again; it was left as it is and is read again";
 constexpr std::size_t max_record_bytes = 16UL << 20U;
@@ -191,6 +192,7 @@ Result<ArtifactDecision> read_decision(const YamlDocument& document, const Appro
     static constexpr std::string_view words[] = {"approve", "revise", "reject", "exit", "extend"};
     if (std::ranges::find(words, decision.decision) == std::end(words)) { return fields.wrong("decision", "is `" + ellipsis(decision.decision, 40) + "`; it is approve, revise, reject, exit or extend"); }
     if (document.value.get_object().contains("approved") && approved != decision.approved()) { return fields.wrong("approved", "contradicts the decision to " + decision.decision); }
+    if (decision.approved() && !decision.feedback.empty()) { return fields.wrong("feedback", "contradicts the decision to " + decision.decision + ": to have it changed, write `approved: false`"); }
     if (decision.decision == "revise" && !says_what) { return fields.wrong("feedback", "is missing: say what is to be changed"); }
     if (decision.decision != "revise" && !decision.issues.empty()) { return fields.wrong("issues", "go with the decision to revise"); }
     if (decision.decision != "extend" && !(decision.extend_to + decision.accept_stale).empty()) { return fields.wrong(decision.extend_to.empty() ? "accept_stale" : "extend_to", "goes with the decision to extend"); }
@@ -401,6 +403,23 @@ Error EscalationStore::lost(std::string_view id, std::string_view task_id) const
 
 EscalationStore::EscalationStore(std::filesystem::path agentforge_directory) : directory_(std::filesystem::absolute(agentforge_directory) / "escalations") {}
 
+Result<std::optional<Error>> EscalationStore::set_early_answer_aside(std::string_view id) const {
+    const std::filesystem::path answer = resolution_file(directory_, id);
+    struct stat st {};
+    const bool raised = ::lstat((directory_ / (std::string(id) + std::string(record_suffix))).c_str(), &st) == 0;
+    if (!is_id(id) || raised || ::lstat(answer.c_str(), &st) != 0) { return std::optional<Error>(); }
+    for (unsigned number = 1; number < 1000; ++number) {
+        const std::filesystem::path aside = directory_ / (std::string(id) + std::string(early_mark) + std::to_string(number) + std::string(record_suffix));
+        if (::lstat(aside.c_str(), &st) == 0) { continue; }
+        std::error_code error;
+        std::filesystem::rename(answer, aside, error);
+        if (error) { return Error{"AF-ESC-008", "The answer to " + std::string(id) + ", which was there before its question, cannot be renamed: " + error.message(), answer.string(), "Remove it", ErrorKind::io}; }
+        return std::optional<Error>(Error{"AF-ESC-068", "An answer to " + std::string(id) + " was there before anybody was shown what it answers; it does not count", aside.string(),
+                                          "Look at what waits now, and decide on that", ErrorKind::conflict});
+    }
+    return Error{"AF-ESC-008", "There are too many early answers to " + std::string(id), answer.string(), "Remove them", ErrorKind::io};
+}
+
 std::string EscalationStore::escalation_id(std::string_view task_id, std::string_view stage, unsigned counter) { return make_id("ESC-", task_id, stage, counter); }
 std::string EscalationStore::approval_id(std::string_view task_id, std::string_view stage, unsigned counter) { return make_id("APR-", task_id, stage, counter); }
 std::string EscalationStore::action_id(std::string_view task_id, std::string_view stage, std::uint64_t counter) { return make_id("ACT-", task_id, stage, counter); }
@@ -575,6 +594,10 @@ Result<void> EscalationStore::decide_artifact(std::string_view id, const Artifac
     AF_TRY(const ApprovalRequest asked, this->approval(id));
     if (decision.artifact_hash != asked.artifact_hash) { return other_artifact(id, decision.artifact_hash, asked.artifact_hash); }
     AF_CHECK(check_size({decision.feedback, decision.issues}));
+    if (decision.approved() && !decision.feedback.empty()) {
+        return Error{"AF-ESC-069", "The decision on " + std::string(id) + " approves and says what to change: \"" + ellipsis(first_line(decision.feedback), 100) + "\"", {},
+                     "Approve it, or say what to change, not both", ErrorKind::invalid};
+    }
     json::object fields{{"approved", decision.approved()}};
     // What the two old fields say is left at that: older readers know nothing else.
     const bool plain = decision.decision == "approve" || decision.decision == "revise" || (decision.decision == "reject" && decision.feedback.empty());
@@ -601,6 +624,7 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
         if (name.starts_with(".")) { continue; }        // Being written.
+        if (const auto mark = name.find(early_mark); mark != std::string::npos && is_id(name.substr(0, mark))) { continue; }
         const bool answer = name.ends_with(resolution_suffix);
         const std::string_view suffix = answer ? resolution_suffix : record_suffix;
         const std::string id = name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size()) : std::string();

@@ -116,6 +116,10 @@ public:
     [[nodiscard]] Result<Escalation> escalation(std::string_view id) const;
     [[nodiscard]] Result<ApprovalRequest> approval(std::string_view id) const;
 
+    /// Before a question is raised: an answer that lies there already answers nothing, for nobody was shown anything. It is renamed to
+    /// `<id>.early-<number>.yaml`; what to say of it, where there was one. A question that is recorded already keeps its answer. Errors: `io` AF-ESC-008.
+    [[nodiscard]] Result<std::optional<Error>> set_early_answer_aside(std::string_view id) const;
+
     /// What to say of one that its task waits for by the journal, and whose file is gone: the task writes it anew when it is resumed.
     [[nodiscard]] Error lost(std::string_view id, std::string_view task_id) const;
 

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "config/goals.hpp"
 #include "config/orchestration.hpp"
+#include "config/template_checks.hpp"
 #include "git/repository.hpp"
 #include "host/command_line.hpp"
 #include "host/compare.hpp"
@@ -67,15 +68,6 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
     text.resize(size);
     while (text.ends_with('\n')) { text.pop_back(); }
     return text;
-}
-
-/// Where the task is to end, as far as the template lets it.
-Result<void> check_exit_point(const PipelineTemplate& pipeline, const std::string& exit) {
-    const auto index = exit.empty() ? std::nullopt : pipeline.index_of(exit);
-    if (!index || pipeline.stages[*index].exit_point || exit == pipeline.exit_stage) { return {}; }
-    std::string points;
-    for (const StageTemplate& stage : pipeline.stages) { if (stage.exit_point) { points += (points.empty() ? "" : ", ") + stage.name; } }
-    return Error{"AF-EXT-012", "stage `" + exit + "` is no exit point of pipeline `" + pipeline.name + "`", pipeline.source, "End at one of: " + points, ErrorKind::invalid};
 }
 
 Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::string> named) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "config/template_checks.hpp"
 #include "pipeline/artifact_files.hpp"
 #include "pipeline/controller.hpp"
 #include "pipeline/task_run.hpp"
@@ -74,6 +75,7 @@ Result<records::Extension> extension_of(const TaskState& state, const std::funct
         return Error{"AF-ORCH-053", "`" + ellipsis(sanitize_utf8(extend_to), 80) + "` is no stage that follows `" + state.stage().name + "`", "pipeline " + next_pipeline,
                      (near.empty() ? "" : "did you mean `" + near + "`? ") + "these follow: " + named_stages(longer, behind), ErrorKind::not_found};
     }
+    if (!extend_to.empty()) { AF_CHECK(check_exit_point(longer, exit)); }
     return records::Extension{longer.to_json(), exit, next_pipeline};
 }
 

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "config/template_checks.hpp"
 #include "journal/blobs.hpp"
 #include "tools/arguments_check.hpp"
 
@@ -85,6 +86,8 @@ Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& st
     return MoreStages{std::move(extension), std::move(freshness)};
 }
 
+Result<void> check_may_end(const TaskState& state) { return is_last(state) ? Result<void>() : check_exit_point(state.pipeline, state.stage().name); }
+
 Result<void> check_feedback(std::string_view feedback) {
     if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         return Error{"AF-ORCH-044", "the feedback is empty", "", "say what is to be changed, or use `agentforge reject`", ErrorKind::invalid};
@@ -161,6 +164,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
     made.accept_stale = setup_.services.redactor.redact(decision.extension.accept_stale);
     made.artifact_hash = hash;
     made.decided_by = "user";
+    if (made.decision == "exit") { AF_CHECK(check_may_end(state)); }
     if (made.decision == "extend") { AF_CHECK(more_stages(setup_, state, made)); }
     AF_CHECK(setup_.escalations.decide_artifact(id, made));
     return id;

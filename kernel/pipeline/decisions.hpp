@@ -16,6 +16,9 @@ struct MoreStages {
     records::Extension extension;
     records::Freshness freshness;
 };
+/// Whether a person may end the task with the artifact that it shows. Errors: AF-EXT-012 its stage is no exit point.
+[[nodiscard]] Result<void> check_may_end(const TaskState& state);
+
 /// The stages that follow where a person wants more of them. Errors: those of extension_of and check_freshness; AF-ORCH-053 the task does not end here.
 [[nodiscard]] Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& state, const ArtifactDecision& decision);
 

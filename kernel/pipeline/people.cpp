@@ -103,6 +103,7 @@ Result<void> People::request_approval() {
     const unsigned number = task_.state().stage().visits + task_.state().continuations;
     AF_TRY(const ApprovalRequest request, shown_artifact(EscalationStore::approval_id(task_.state().task_id, task_.stage_name(), number)));
     const AnswerBy by = answer_by(request.id, request.created_at, {}, true);
+    AF_CHECK(refuse_early_answer(request.id));
     AF_CHECK(task_.setup.escalations.record(request, by));
     records::ApprovalRequested requested{task_.stage_name(), request.id, request.artifact_hash};
     set_deadline(requested, by);
@@ -128,6 +129,7 @@ Result<ApprovalRequest> People::shown_action(const std::string& id) const {
 
 Result<void> People::ask_action() {
     AF_TRY(const ApprovalRequest request, shown_action(EscalationStore::action_id(task_.state().task_id, task_.stage_name(), task_.state().actions_asked + 1)));
+    AF_CHECK(refuse_early_answer(request.id));
     AF_CHECK(task_.setup.escalations.record(request));
     AF_CHECK(task_.session->record(records::ActionAsked{task_.stage_name(), request.id, request.artifact_hash, action_line(request.artifact)}));
     return task_.setup.present ? Result<void>() : notify_of_open();
@@ -162,6 +164,7 @@ Result<Escalation> People::question(const std::string& id) const {
 Result<void> People::raise_escalation() {
     AF_TRY(const Escalation escalation, question(EscalationStore::escalation_id(task_.state().task_id, task_.stage_name(), task_.state().stage().escalations + 1)));
     const AnswerBy by = answer_by(escalation.id, escalation.created_at, escalation.options, false);
+    AF_CHECK(refuse_early_answer(escalation.id));
     AF_CHECK(task_.setup.escalations.record(escalation, by));
     records::EscalationRaised raised{task_.stage_name(), escalation.id};
     set_deadline(raised, by);
@@ -216,6 +219,12 @@ Result<void> People::write_lost_question() {
     }
     AF_TRY(const ApprovalRequest request, shown_artifact(id));
     return task_.setup.escalations.record(request, answer_by(id, request.created_at, {}, true));
+}
+
+Result<void> People::refuse_early_answer(const std::string& id) const {
+    AF_TRY(const auto early, task_.setup.escalations.set_early_answer_aside(id));
+    if (early) { task_.warn(*early); }
+    return {};
 }
 
 void People::do_what_is_due() {
@@ -312,6 +321,7 @@ Result<void> People::take_approval(const ApprovalRequest& request, const Approva
         const std::string& said = *approval.feedback;
         ArtifactDecision decision{said == "exit" ? "exit" : said == "extend" || said.starts_with("extend ") ? "extend" : "approve", "", {}, "", "", approval.artifact_hash, approval.decided_by};
         if (decision.decision == "approve") { decision.feedback = said; }
+        if (decision.decision == "exit") { AF_CHECK(check_may_end(task_.state())); }
         if (decision.decision == "extend") {
             decision.extend_to = said.size() > 7 ? said.substr(7) : std::string();
             AF_CHECK(more_stages(task_.setup, task_.state(), decision));
@@ -373,13 +383,17 @@ Result<void> People::collect_approval(const std::function<Result<void>()>& befor
     const OpenApproval open = *task_.state().approval;
     AF_TRY(const auto decision, task_.setup.escalations.artifact_decision(open.id));
     if (!decision) { return {}; }
+    const auto impossible = [&](const Error& why) {
+        return Error{"AF-ESC-067", "the task cannot go on as " + open.id + " was answered: " + why.message, (task_.setup.escalations.directory() / (open.id + ".resolution.yaml")).string(),
+                     "correct that file, or remove it and answer again; " + why.remedy, ErrorKind::conflict};
+    };
     std::optional<MoreStages> more;
+    if (decision->decision == "exit") {
+        if (const auto ends = check_may_end(task_.state()); !ends.ok()) { return impossible(ends.error()); }
+    }
     if (decision->decision == "extend") {
         auto found = more_stages(task_.setup, task_.state(), *decision);
-        if (!found.ok()) {
-            return Error{"AF-ESC-067", "the task cannot go on as " + open.id + " was answered: " + found.error().message, (task_.setup.escalations.directory() / (open.id + ".resolution.yaml")).string(),
-                         "correct that file, or remove it and answer again; " + found.error().remedy, ErrorKind::conflict};
-        }
+        if (!found.ok()) { return impossible(found.error()); }
         more = std::move(*found);
     }
     if (decision->approved()) { AF_CHECK(check_shown(task_.setup, task_.state())); }

@@ -56,6 +56,9 @@ private:
     /// Whoever removed the file of what waits, or the artifact that it shows, finds both again: the journal has all of it.
     [[nodiscard]] Result<void> write_lost_question();
 
+    /// Before a question is raised: an answer to it that is there already is set aside, and named.
+    [[nodiscard]] Result<void> refuse_early_answer(const std::string& id) const;
+
     void notify(std::function<Result<void>(EscalationHandler&, CallContext&)> call);
     [[nodiscard]] Result<void> notify_of_open();
     /// What became due while no process ran: a failed notification, a reminder, a deadline.

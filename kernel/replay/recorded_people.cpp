@@ -43,7 +43,7 @@ private:
         ArtifactDecision decision;
         decision.decision = records::decision_of(recorded->decided);
         if (decision.decision == "extend") { decision.decision = "approve"; }      // The replay has the longer pipeline from its beginning.
-        decision.feedback = *recorded->decided.feedback;
+        if (!decision.approved()) { decision.feedback = *recorded->decided.feedback; }      // Journals of older versions have remarks on approvals.
         AF_TRY(decision.issues, issues_from(*recorded->decided.issues, [](const std::string& pointer) { return "the journal's record" + pointer; }));
         decision.artifact_hash = request.artifact_hash;
         decision.decided_by = *recorded->decided.decided_by;

@@ -390,6 +390,22 @@ class TestOverlays(EntryTest):
         told = self.run_program("pipelines", "show", "implement", "--origin", "--json").json["stages"]
         self.assertEqual([each["change"] for each in told if each["of_project"]], ["replaced"])
 
+    def test_a_replaced_stage_keeps_what_the_change_leaves_out(self):
+        before = self.run_program("pipelines", "show", "implement", "--json").json
+        self.overlay({"replace": {"name": "refactor", "max_steps": 9}}, {"replace": {"name": "spec", "purpose": "To agree on it"}}, {"replace": {"name": "spec", "max_cycles": 2}})
+        after = self.run_program("pipelines", "show", "implement", "--json").json
+        stages = [{stage["name"]: stage for stage in told["stages"] if stage["name"] in ("refactor", "spec")} for told in (before, after)]
+        for name, more in (("refactor", {"max_steps": 9}), ("spec", {"purpose": "To agree on it", "max_cycles": 2})):
+            self.assertEqual(stages[1][name], {**stages[0][name], **more})
+        self.assertTrue(stages[1]["spec"]["iterate"])
+        self.assert_code(self.start("--iterate", "--dry-run"), 0)
+
+    def test_a_replaced_stage_of_another_pipeline_keeps_what_that_one_says(self):
+        file = self.repository / ".agentforge/pipelines/design.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - replace: {name: spec, max_steps: 9}\n", encoding="utf-8")
+        self.assertRegex(self.assert_code(self.run_program("pipelines", "show", "design", "--origin"), 0).out, r"the rest +\S+config/pipelines/design\.yaml:")
+
     def test_a_broken_change_is_refused_with_its_line(self):
         self.overlay({"remove": "refector"})
         self.assert_error(self.run_program("pipelines", "list"), "AF-PIPE-017", "refactor", "implement.yaml:")
@@ -439,6 +455,25 @@ class TestExitPoints(EntryTest):
         self.assert_error(self.start("--exit-after", "clarify"), "AF-EXT-012", "intake, analyze")
         self.assertEqual(self.tasks(), [])
         self.assert_code(self.start("--through", "analyze"), 0)
+
+    def exitless(self, stage, **more):
+        file = self.repository / ".agentforge/pipelines/implement.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(yaml.safe_dump({"pipeline": {"name": "implement", "extends": "agentforge:implement", "changes": [{"replace": {"name": stage, "exit_point": False, **more}}]}}), encoding="utf-8")
+
+    def test_no_answer_ends_a_task_at_a_stage_that_is_no_exit_point(self):
+        self.exitless("spec", iterate=True)
+        self.assert_code(self.start("--iterate"), 22)
+        self.assert_error(self.run_program("approve", self.task(), "--exit"), "AF-EXT-012", "`spec` is no exit point")
+        waiting = self.run_program("status", self.task(), "--json").json["approval"]["id"]
+        (self.repository / f".agentforge/escalations/{waiting}.resolution.yaml").write_text("decision: exit\n", encoding="utf-8")
+        self.assert_error(self.run_program("resume", self.task()), "AF-ESC-067", "`spec` is no exit point")
+        self.assertEqual(self.records("task_completed"), [])
+
+    def test_no_continuation_ends_a_task_at_a_stage_that_is_no_exit_point(self):
+        self.exitless("red")
+        self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
+        self.assert_error(self.run_program("continue", self.task(), "--extend-to", "red"), "AF-EXT-012", "`red` is no exit point")
 
     def test_through_goes_beyond_a_default_exit(self):
         file = self.repository / ".agentforge/pipelines/mine.yaml"

@@ -168,6 +168,30 @@ class TestIteration(IterationTest):
         self.assert_code(self.run_program("resume", self.task()), 0)
         self.assertEqual([r["exit_type"] for r in self.records("task_completed")], ["user_exit"])
 
+    def early(self, identity, text):
+        folder = self.repository / ".agentforge/escalations"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{identity}.resolution.yaml").write_text(text, encoding="utf-8")
+        return folder / f"{identity}.early-1.yaml"
+
+    def test_an_answer_that_was_there_before_its_version_was_shown_does_not_count(self):
+        self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised")), 22)
+        first = self.status()["approval"]["id"]
+        aside = self.early(first[:-1] + "2", "approved: true\n")
+        outcome = self.assert_code(self.run_program("feedback", self.task(), "Say that it is revised"), 22)
+        self.assertIn("AF-ESC-068", outcome.err)
+        self.assertEqual(aside.read_text(encoding="utf-8"), "approved: true\n")
+        self.assertEqual([v["decision"] for v in self.spec()["iteration"]["history"]], ["revise", ""])
+        self.assertEqual([e["id"] for e in self.run_program("escalations", "list", "--json").json["escalations"]], [first[:-1] + "2"])
+        self.assert_code(self.run_program("approve", self.task()), 0)
+
+    def test_a_file_that_approves_and_says_what_to_change_is_refused(self):
+        self.assert_code(self.design("--iterate"), 22)
+        answer = self.repository / f".agentforge/escalations/{self.status()['approval']['id']}.resolution.yaml"
+        answer.write_text("approved: true\nfeedback: change the title\n", encoding="utf-8")
+        self.assert_error(self.run_program("resume", self.task()), "AF-ESC-005", "`feedback` contradicts the decision to approve", ":2:")
+        self.assertEqual(self.records("approval_decided"), [])
+
     def test_a_replay_makes_the_same_decisions(self):
         self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
         self.run_program("feedback", self.task(), "Say that it is revised")
