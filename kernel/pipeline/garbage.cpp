@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/clock.hpp"
+#include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/ids.hpp"
 #include "git/archives.hpp"
@@ -166,6 +167,20 @@ Result<void> find_in_task(const GarbagePlace& place, const GarbagePolicy& policy
     return {};
 }
 
+/// Whether another checkout of the repository has the task, or may have it: all checkouts share the folder of worktrees, and each has tasks of its own.
+bool may_be_of_another_checkout(const GarbagePlace& place, const std::string& task) {
+    const fs::path own = place.repository.work_directory();
+    std::error_code error;
+    if (fs::is_regular_file(own / ".git", error)) { return true; }       // This is a linked one: the main one is not known for certain.
+    for (const auto& record : fs::directory_iterator(place.repository.git_directory() / "worktrees", error)) {
+        const auto link = read_file(record.path() / "gitdir", 65536);
+        if (!link.ok()) { continue; }
+        const fs::path checkout = fs::path(link->substr(0, link->find('\n'))).parent_path();
+        if (fs::exists(checkout / ".agentforge" / "tasks" / task, error)) { return true; }
+    }
+    return false;
+}
+
 /// Worktrees of ended tasks whose process died before it removed them, and of tasks that are gone.
 void find_worktrees(const GarbagePlace& place, const Needs& needs, GarbagePlan& plan) {
     std::error_code error;
@@ -173,6 +188,7 @@ void find_worktrees(const GarbagePlace& place, const Needs& needs, GarbagePlan& 
         const std::string task = entry.path().filename().string();
         if (!is_task_id(task) || !entry.is_directory(error) || needs.open.contains(task)) { continue; }
         const bool is_there = fs::exists(place.tasks.paths(task).root, error);
+        if (!is_there && may_be_of_another_checkout(place, task)) { continue; }
         if (is_there && (!needs.ended.contains(task) || TaskLock::holder(place.tasks.paths(task)))) { continue; }
         plan.items.push_back({GarbageKind::worktree, task, entry.path().string(), 1, bytes_below(entry.path())});
     }
@@ -241,7 +257,7 @@ Result<bool> remove_garbage(const GarbagePlace& place, const GarbagePolicy& poli
             AF_TRY(const bool forked, has_open_fork(place, item.task));
             if (forked) { return false; }
         }
-    } else if (item.kind != GarbageKind::worktree) {
+    } else if (item.kind != GarbageKind::worktree || may_be_of_another_checkout(place, item.task)) {
         return false;
     }
     switch (item.kind) {

@@ -178,6 +178,14 @@ class TestGc(ProgramTest):
         self.assertGreater(freed[0]["bytes"], 0)
         self.assertNotIn(task, self.git("worktree", "list"))
 
+    def test_the_worktree_of_a_task_of_another_checkout_stays(self):
+        self.assert_code(self.start("--approve", "red"), 22)
+        other = self.folder / "other"
+        self.git("worktree", "add", "-q", str(other), "-b", "other")
+        freed = self.assert_code(self.run_program("gc", "--older-than", "0", "--json", cwd=other), 0).json["freed"]
+        self.assertEqual(freed, [])
+        self.assert_code(self.go_on("approve", self.task()), 0)
+
     def test_a_span_that_is_none_is_refused(self):
         self.assert_error(self.run_program("gc", "--older-than", "yesterday"), "AF-CLI-180")
 
