@@ -134,6 +134,17 @@ Result<std::string> blob_text(const BlobStore& blobs, const std::string& hash) {
     return blobs.get(hash);
 }
 
+/// Whether `agentforge gc --blobs` took them: it takes the whole folder.
+bool blobs_were_freed(const TaskPaths& paths) {
+    std::error_code error;
+    return !std::filesystem::exists(paths.blobs(), error) && !error;
+}
+
+Error freed_blobs(const TaskPaths& paths) {
+    return Error{"AF-JRNL-011", "the task's blobs were freed", paths.blobs().string(), "move the task's folder away, and `agentforge archive restore " + paths.root.filename().string() + "` brings them back",
+                 ErrorKind::not_found};
+}
+
 int show_step(Program& program, const TaskPaths& paths, const TaskState& state, const InspectArguments& arguments) {
     const auto found = StepIndex(paths.journal()).find(arguments.step);
     if (!found.ok()) { return program.fail(found.error()); }
@@ -145,14 +156,26 @@ int show_step(Program& program, const TaskPaths& paths, const TaskState& state, 
     const auto envelope = records::envelope_in(step_record);
     const auto taken = *records::as<records::Step>(step_record);
     const BlobStore blobs(paths.blobs());
+    const bool shows_recorded_only = arguments.show.empty() || arguments.show == "diff";
+    const bool freed = blobs_were_freed(paths);
+    if (freed && !shows_recorded_only) { return program.fail(freed_blobs(paths)); }
     json::object parts;
+    if (freed) {
+        parts = {{"system", ""}, {"context", ""}, {"record", "{}"}};
+        program.err << "agentforge: what was sent and answered is not shown: " << freed_blobs(paths).message << "; " << freed_blobs(paths).remedy << "\n";
+    }
     for (const auto& [name, blob] : {std::pair{"system", taken.system_blob}, {"context", taken.context_blob}, {"record", taken.record_blob}}) {
+        if (freed) { break; }
         auto text = blob_text(blobs, *blob);
         if (!text.ok()) { return program.fail(text.error()); }
         parts[name] = std::move(*text);
     }
     auto record = parse_json(text_of(parts, "record"), "the step's record");
     if (!record.ok()) { return program.fail(record.error()); }
+    if (program.json_output && freed) {
+        program.print_json(step_record.body);
+        return 0;
+    }
     if (program.json_output) {
         json::object step = step_record.body;
         step["system"] = parts["system"];
@@ -168,10 +191,11 @@ int show_step(Program& program, const TaskPaths& paths, const TaskState& state, 
     if (everything) {
         program.out << "step " << arguments.step << "  " << taken.phase << "  " << role_of(envelope) << "  " << envelope.timestamp.value_or("") << "\n";
     }
-    if (everything || arguments.show == "system") { program.out << "\n--- system prompt\n" << shown(text_of(parts, "system")) << "\n"; }
-    if (everything || arguments.show == "context") { program.out << "\n--- context\n" << shown(text_of(parts, "context")) << "\n"; }
-    if (everything || arguments.show == "answer") { program.out << "\n--- answer\n" << shown(to_json_pretty(map_of(detail, "completion"))); }
-    if (everything || arguments.show == "result") {
+    if (everything && freed) { program.out << "\n" << printable(record_line(step_record), 1000) << "\n"; }
+    if ((everything && !freed) || arguments.show == "system") { program.out << "\n--- system prompt\n" << shown(text_of(parts, "system")) << "\n"; }
+    if ((everything && !freed) || arguments.show == "context") { program.out << "\n--- context\n" << shown(text_of(parts, "context")) << "\n"; }
+    if ((everything && !freed) || arguments.show == "answer") { program.out << "\n--- answer\n" << shown(to_json_pretty(map_of(detail, "completion"))); }
+    if ((everything && !freed) || arguments.show == "result") {
         program.out << "\n--- result: " << printable(text_of(detail, "summary"), 1000) << "\n";
         for (const char* key : {"output", "error"}) {
             if (const std::string text = text_of(detail, key); !text.empty()) { program.out << shown(text) << "\n"; }

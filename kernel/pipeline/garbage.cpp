@@ -167,30 +167,28 @@ Result<void> find_in_task(const GarbagePlace& place, const GarbagePolicy& policy
     return {};
 }
 
-/// Worktrees of ended tasks whose process died before it removed them, and of tasks that are gone.
-/// The folders of tasks of all checkouts of the repository: they share its worktrees.
-std::vector<fs::path> task_folders(const GarbagePlace& place) {
-    const fs::path root = place.repository.work_directory();
-    const fs::path tasks = place.tasks.paths("task").root.parent_path().lexically_relative(root);
-    const fs::path common = place.repository.git_directory();
-    std::vector<fs::path> folders{root / tasks, common.lexically_normal().parent_path() / tasks, common.parent_path().parent_path() / tasks};
+/// Whether another checkout of the repository has the task, or may have it: all checkouts share the folder of worktrees, and each has tasks of its own.
+bool may_be_of_another_checkout(const GarbagePlace& place, const std::string& task) {
+    const fs::path own = place.repository.work_directory();
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(common / "worktrees", error)) {
-        const auto gitdir = read_file(entry.path() / "gitdir");
-        if (gitdir.ok()) { folders.push_back(fs::path(gitdir->substr(0, gitdir->find('\n'))).parent_path() / tasks); }
+    if (fs::is_regular_file(own / ".git", error)) { return true; }       // This is a linked one: the main one is not known for certain.
+    for (const auto& record : fs::directory_iterator(place.repository.git_directory() / "worktrees", error)) {
+        const auto link = read_file(record.path() / "gitdir", 65536);
+        if (!link.ok()) { continue; }
+        const fs::path checkout = fs::path(link->substr(0, link->find('\n'))).parent_path();
+        if (fs::exists(checkout / ".agentforge" / "tasks" / task, error)) { return true; }
     }
-    return folders;
+    return false;
 }
 
+/// Worktrees of ended tasks whose process died before it removed them, and of tasks that are gone.
 void find_worktrees(const GarbagePlace& place, const Needs& needs, GarbagePlan& plan) {
     std::error_code error;
-    const std::vector<fs::path> folders = task_folders(place);
     for (const auto& entry : fs::directory_iterator(worktrees_of(place), error)) {
         const std::string task = entry.path().filename().string();
         if (!is_task_id(task) || !entry.is_directory(error) || needs.open.contains(task)) { continue; }
         const bool is_there = fs::exists(place.tasks.paths(task).root, error);
-        const auto has_it = [&](const fs::path& tasks) { return fs::exists(tasks / task, error); };
-        if (!is_there && std::ranges::any_of(folders, has_it)) { continue; }      // Another checkout's.
+        if (!is_there && may_be_of_another_checkout(place, task)) { continue; }
         if (is_there && (!needs.ended.contains(task) || TaskLock::holder(place.tasks.paths(task)))) { continue; }
         plan.items.push_back({GarbageKind::worktree, task, entry.path().string(), 1, bytes_below(entry.path())});
     }
@@ -259,7 +257,7 @@ Result<bool> remove_garbage(const GarbagePlace& place, const GarbagePolicy& poli
             AF_TRY(const bool forked, has_open_fork(place, item.task));
             if (forked) { return false; }
         }
-    } else if (item.kind != GarbageKind::worktree) {
+    } else if (item.kind != GarbageKind::worktree || may_be_of_another_checkout(place, item.task)) {
         return false;
     }
     switch (item.kind) {
