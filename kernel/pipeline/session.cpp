@@ -58,7 +58,7 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
         const std::filesystem::path file = child.snapshots() / name;
         std::filesystem::create_hard_link(entry.path(), file, error);
         if (error) { std::filesystem::copy_file(entry.path(), file, error); }
-        if (error) { return Error{"AF-BASE-013", "The patch of a step could not be shared: " + error.message(), file.string(), "See whether the disk is full", ErrorKind::io}; }
+        if (error) { return Error{"AF-ORCH-081", "The patch of a step could not be shared: " + error.message(), file.string(), "See whether the disk is full", ErrorKind::io}; }
     }
     return {};
 }

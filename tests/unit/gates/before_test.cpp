@@ -136,6 +136,7 @@ protected:
         made->tree("green") = made->tree("base");
         made->tree("green")["code"] = "changed\n";
         made->baseline.base_tests = {{"old", "old", "", 0, TestStatus::passed, ""}};
+        made->baseline.test_suite = {{"test_files", json::array{}}};     // A stage wrote tests, or no code would be delivered.
         return made;
     }
 };
