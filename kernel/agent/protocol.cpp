@@ -44,12 +44,6 @@ bool is_name(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
 }
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return result;
-}
-
 /// The tool of `ACTION tool`, `action: tool`, `**ACTION** tool`, or empty.
 std::string action_header(std::string_view line) {
     std::string_view text = trimmed(line);
@@ -57,7 +51,7 @@ std::string action_header(std::string_view line) {
         while (!text.empty() && characters.find(text.front()) != std::string_view::npos) { text.remove_prefix(1); }
     };
     skip("*#>` ");
-    if (lower(text.substr(0, 6)) != "action") { return {}; }
+    if (lower_case(text.substr(0, 6)) != "action") { return {}; }
     text.remove_prefix(6);
     if (text.empty() || std::string_view(": \t*`").find(text.front()) == std::string_view::npos) { return {}; }
     const bool marked = text.front() != ' ' && text.front() != '\t';
@@ -71,7 +65,7 @@ std::string action_header(std::string_view line) {
 
 bool is_fence(std::string_view line) { return trimmed(line).starts_with("```") || trimmed(line).starts_with("~~~"); }
 bool is_end(std::string_view line) {
-    const std::string word = lower(trimmed(line));
+    const std::string word = lower_case(trimmed(line));
     return word == "end" || word == "end." || word == "**end**";
 }
 

@@ -258,6 +258,18 @@ std::string ellipsis(std::string_view text, std::size_t max_bytes) {
     return std::string(prefix_of(text, max_bytes - mark.size())) + std::string(mark);
 }
 
+std::string lower_case(std::string_view text) {
+    std::string result(text);
+    std::ranges::transform(result, result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return result;
+}
+
+std::string upper_case(std::string_view text) {
+    std::string result(text);
+    std::ranges::transform(result, result.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    return result;
+}
+
 std::string first_line(std::string_view text) {
     return std::string(text.substr(0, text.find_first_of("\r\n")));
 }

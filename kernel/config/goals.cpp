@@ -22,12 +22,6 @@ bool in_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || byte >= 0x80;
 }
 
-std::string in_lower_case(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) { if (c >= 'A' && c <= 'Z') { c = static_cast<char>(c - 'A' + 'a'); } }
-    return out;
-}
-
 std::vector<Word> words_of(std::string_view text) {
     std::vector<Word> words;
     for (std::size_t i = 0; i < text.size();) {
@@ -35,7 +29,7 @@ std::vector<Word> words_of(std::string_view text) {
         const std::size_t begin = i;
         const auto joins = [&](std::size_t at) { return (text[at] == '-' || text[at] == '.' || text[at] == '/') && at + 1 < text.size() && in_word(text[at + 1]); };
         while (i < text.size() && (in_word(text[i]) || joins(i))) { ++i; }
-        words.push_back({begin, i, in_lower_case(text.substr(begin, i - begin))});
+        words.push_back({begin, i, lower_case(text.substr(begin, i - begin))});
     }
     return words;
 }

@@ -40,7 +40,7 @@ struct JudgedCriterion {
 [[nodiscard]] Result<std::vector<ExitCriterion>> exit_criteria(const json::object& config, const std::string& pointer = "");
 
 [[nodiscard]] std::vector<JudgedCriterion> judge_criteria(const std::vector<ExitCriterion>& criteria, const json::object& facts);
-/// "all_tests_pass must be true and is false: every test of RED passes"
+/// "all_tests_pass must be true and is false: every new test passes"
 [[nodiscard]] std::string unmet_text(const JudgedCriterion& judged);
 /// `{fact, expected, met, found?, description?}` each, for the report.
 [[nodiscard]] json::array to_json(const std::vector<JudgedCriterion>& judged);

@@ -253,7 +253,7 @@ void suite_passes(const NamedRule& rule, const json::object& artifact, const Rul
     each_text(*suite, "failing_tests", {}, [&](std::string_view test, const ArtifactPath&) {
         const auto first = passing.lower_bound(test);       // The test itself, or the first of its parameters: `test[1]`.
         if (first == passing.end() || (*first != test && !first->starts_with(std::string(test) + "["))) {
-            violations.add(ArtifactPath().field("passing_tests"), rule.text, ellipsis(test, 200) + " failed in RED and does not pass now");
+            violations.add(ArtifactPath().field("passing_tests"), rule.text, ellipsis(test, 200) + " failed before the change and does not pass now");
         }
     });
 }

@@ -45,7 +45,7 @@ std::optional<std::map<std::string, std::string>> match(std::string_view pattern
 
 Result<json::object> body_of(const HttpRequest& request) {
     const std::string type = request.header("content-type");
-    if (lower_case(std::string(trimmed(std::string_view(type).substr(0, type.find(';'))))) != "application/json") {
+    if (lower_case(trimmed(std::string_view(type).substr(0, type.find(';')))) != "application/json") {
         return Error{"AF-DASH-006", "The request's body is no JSON", "Content-Type", "send a JSON object with `Content-Type: application/json`", ErrorKind::invalid};
     }
     if (!request.header("content-encoding").empty()) { return Error{"AF-DASH-006", "The request's body is encoded", "Content-Encoding", "send it as it is", ErrorKind::invalid}; }

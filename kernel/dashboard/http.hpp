@@ -10,14 +10,10 @@
 #include <vector>
 
 #include "agentforge/result.hpp"
+#include "base/text.hpp"
 
 namespace agentforge::kernel {
 
-/// Of ASCII letters.
-[[nodiscard]] inline std::string lower_case(std::string text) {
-    for (char& c : text) { if (c >= 'A' && c <= 'Z') { c = static_cast<char>(c - 'A' + 'a'); } }
-    return text;
-}
 /// Without the spaces and tabs around it.
 [[nodiscard]] inline std::string_view trimmed(std::string_view text) {
     while (text.starts_with(' ') || text.starts_with('\t')) { text.remove_prefix(1); }

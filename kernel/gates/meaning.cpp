@@ -164,14 +164,14 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
     }
     for (const auto& id : evidence.text_tests) {
         ruling.blocking.push_back(id + " passes where the change stands in comments only, so it tests the text of the source and not what it does; "
-                                       "the tests must be written anew in RED.");
+                                       "the tests must be written again.");
     }
     for (const auto& id : evidence.form_tests) {
         ruling.blocking.push_back(id + " fails when a statement that does nothing is added to the functions of the change, so it tests how they are written and not what they do; "
-                                       "the tests must be written anew in RED.");
+                                       "the tests must be written again.");
     }
     for (const auto& id : evidence.without_assertions) {
-        ruling.blocking.push_back(id + " passes without a single assertion, so it tests nothing; the tests must be written anew in RED.");
+        ruling.blocking.push_back(id + " passes without a single assertion, so it tests nothing; the tests must be written again.");
     }
     if (evidence.expects_anything) {
         ruling.blocking.push_back("Every new test passes as well when the values that it expects are others, so what the code returns is equal to everything, or nothing is compared; "
@@ -183,27 +183,27 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
                                        "return what the specification says.");
     }
     if (!evidence.plain.empty()) {
-        ruling.blocking.push_back("RED's tests pass here and fail when they are run plainly (in a copy at another place, under other names of files, in another order, without the "
+        ruling.blocking.push_back("The new tests pass here and fail when they are run plainly (in a copy at another place, under other names of files, in another order, without the "
                                   "kernel's recorder): " + evidence.plain + ". Neither tests nor code may depend on how, where or by which name they are run.");
     }
     if (evidence.varied_calls > 0) { ruling.facts["varied_calls"] = evidence.varied_calls; }
     if (!evidence.no_work.empty()) { ruling.blocking.push_back(evidence.no_work + "."); }
     if (!evidence.plain_told.empty()) { ruling.facts["plain_run"] = evidence.plain_told; }
     for (const auto& place : evidence.skeletons) {
-        ruling.blocking.push_back(place + " is still the stub that was there before GREEN; write what the specification declares.");
+        ruling.blocking.push_back(place + " is still the stub that was there before the change; write what the specification declares.");
     }
     for (const auto& test : evidence.removed) {
         if (test.status != TestStatus::failed_assertion) { continue; }
         ruling.blocking.push_back(test.id + " was removed, passed before the task and fails on this tree (" + first_line(test.message) +
-                                  "); what it tested behaves otherwise now. Keep the behaviour, or let RED change the test.");
+                                  "); what it tested behaves otherwise now. Keep the behaviour, or change the test where tests are written.");
     }
     const bool new_tests = !evidence.fresh.empty();
     if (!new_tests && !evidence.asked_without) {
         ruling.blocking.push_back("No new test was seen to fail without the change, and the request does not ask for work that leaves behaviour as it is (to refactor, delete, document); "
-                                  "RED must write a new test for what was asked. A person may allow it by gates.without_new_test.");
+                                  "write a new test for what was asked. A person may allow it by gates.without_new_test.");
     }
     if (!new_tests && evidence.code_changed && evidence.asked_for_documentation) {
-        ruling.blocking.push_back("The request asks for documentation, and code has changed without a new test; take the change of code back, or let RED write a test for it.");
+        ruling.blocking.push_back("The request asks for documentation, and code has changed without a new test; take the change of code back, or write a test for it first.");
     }
     if (new_tests && !evidence.code_changed && evidence.asked_for_code) {
         ruling.blocking.push_back("The request asks for code, and nothing but documentation, comments and tests has changed; do what the request says.");
@@ -213,32 +213,32 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
     if (evidence.mutated && new_tests && noticed == 0 && !survived.empty() && enough) {
         ruling.blocking.push_back("No new test notices a fault in the change: " + told(*survived.front()) + ", and " +
                                   (survived.size() == 1 ? "all of them pass" : "all of them pass, as with " + std::to_string(survived.size() - 1) + " more such changes") +
-                                  ". They do not test what the change does; the tests must be written anew in RED.");
+                                  ". They do not test what the change does; the tests must be written again.");
     }
     for (const auto* mutant : ignored_results(evidence.tried)) {
         ruling.blocking.push_back("No new test notices when every result of `" + mutant->results_of + "` is another (" + told(*mutant) + "), so none tests what it returns; " +
-                                  "the tests must be written anew in RED.");
+                                  "the tests must be written again.");
     }
     // One requirement's tests may speak for lines that were not reached in time; what the others' notice says nothing of them.
     if (evidence.mutated && ruling.blocking.empty() && !evidence.cut_short && evidence.tried.size() >= fewest_mutants) {
         for (const auto& requirement : unproven_requirements(evidence)) {
             ruling.blocking.push_back(requirement + " is tested by nothing that compares: its new tests (" + listed(evidence.of_requirements.at(requirement)) + ") pass on all of " +
                                       std::to_string(evidence.tried.size()) + " faults in the change, and as well when the values that they expect are others; "
-                                      "a test of it must be written anew in RED.");
+                                      "a test of it must be written again.");
         }
     }
     if (!new_tests && evidence.code_changed && evidence.mutated) {
         const std::string need = "Code has changed and no new test was seen to fail without the change, ";
         if (!guarded) {
             ruling.blocking.push_back(need + "and no guard fails when what it guards is altered" + (survived.empty() ? "" : " (" + told(*survived.front()) + ")") +
-                                      "; RED must write a new test for what the change does.");
+                                      "; write a new test for what the change does.");
         }
         for (const auto& name : unnoticed_functions(evidence.tried)) {
-            if (guarded) { ruling.blocking.push_back(need + "and no test notices when " + name + " is altered, which is new; RED must write a test for what it does."); }
+            if (guarded) { ruling.blocking.push_back(need + "and no test notices when " + name + " is altered, which is new; write a test for what it does."); }
         }
         for (const auto& [file, covered] : files) {
             if (guarded && !covered) {
-                ruling.blocking.push_back(need + "and no test notices when " + file + " is altered; RED must write a test for what it does.");
+                ruling.blocking.push_back(need + "and no test notices when " + file + " is altered; write a test for what it does.");
             }
         }
     }

@@ -150,12 +150,12 @@ private:
 
     void files() {
         for (const auto& path : evidence_.foreign_paths) {
-            block(path + " was changed, but RED writes only tests and the skeleton of the specified interfaces; take the change back.");
+            block(path + " was changed, but this stage may change only tests and the skeleton of the specified interfaces; take the change back.");
         }
         for (const auto& path : evidence_.deleted_paths) {
             const auto in_it = [&](const TestOutcome& test) { return test.file == path; };
             if (std::ranges::none_of(evidence_.base_tests, in_it) && std::ranges::find(evidence_.foreign_paths, path) == evidence_.foreign_paths.end()) {
-                block(path + " was deleted, and no test was run from it; RED may delete files of tests only. Put it back.");
+                block(path + " was deleted, and no test was run from it; this stage may delete only files of tests. Put it back.");
             }
         }
     }
@@ -250,7 +250,7 @@ private:
             const auto* before = find_test(evidence_.base_tests, test.id);
             if (before != nullptr && (before->status == test.status || is_failure(before->status))) { continue; }
             if (before != nullptr && before->status == TestStatus::passed && test.status == TestStatus::skipped) {
-                block(test.id + " passed before RED and is skipped now; leave existing tests as they are.");
+                block(test.id + " passed before the task and is skipped now; leave existing tests as they are.");
                 continue;
             }
             if (fails_as_red_must(test)) {
@@ -364,10 +364,10 @@ public:
 
     void lock() {
         for (const auto& path : evidence_.changed_tests) {
-            block(path + ": tests were changed since RED; restore the file. Tests are locked from RED to the commit.");
+            block(path + ": tests were changed since they were locked; restore the file. Tests stay locked until the commit.");
         }
         for (const auto& path : evidence_.changed_configuration) {
-            block(path + " decides how tests are run and was changed since RED; restore it.");
+            block(path + " decides how tests are run and was changed since they were locked; restore it.");
         }
         ruling_.facts["tests_unchanged"] = evidence_.changed_tests.empty();
         ruling_.facts["runner_configuration_unchanged"] = evidence_.changed_configuration.empty();
@@ -404,7 +404,7 @@ public:
             fails = false;
         }
         if (!evidence_.change_exists && !ids_.fresh.empty()) {
-            block("Nothing was changed since RED; write the implementation.");
+            block("Nothing was changed since the tests were written; write the implementation.");
             fails = false;
         }
         for (const auto& test : evidence_.declared) {
@@ -413,7 +413,7 @@ public:
                 if (fails_as_red_must(*outcome) || contains(evidence_.passed_in_red, outcome->id)) { continue; }
                 fails = false;
                 block(outcome->id + " does not fail with the change taken back (" + std::string(to_string(outcome->status)) +
-                      "), so it does not test the change; the tests must be written anew in RED.");
+                      "), so it does not test the change; the tests must be written again.");
             }
         }
         ruling_.facts["fails_without_change"] = fails;
@@ -433,7 +433,7 @@ private:
             ruling_.tests.push_back({id, id.substr(id.rfind(':') + 1), file, 0, TestStatus::not_collected,
                                      broken != nullptr ? broken->message : "not collected"});
             if (broken == nullptr) {
-                block(id + " was run in RED and is not collected any more.");
+                block(id + " ran before the change and is no longer collected.");
             } else if (reported_.insert(file).second) {
                 block(file + place(*broken) + " could not be loaded: " + first_line(broken->message) + ".");
             }
@@ -460,7 +460,7 @@ private:
         for (const auto& test : evidence_.run.tests) {
             if (!files.contains(test.file) || test.id == test.file || find_test(evidence_.red_run.tests, test.id) != nullptr) { continue; }
             all_pass_ = false;
-            block(test.id + " was not there in RED although its file is the same; the set of tests must not depend on the implementation.");
+            block(test.id + " did not exist before the change although its file is the same; the set of tests must not depend on the implementation.");
         }
     }
 
@@ -475,7 +475,7 @@ private:
                 const bool named = manner.provisional && std::any_of(now->second.begin(), now->second.end(), [](const auto& each) { return each.recorded && !each.provisional; });
                 if (named || now->second.contains(manner)) { continue; }
                 all_pass_ = false;
-                block(id + " is run or judged otherwise than in RED (" + difference(manner, *now->second.begin()) +
+                block(id + " is run or judged otherwise than before the change (" + difference(manner, *now->second.begin()) +
                       "); take that back. How a test is run and what its outcome means belong to the tests.");
                 break;
             }
@@ -484,7 +484,7 @@ private:
         for (const auto& file : evidence_.run.reads) {
             if (evidence_.red_run.reads.contains(file)) { continue; }
             all_pass_ = false;
-            block("The build takes instructions from " + file + ", which it did not in RED; write them where the build's files are known by their names (CMakeLists.txt, *.cmake).");
+            block("The build takes instructions from " + file + " and did not before the change; write them where the build's files are known by their names (CMakeLists.txt, *.cmake).");
         }
     }
 

@@ -391,7 +391,7 @@ Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, Measure&
             if (content && declared != skeletons.end() && declared->second == *content) {
                 skeleton_files.emplace_back(*path);
             } else {
-                report.blocking_issues.push_back(*path + " was changed, but RED writes only tests and the skeleton of the specified interfaces; take the change back.");
+                report.blocking_issues.push_back(*path + " was changed, but this stage may change only tests and the skeleton of the specified interfaces; take the change back.");
             }
         }
     }

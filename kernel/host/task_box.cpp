@@ -21,11 +21,6 @@ constexpr const char* bad_colour = "31";
 constexpr const char* person_colour = "33";
 constexpr const char* dim_colour = "2";
 
-std::string upper_case(std::string text) {
-    std::ranges::transform(text, text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-    return text;
-}
-
 bool is_over(std::string_view status) { return status == "completed" || status == "failed" || status == "aborted"; }
 
 /// Its sign and the sign's colour.

@@ -144,7 +144,7 @@ Result<std::vector<Named>> tests_of_red(const std::string& claimed, const std::v
     if (found.size() == 1) { return found; }
     std::string all;
     for (const Named& test : tests) { all += (all.empty() ? "" : ", ") + test.id; }
-    return refused("`" + ellipsis(claimed, 200) + "` " + (found.empty() ? "is no test that RED has written for this task" : "is the name of several tests") + "; RED's tests are " + ellipsis(all, 1000));
+    return refused("`" + ellipsis(claimed, 200) + "` " + (found.empty() ? "is not one of the tests written for this task" : "is the name of several tests") + "; they are " + ellipsis(all, 1000));
 }
 
 bool has_failed(const TestOutcome& test) { return test.status != TestStatus::passed && test.status != TestStatus::skipped; }
@@ -410,14 +410,12 @@ Result<std::string> hand_back_note(const TaskSession& session, Workshop& worksho
 
 Result<std::vector<std::string>> hand_backs_told(const TaskSession& session, Workshop& workshop) {
     std::vector<std::string> lines;
-    for (const auto& [stage, evidence] : session.state().resumption.hand_backs) {
+    for (const auto& [from, to, evidence] : session.state().resumption.hand_backs) {
         AF_TRY(const auto changes, workshop.diff(*evidence.red_tree, session.state().red_tree));
-        const auto index = session.state().pipeline.index_of(stage);
+        const auto index = session.state().pipeline.index_of(to);
         const bool of_specification = index && makes(session.state().pipeline.stages[*index], contract_name::specification);
-        std::string to = stage;
-        std::transform(to.begin(), to.end(), to.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
         const std::string what = of_specification ? evidence.requirement + " (" + joined(evidence.tests) + ")" : joined(evidence.tests);
-        lines.push_back("GREEN handed " + what + " back to " + to + ": " + ended(ellipsis(*evidence.reason, 200)) + " " +
+        lines.push_back(upper_case(from) + " handed " + what + " back to " + upper_case(to) + ": " + ended(ellipsis(*evidence.reason, 200)) + " " +
                         (changes.empty() ? "The tests stayed as they were." : "Changed since: " + changes_between(changes) + "."));
     }
     return lines;

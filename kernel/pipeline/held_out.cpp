@@ -60,14 +60,14 @@ Result<Choice> choose(const TaskSession& session, Workshop& workshop, const Stop
     const TaskState& state = session.state();
     AF_TRY(const auto report, newest_report(session, gate_name::red));
     AF_TRY(const auto suite, session.test_suite());
-    if (!report || !suite) { return Choice{{}, "nothing is held out: RED measured no tests"}; }
+    if (!report || !suite) { return Choice{{}, "nothing is held out: no new tests were measured"}; }
     AF_TRY(const auto changes, workshop.diff(state.base_tree, state.red_tree));
     std::vector<std::string> added;
     for (const TreeChange& change : changes) {
         if (change.status == 'A') { added.push_back(change.path); }
     }
     auto files = choose_held_out(*suite, report->tests, added);
-    if (files.empty()) { return Choice{{}, "nothing is held out: RED's new tests of each requirement are in one file"}; }
+    if (files.empty()) { return Choice{{}, "nothing is held out: the new tests of each requirement are in one file"}; }
     AF_TRY(GateBaseline baseline, gate_baseline(session, gate_name::red, nullptr));
     baseline.red_tree.clear();
     baseline.test_suite = without_files(*suite, files);
@@ -77,7 +77,7 @@ Result<Choice> choose(const TaskSession& session, Workshop& workshop, const Stop
     AF_TRY(call.tree, tree_without(workshop, state.red_tree, files));
     call.baseline = &baseline;
     AF_TRY(const GateReport without, workshop.gate(call, stop));
-    if (!without.passed) { return Choice{{}, "nothing is held out: RED's tests do not pass its gate without " + files.front()}; }
+    if (!without.passed) { return Choice{{}, "nothing is held out: the new tests do not pass their gate without " + files.front()}; }
     std::string reason = "held out:";
     for (const std::string& file : files) { reason += " " + file; }
     return Choice{std::move(files), std::move(reason)};

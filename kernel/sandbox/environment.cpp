@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <unistd.h>
+
+#include "base/text.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -13,8 +14,7 @@ constexpr std::array<std::string_view, 10> allowed{"PATH", "HOME", "LANG", "TZ",
 constexpr std::array<std::string_view, 4> secret_words{"KEY", "TOKEN", "SECRET", "PASSWORD"};
 
 bool sounds_secret(std::string_view name) {
-    std::string upper(name);
-    std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+    const std::string upper = upper_case(name);
     return std::any_of(secret_words.begin(), secret_words.end(), [&upper](std::string_view word) { return upper.find(word) != std::string::npos; });
 }
 

@@ -151,7 +151,7 @@ Result<void> Fold::on(const records::CycleRequested& requested) {
     state_.hand_back.reset();
     if (const auto& evidence = requested.hand_back) {
         state_.hand_back = HandBack{state_.stage().name, requested.to, evidence->tests, evidence->requirement, state_.red_tree, state_.tree, ""};
-        state_.resumption.hand_backs.push_back({requested.to, *evidence});
+        state_.resumption.hand_backs.push_back({state_.stage().name, requested.to, *evidence});
     }
     state_.cycle_to = requested.to;
     state_.cycle_reason = requested.reason;

@@ -220,7 +220,7 @@ struct Resumption {
     struct Deadline { std::string id; std::string time; std::string then; bool operator==(const Deadline&) const = default; };
     struct Said { std::string kind; std::string about; std::string text; std::string blob; bool operator==(const Said&) const = default; };
     struct PastCycle { std::string from; std::string to; std::string reason; std::string time; bool operator==(const PastCycle&) const = default; };
-    struct PastHandBack { std::string to; records::HandBackEvidence evidence; bool operator==(const PastHandBack&) const = default; };
+    struct PastHandBack { std::string from; std::string to; records::HandBackEvidence evidence; bool operator==(const PastHandBack&) const = default; };
 
     // Of the current visit.
     std::map<unsigned, HostCall> calls;

@@ -129,11 +129,6 @@ Result<bool> is_wanted(const Environment& environment, Signal signal) {
     return !choose(environment, signal, "ENDPOINT").value.empty();
 }
 
-std::string lower_case(std::string text) {
-    std::ranges::transform(text, text.begin(), [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; });
-    return text;
-}
-
 bool is_true(const std::string& text) { return lower_case(text) == "true"; }
 
 Result<Attributes> read_resource(const Environment& environment) {

@@ -429,7 +429,7 @@ bool RolePaths::created(std::string_view normalized_path) const {
 
 Result<void> RolePaths::check_write(std::string_view normalized_path) const {
     if (std::binary_search(locked_.begin(), locked_.end(), normalized_path)) {
-        return Error{"AF-TOOL-015", "Path '" + std::string(normalized_path) + "' is locked: the tests that RED wrote stay as they are until the commit.", {},
+        return Error{"AF-TOOL-015", "Path '" + std::string(normalized_path) + "' is locked: the task's new tests stay as they are until the commit.", {},
                      "Leave it as it is; what must change is other files.", ErrorKind::denied};
     }
     for (const auto& rule : rules_) {

@@ -20,6 +20,7 @@
 #include <Poco/Net/NetException.h>
 #include <Poco/Net/SocketAddress.h>
 #include <Poco/Net/WebSocket.h>
+#include <Poco/String.h>
 #include <Poco/ThreadPool.h>
 #include <Poco/URI.h>
 
@@ -114,7 +115,7 @@ private:
             }
         } catch (const Poco::Exception&) { return unreadable("The request's address cannot be read", "", "encode it as RFC 3986 says"); }
         for (const auto& [name, value] : request) {
-            const std::string key = lower_case(name);
+            const std::string key = Poco::toLower(name);
             std::string& header = asked.headers[key];
             const bool again = !header.empty();
             if (again && key != "cookie") { return unreadable("A header is there twice", printable(key), "send it once"); }

@@ -93,7 +93,7 @@ struct FakeWorkspace::State {
         AF_TRY(auto normal, kernel::normalize_path(path));
         if (normal == ".") { return is_folder(normal); }
         if (locked.contains(normal)) {
-            return Error{"AF-TOOL-015", "Path '" + normal + "' is locked: the tests that RED wrote stay as they are until the commit.", {},
+            return Error{"AF-TOOL-015", "Path '" + normal + "' is locked: the task's new tests stay as they are until the commit.", {},
                          "Leave it as it is; what must change is other files.", ErrorKind::denied};
         }
         for (const auto& rule : rules) {

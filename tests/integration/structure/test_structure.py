@@ -147,6 +147,8 @@ class Arrows(unittest.TestCase):
 
 STAGES = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver")
 STAGE_NAME = re.compile('"(' + "|".join(STAGES) + ')"')
+# Ids of artifacts (`SPEC-…`) are no names of stages.
+STAGE_IN_MESSAGE = re.compile('"[^"]*\\b(' + "|".join(STAGES).upper() + ')\\b(?!-)[^"]*"')
 # Words that are no stage's name, though one has the same.
 OTHER_WORDS = {
     "kernel/config/gate_names.hpp": "gates",
@@ -251,6 +253,14 @@ class Records(unittest.TestCase):
             if STAGE_NAME.search(line) and file not in OTHER_WORDS and not file.startswith("kernel/gates/"):    # Gates have these names.
                 named.append(f"{place}: {line.strip()}")
         self.assertEqual([], named)
+
+    def test_no_message_names_a_stage(self):
+        named = [f"{place}: {line.strip()}" for folder in ("kernel", "sdk") for place, line in self.lines(folder) if STAGE_IN_MESSAGE.search(line)]
+        self.assertEqual([], named, "a pipeline may call its stages otherwise")
+
+    def test_a_message_with_the_name_of_a_stage_is_found(self):
+        self.assertTrue(STAGE_IN_MESSAGE.search('block(path + " was changed since RED; restore it.");'))
+        self.assertFalse(STAGE_IN_MESSAGE.search('{"spec_id", "SPEC-" + suffix}'))
 
     def test_no_stage_plugin_knows_another_stage(self):
         named = []

@@ -140,6 +140,11 @@ TEST(Ellipsis, cuts_between_characters_at_every_bound) {
     EXPECT_EQ(ellipsis(text, text.size()), text);
 }
 
+TEST(LetterCase, changes_ascii_letters_alone) {
+    EXPECT_EQ(lower_case("RED-Größe[1]Z"), "red-größe[1]z");
+    EXPECT_EQ(upper_case("red-größe[1]z"), "RED-GRößE[1]Z");
+}
+
 TEST(FirstLine, ends_at_any_line_end) {
     EXPECT_EQ(first_line("one\ntwo"), "one");
     EXPECT_EQ(first_line("one\r\ntwo"), "one");

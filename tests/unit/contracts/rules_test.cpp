@@ -140,7 +140,7 @@ TEST(Rules, a_test_of_the_suite_that_does_not_pass_is_named) {
     const Artifacts artifacts{{"red", test_suite()}};
     auto done = implementation();
     done["passing_tests"] = json::array();
-    EXPECT_EQ(broken("all tests from test_suite now pass", done, with(artifacts)), "tests/test_slug.py::test_lowercase failed in RED and does not pass now\n");
+    EXPECT_EQ(broken("all tests from test_suite now pass", done, with(artifacts)), "tests/test_slug.py::test_lowercase failed before the change and does not pass now\n");
 }
 
 TEST(Rules, conformance_and_regressions_are_facts) {

@@ -137,7 +137,7 @@ TEST(GreenGate, without_a_change_it_does_not_pass) {
     SlugProject project;
     const auto report = project.gate("green", "red");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("Nothing was changed since RED"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("Nothing was changed since the tests were written"));
     EXPECT_EQ(report.facts.at("all_tests_pass"), json::value(false));
 }
 

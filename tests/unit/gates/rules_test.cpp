@@ -202,7 +202,7 @@ TEST(GreenRule, a_test_that_is_gone_does_not_pass) {
 TEST(GreenRule, another_set_of_tests_from_the_same_bytes_blocks) {
     auto evidence = green();
     evidence.run.tests.push_back(outcome("t.py::test_extra", TestStatus::passed));
-    EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("was not there in RED"));
+    EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("did not exist before the change"));
 }
 
 TEST(GreenRule, a_test_that_passes_with_the_change_taken_back_blocks) {
@@ -230,7 +230,7 @@ TEST(GreenRule, a_test_that_is_run_or_judged_otherwise_than_in_RED_blocks) {
             evidence.run.manners[id] = {before};
             EXPECT_TRUE(judge_green(evidence).passed());
             evidence.run.manners[id] = {now};
-            EXPECT_THAT(issues(judge_green(evidence)), HasSubstr(std::string(id) + " is run or judged otherwise than in RED"));
+            EXPECT_THAT(issues(judge_green(evidence)), HasSubstr(std::string(id) + " is run or judged otherwise than before the change"));
             EXPECT_FALSE(judge_deliver(evidence).passed());
         }
     }

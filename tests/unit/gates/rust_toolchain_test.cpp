@@ -151,11 +151,11 @@ TEST(RustTests, tests_inside_a_source_file_are_written_by_red_and_locked_by_item
 
     project.tree("changed") = project.tree("green");
     project.tree("changed")["src/lib.rs"] = code("String::new()") + "#[cfg(test)]\nmod tests {\n    #[test]\n    fn lower_case() {}\n}\n";
-    EXPECT_THAT(joined(project.gate("green", "changed").blocking_issues), HasSubstr("src/lib.rs (the tests in it): tests were changed since RED"));
+    EXPECT_THAT(joined(project.gate("green", "changed").blocking_issues), HasSubstr("src/lib.rs (the tests in it): tests were changed since they were locked"));
 
     project.tree("early") = project.tree("red");
     project.tree("early")["src/lib.rs"] = code("text.to_lowercase()") + without_unwrap(rust_tests);
-    EXPECT_THAT(joined(project.gate("red", "early").blocking_issues), HasSubstr("src/lib.rs was changed, but RED writes only tests"));
+    EXPECT_THAT(joined(project.gate("red", "early").blocking_issues), HasSubstr("src/lib.rs was changed, but this stage may change only tests"));
 }
 
 }  // namespace
