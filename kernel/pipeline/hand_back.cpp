@@ -23,14 +23,6 @@ Error refused(std::string why, std::string remedy = "mend the code, or hand back
     return Error{"AF-ORCH-033", "this cannot be handed back: " + std::move(why), "", std::move(remedy), ErrorKind::invalid};
 }
 
-std::vector<std::string> texts_of(const json::object& object, std::string_view key) {
-    std::vector<std::string> texts;
-    for (const json::value& item : list_of(object, key)) {
-        if (item.is_string()) { texts.emplace_back(item.get_string()); }
-    }
-    return texts;
-}
-
 bool contains(const std::vector<std::string>& texts, const std::string& text) { return std::find(texts.begin(), texts.end(), text) != texts.end(); }
 
 std::string joined(const std::vector<std::string>& texts) {

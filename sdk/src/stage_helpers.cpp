@@ -190,4 +190,12 @@ std::optional<json::object> extract_json(std::string_view text) {
     return std::nullopt;
 }
 
+Validation require_artifacts(const StageInput& input, const std::vector<std::string>& contracts) {
+    Validation validation;
+    for (const std::string& contract : contracts) {
+        if (!input.artifacts.contains(contract)) { validation.errors.push_back("no earlier stage has made the artifact `" + contract + "`"); }
+    }
+    return validation;
+}
+
 }  // namespace agentforge

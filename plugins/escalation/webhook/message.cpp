@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message.hpp"
 
+#include <agentforge/json_fields.hpp>
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -56,11 +57,6 @@ std::string deadline_line(const Message& message) {
 }
 
 json::object block(std::string_view type, const std::string& text) { return {{"type", "section"}, {"text", {{"type", type}, {"text", text}}}}; }
-
-std::string text_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
 
 }  // namespace
 

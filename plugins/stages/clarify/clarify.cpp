@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CLARIFY: answers from the codebase, with confidence and evidence; asks a person only about what
 // blocks and cannot be answered with a confidence of 0.8 (North Star 6).
+#include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
 
@@ -9,17 +10,6 @@ namespace {
 using namespace agentforge;
 
 constexpr double sure_enough = 0.8;
-
-std::string text_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-const json::array& list_of(const json::object& object, std::string_view key) {
-    static const json::array none;
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_array() ? value->get_array() : none;
-}
 
 double confidence_of(const json::object& question) {
     const json::value* value = question.if_contains("confidence");
@@ -37,11 +27,7 @@ public:
         return info;
     }
 
-    [[nodiscard]] Validation validate_input(StageContext& context) override {
-        Validation validation;
-        if (!context.input().artifacts.contains("intake_record")) { validation.errors.emplace_back("no earlier stage has made an `intake_record`"); }
-        return validation;
-    }
+    [[nodiscard]] Validation validate_input(StageContext& context) override { return require_artifacts(context.input(), {"intake_record"}); }
 
     [[nodiscard]] std::string user_message(StageContext&) override {
         return "Answer the open questions of the intake record.\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DELIVER: has the change described, writes the changelog, delivers the verified tree. The commit (or the patch) is
 // the kernel's to make: it runs one last gate on the very tree that it delivers.
+#include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
 
@@ -12,11 +13,6 @@ using namespace agentforge;
 
 constexpr std::string_view changelog = "CHANGELOG.md";
 constexpr std::string_view hook_refuses = "AF-GIT-047";
-
-std::string text_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
 
 /// One list item, whatever the model's line breaks.
 std::string item(std::string_view entry) {
@@ -83,13 +79,7 @@ public:
         return info;
     }
 
-    [[nodiscard]] Validation validate_input(StageContext& context) override {
-        Validation validation;
-        for (const std::string& contract : needs_) {
-            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back("no earlier stage has made a `" + contract + "`"); }
-        }
-        return validation;
-    }
+    [[nodiscard]] Validation validate_input(StageContext& context) override { return require_artifacts(context.input(), needs_); }
 
     [[nodiscard]] std::string user_message(StageContext&) override {
         if (!prompt_.empty()) { return prompt_; }

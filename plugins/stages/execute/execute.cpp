@@ -2,6 +2,7 @@
 // EXECUTE: works through the steps of a plan in their order, one agent run a step. Where a step fails it is tried again; where the stage fails, its next
 // visit begins at the step that failed; where the finished work is sent back, it is mended in one more run. Whether the work is right is not said here:
 // that is measured after it.
+#include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
 
@@ -14,39 +15,6 @@ using namespace agentforge;
 
 constexpr std::int64_t default_retries = 3;
 
-std::string text_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-std::int64_t number_of(const json::object& object, std::string_view key, std::int64_t otherwise = 0) {
-    const json::value* value = object.if_contains(key);
-    if (value != nullptr && value->is_uint64()) { return static_cast<std::int64_t>(value->get_uint64()); }
-    return value != nullptr && value->is_int64() ? value->get_int64() : otherwise;
-}
-
-const json::array& list_of(const json::object& object, std::string_view key) {
-    static const json::array none;
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_array() ? value->get_array() : none;
-}
-
-std::vector<json::object> objects_of(const json::object& object, std::string_view key) {
-    std::vector<json::object> found;
-    for (const json::value& item : list_of(object, key)) {
-        if (item.is_object()) { found.push_back(item.get_object()); }
-    }
-    return found;
-}
-
-std::set<std::string> texts_of(const json::object& object, std::string_view key) {
-    std::set<std::string> texts;
-    for (const json::value& item : list_of(object, key)) {
-        if (item.is_string()) { texts.emplace(item.get_string()); }
-    }
-    return texts;
-}
-
 /// A model that could not do it may do it in another try; where the rest of the world is at fault, that is the kernel's to handle.
 bool may_be_tried_again(const Error& error) { return error.code == "AF-AGENT-010" || error.code == "AF-AGENT-011" || error.code == "AF-AGENT-012"; }
 
@@ -58,6 +26,11 @@ struct Work {
     const json::object* step = nullptr;         ///< Null: all of the plan.
     std::set<std::string> requirements;         ///< Empty: all.
 };
+
+std::set<std::string> requirements_of(const json::object& step) {
+    const std::vector<std::string> names = texts_of(step, "requirements");
+    return {names.begin(), names.end()};
+}
 
 class ExecuteStage final : public Stage {
 public:
@@ -73,13 +46,7 @@ public:
         return info;
     }
 
-    [[nodiscard]] Validation validate_input(StageContext& context) override {
-        Validation validation;
-        for (const char* contract : {"plan", "test_suite"}) {
-            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back(std::string("no earlier stage has made a `") + contract + "`"); }
-        }
-        return validation;
-    }
+    [[nodiscard]] Validation validate_input(StageContext& context) override { return require_artifacts(context.input(), {"plan", "test_suite"}); }
 
     [[nodiscard]] StageResult execute(StageContext& context) override {
         const json::object& plan = context.input().artifacts.find("plan")->second;
@@ -89,7 +56,7 @@ public:
         for (const json::object& step : steps) {
             const std::int64_t number = number_of(step, "number");
             if (number <= static_cast<std::int64_t>(list_of(done, "steps").size())) { continue; }
-            const Work work{"Step " + std::to_string(number) + " of " + std::to_string(steps.size()) + ": " + text_of(step, "title"), text_of(step, "title"), number, &step, texts_of(step, "requirements")};
+            const Work work{"Step " + std::to_string(number) + " of " + std::to_string(steps.size()) + ": " + text_of(step, "title"), text_of(step, "title"), number, &step, requirements_of(step)};
             if (auto ended = run(work, steps, done, context)) { return std::move(*ended); }
         }
         if (sent_back && !why_sent_back(context.input()).empty()) {

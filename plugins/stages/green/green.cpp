@@ -17,13 +17,7 @@ public:
         return info;
     }
 
-    [[nodiscard]] Validation validate_input(StageContext& context) override {
-        Validation validation;
-        for (const char* contract : {"specification", "test_suite"}) {
-            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back(std::string("no earlier stage has made a `") + contract + "`"); }
-        }
-        return validation;
-    }
+    [[nodiscard]] Validation validate_input(StageContext& context) override { return require_artifacts(context.input(), {"specification", "test_suite"}); }
 
     [[nodiscard]] std::string user_message(StageContext&) override {
         return "Make the failing tests pass with the simplest code that does what the specification says.\n"

@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stage that is data: its settings say what the agent is asked, which earlier artifacts it needs and is shown, which fields it must
 // hand in, and which words of its artifact send the work back to an earlier stage. The shipped ones are in config/stages/.
+#include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
 
 namespace {
 
 using namespace agentforge;
-
-std::string text_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-std::vector<std::string> texts_of(const json::object& object, std::string_view key) {
-    std::vector<std::string> texts;
-    const json::value* value = object.if_contains(key);
-    if (value == nullptr || !value->is_array()) { return texts; }
-    for (const json::value& item : value->get_array()) {
-        if (item.is_string()) { texts.emplace_back(item.get_string()); }
-    }
-    return texts;
-}
 
 /// "ID (severity): description Remedy: remediation", as far as the item says these.
 std::string issue_text(const json::value& item) {
@@ -76,13 +62,7 @@ public:
         return info;
     }
 
-    [[nodiscard]] Validation validate_input(StageContext& context) override {
-        Validation validation;
-        for (const std::string& contract : needs_) {
-            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back("no earlier stage has made the artifact `" + contract + "`"); }
-        }
-        return validation;
-    }
+    [[nodiscard]] Validation validate_input(StageContext& context) override { return require_artifacts(context.input(), needs_); }
 
     [[nodiscard]] std::string user_message(StageContext&) override { return prompt_; }
 

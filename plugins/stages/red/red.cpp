@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // RED: declares the specified interfaces (a skeleton that does nothing), then has tests written that
 // fail. What "fail" means is the kernel's to measure: the `red` gate.
+#include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
 
 namespace {
 
 using namespace agentforge;
-
-std::string text_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
 
 class RedStage final : public ToolBasedStage {
 public:
@@ -24,11 +20,7 @@ public:
         return info;
     }
 
-    [[nodiscard]] Validation validate_input(StageContext& context) override {
-        Validation validation;
-        if (!context.input().artifacts.contains("specification")) { validation.errors.emplace_back("no earlier stage has made a `specification`"); }
-        return validation;
-    }
+    [[nodiscard]] Validation validate_input(StageContext& context) override { return require_artifacts(context.input(), {"specification"}); }
 
     [[nodiscard]] std::string user_message(StageContext&) override {
         return "Write tests that fail because the specified behaviour does not exist yet.\n"

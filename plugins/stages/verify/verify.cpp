@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // VERIFY: has the kernel measure the executed plan. No model takes part: what the gates find decides. Where one does not pass, the work goes back to
 // execution with what was found; where all pass, the artifact says for each acceptance criterion which tests hold it.
+#include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
 
@@ -12,31 +13,6 @@ using namespace agentforge;
 
 constexpr std::string_view executed = "execution";      // The contract of what is sent back.
 constexpr std::size_t most_reason_bytes = 3000;
-
-std::string text_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-std::vector<json::object> objects_of(const json::object& object, std::string_view key) {
-    std::vector<json::object> found;
-    const json::value* value = object.if_contains(key);
-    if (value == nullptr || !value->is_array()) { return found; }
-    for (const json::value& item : value->get_array()) {
-        if (item.is_object()) { found.push_back(item.get_object()); }
-    }
-    return found;
-}
-
-std::vector<std::string> texts_of(const json::object& object, std::string_view key) {
-    std::vector<std::string> texts;
-    const json::value* value = object.if_contains(key);
-    if (value == nullptr || !value->is_array()) { return texts; }
-    for (const json::value& item : value->get_array()) {
-        if (item.is_string()) { texts.emplace_back(item.get_string()); }
-    }
-    return texts;
-}
 
 /// Cut between characters.
 std::string shortened(std::string text) {
@@ -69,13 +45,7 @@ public:
         return info;
     }
 
-    [[nodiscard]] Validation validate_input(StageContext& context) override {
-        Validation validation;
-        for (const char* contract : {"specification", "test_suite", "execution"}) {
-            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back(std::string("no earlier stage has made a `") + contract + "`"); }
-        }
-        return validation;
-    }
+    [[nodiscard]] Validation validate_input(StageContext& context) override { return require_artifacts(context.input(), {"specification", "test_suite", "execution"}); }
 
     [[nodiscard]] StageResult execute(StageContext& context) override {
         const StageInput& input = context.input();

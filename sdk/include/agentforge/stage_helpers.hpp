@@ -55,6 +55,8 @@ private:
     Mapping mapping_;
 };
 
+/// For `validate_input`: an error for each of these contracts of which no earlier stage has made an artifact.
+[[nodiscard]] Validation require_artifacts(const StageInput& input, const std::vector<std::string>& contracts);
 /// The first ```yaml block, or the whole text where it is YAML; empty where neither is a mapping.
 [[nodiscard]] std::optional<json::object> extract_yaml(std::string_view text, StageContext& context);
 /// The first ```json block, or the outermost {…}; empty where neither parses to an object.

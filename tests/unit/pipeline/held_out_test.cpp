@@ -159,7 +159,7 @@ TEST_F(HeldOutTest, nothing_is_held_out_where_the_other_tests_need_it) {
     const auto result = bench.start(all());
     EXPECT_TRUE(result.success);
     EXPECT_THAT(there, ElementsAre(true));
-    EXPECT_THAT(bench.state(result.task_id).held_out.reason, HasSubstr("do not pass its gate without tests/other.py"));
+    EXPECT_THAT(bench.state(result.task_id).held_out.reason, HasSubstr("do not pass their gate without tests/other.py"));
 }
 
 TEST_F(HeldOutTest, a_setting_turns_it_off) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <agentforge/json_fields.hpp>
 #include <agentforge/stage_helpers.hpp>
 #include <gmock/gmock.h>
 
@@ -182,6 +183,25 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(TestLLMStageExecutor, extract_json_survives_a_megabyte_of_braces) {
     EXPECT_FALSE(extract_json(std::string(1U << 20U, '{')).has_value());
+}
+
+TEST(RequireArtifacts, names_each_contract_that_no_earlier_stage_has_met) {
+    StageInput input;
+    input.artifacts["plan"] = json::object{};
+    EXPECT_TRUE(require_artifacts(input, {"plan"}).valid());
+    EXPECT_THAT(require_artifacts(input, {"plan", "test_suite", "specification"}).errors,
+                ElementsAre("no earlier stage has made the artifact `test_suite`", "no earlier stage has made the artifact `specification`"));
+}
+
+TEST(JsonFields, read_what_is_missing_or_of_another_type_as_empty) {
+    const json::object object{{"text", "a"}, {"list", json::array{"a", 1, json::object{{"b", 2}}}}, {"whole", 7}, {"half", 0.5}};
+    EXPECT_EQ(text_of(object, "text") + text_of(object, "list") + text_of(object, "none"), "a");
+    EXPECT_THAT(texts_of(object, "list"), ElementsAre("a"));
+    EXPECT_THAT(objects_of(object, "list"), ElementsAre(json::object{{"b", 2}}));
+    EXPECT_THAT(list_of(object, "text"), SizeIs(0));
+    EXPECT_EQ(number_of(object, "whole", 3), 7);
+    EXPECT_EQ(number_of(object, "half", 3), 3);
+    EXPECT_EQ(number_of(object, "text", 3), 3);
 }
 
 TEST(TestContractStageExecutor, input_mapping_transforms_artifact) {

@@ -3,6 +3,7 @@
 
 #include <Poco/DateTimeFormat.h>
 #include <Poco/DateTimeParser.h>
+#include <agentforge/json_fields.hpp>
 #include <agentforge/process.hpp>
 #include <algorithm>
 #include <charconv>
@@ -18,11 +19,6 @@ std::string lower(std::string_view text) {
     std::string result(text);
     std::transform(result.begin(), result.end(), result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     return result;
-}
-
-std::string text_of(const json::object& object, std::string_view key) {
-    const json::value* const value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
 /// `title` of an HTML page.

@@ -51,11 +51,6 @@ std::uint64_t count_of(const json::object& object, std::string_view key) {
     return value->is_int64() && value->get_int64() > 0 ? static_cast<std::uint64_t>(value->get_int64()) : 0;
 }
 
-std::string text_of(const json::object& object, std::string_view key) {
-    const json::value* const value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
 const json::object* object_of(const json::object& object, std::string_view key) {
     const json::value* const value = object.if_contains(key);
     return value == nullptr ? nullptr : value->if_object();

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <agentforge/json_fields.hpp>
 #include <agentforge/llm_backend.hpp>
 
 namespace agentforge::http {
@@ -27,7 +28,6 @@ struct CallPieces {
 
 /// A count that may be missing, negative or no number: 0 then.
 [[nodiscard]] std::uint64_t count_of(const json::object& object, std::string_view key);
-[[nodiscard]] std::string text_of(const json::object& object, std::string_view key);
 /// The object under `key`, or null.
 [[nodiscard]] const json::object* object_of(const json::object& object, std::string_view key);
 
