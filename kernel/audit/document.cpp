@@ -1,42 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "audit/document.hpp"
 
+#include "base/html.hpp"
+
 namespace agentforge::kernel {
 
 namespace {
-
-constexpr std::string_view page_head = R"(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>)";
-
-constexpr std::string_view page_style = R"(</title>
-<style>
-body { font: 15px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; }
-table { border-collapse: collapse; width: 100%; margin-bottom: 2em; }
-th, td { border: 1px solid #bbb; padding: .3em .6em; text-align: left; vertical-align: top; overflow-wrap: anywhere; white-space: pre-wrap; }
-th { background: #f0f0f0; }
-p { white-space: pre-wrap; }
-</style>
-</head>
-<body>
-)";
-
-std::string html_text(std::string_view text) {
-    std::string out;
-    for (const char letter : text) {
-        switch (letter) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            default: out += letter;
-        }
-    }
-    return out;
-}
 
 /// Every letter that Markdown may read as markup is escaped; lines become one.
 std::string markdown_text(std::string_view text) {
@@ -90,10 +59,7 @@ std::string to_markdown(const Document& document) {
 }
 
 std::string to_html(const Document& document) {
-    std::string page(page_head);
-    page += html_text(document.title);
-    page += page_style;
-    page += "<h1>" + html_text(document.title) + "</h1>\n";
+    std::string page = "<h1>" + html_text(document.title) + "</h1>\n";
     for (const DocumentSection& section : document.sections) {
         page += "<h2>" + html_text(section.title) + "</h2>\n";
         if (!section.text.empty()) { page += "<p>" + html_text(section.text) + "</p>\n"; }
@@ -112,7 +78,7 @@ std::string to_html(const Document& document) {
         }
         page += "</table>\n";
     }
-    return page + "</body>\n</html>\n";
+    return html_page(document.title, page);
 }
 
 json::object to_json(const Document& document) {

@@ -1,45 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/text.hpp"
+#include "base/html.hpp"
 #include "replay/comparison.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::string_view head = R"(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Two tasks compared</title>
-<style>
-body { font: 15px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; }
-table { border-collapse: collapse; width: 100%; margin-bottom: 2em; }
-th, td { border: 1px solid #bbb; padding: .3em .6em; text-align: left; vertical-align: top; overflow-wrap: anywhere; white-space: pre-wrap; }
-th { background: #f0f0f0; }
-</style>
-</head>
-<body>
-)";
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char letter : shown_text(text, false)) {
-        switch (letter) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            default: out += letter;
-        }
-    }
-    return out;
-}
-
 class Table {
 public:
     Table(std::string& page, const std::string& title, const std::vector<std::string>& columns) : page_(page) {
-        page_ += "<h2>" + escaped(title) + "</h2>\n<table>\n";
+        page_ += "<h2>" + html_text(title) + "</h2>\n<table>\n";
         row(columns, "th");
     }
     ~Table() { page_ += "</table>\n"; }
@@ -48,7 +18,7 @@ public:
 
     void row(const std::vector<std::string>& cells, const std::string& tag = "td") {
         page_ += "<tr>";
-        for (const std::string& cell : cells) { page_ += "<" + tag + ">" + escaped(cell) + "</" + tag + ">"; }
+        for (const std::string& cell : cells) { page_ += "<" + tag + ">" + html_text(cell) + "</" + tag + ">"; }
         page_ += "</tr>\n";
     }
 
@@ -75,7 +45,7 @@ void add_figures(std::string& page, const std::array<ComparedTask, 2>& tasks) {
 }  // namespace
 
 std::string to_html(const TaskComparison& comparison) {
-    std::string page(head);
+    std::string page;
     const std::string& one = comparison.tasks[0].task_id;
     const std::string& other = comparison.tasks[1].task_id;
     page += "<h1>Two tasks compared</h1>\n";
@@ -98,7 +68,7 @@ std::string to_html(const TaskComparison& comparison) {
         Table table(page, comparison.same_tree() ? "The trees are the same" : "Files that differ", {"", "path", "lines added", "lines removed"});
         for (const TreeChange& file : comparison.files) { table.row({std::string(1, file.status), file.path, std::to_string(file.lines_added), std::to_string(file.lines_removed)}); }
     }
-    return page + "</body>\n</html>\n";
+    return html_page("Two tasks compared", page);
 }
 
 }  // namespace agentforge::kernel
