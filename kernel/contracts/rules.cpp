@@ -175,6 +175,13 @@ void test_cases_name_requirements(const NamedRule& rule, const json::object& art
     });
 }
 
+void outdated_tests_name_requirements(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
+    const auto ids = requirement_ids(artifact);
+    each_object(artifact, "outdated_tests", {}, [&](const json::object& test, const ArtifactPath& path) {
+        add_unknown_reference(rule, ids, text_of(test, "requirement_ref"), path.field("requirement_ref"), violations);
+    });
+}
+
 template <class Visit>
 void each_test(const json::object& suite, Visit visit) {
     each_object(suite, "test_files", {}, [&](const json::object& file, const ArtifactPath& file_path) {
@@ -434,6 +441,7 @@ const std::vector<NamedRule>& named_rules() {
         {"no circular dependencies", false, no_cycles},
         {"requirement ids are unique", false, requirements_are_unique},
         {"every test case names a requirement of this specification", false, test_cases_name_requirements},
+        {"every outdated test names a requirement of this specification", false, outdated_tests_name_requirements},
         {"every requirement in spec has at least one test", false, requirements_have_tests},
         {"every test names a requirement of the specification", false, tests_name_requirements},
         {"all tests currently fail (verified by execution)", true, tests_fail},

@@ -34,6 +34,7 @@ struct GateBaseline {
     std::string base_tree;                          ///< The user's commit.
     std::vector<TestOutcome> base_tests;            ///< The suite before RED.
     std::vector<std::string> flaky;                 ///< Ids of the suite before RED whose outcome was not the same each time: trusted neither way.
+    std::vector<std::string> outdated;              ///< Ids of the suite before RED that the specification calls outdated, or that were handed back: RED may change or remove them.
     std::string red_tree;                           ///< Tests and skeleton, no implementation.
     std::vector<TestOutcome> red_tests;             ///< RED's new tests and guards, as RED saw them.
     std::vector<std::string> test_files;            ///< Locked from RED to the commit.

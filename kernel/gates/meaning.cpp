@@ -197,6 +197,10 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
         ruling.blocking.push_back(test.id + " was removed, passed before the task and fails on this tree (" + first_line(test.message) +
                                   "); what it tested behaves otherwise now. Keep the behaviour, or change the test where tests are written.");
     }
+    for (const auto& test : evidence.outdated) {
+        if (test.status != TestStatus::passed) { continue; }
+        ruling.blocking.push_back(test.id + " was changed as outdated, and passes on this tree as it was before, so the change does not contradict it. Put its lines back.");
+    }
     const bool new_tests = !evidence.fresh.empty();
     if (!new_tests && !evidence.asked_without) {
         ruling.blocking.push_back("No new test was seen to fail without the change, and the request does not ask for work that leaves behaviour as it is (to refactor, delete, document); "
@@ -501,29 +505,50 @@ Result<std::optional<std::string>> Measure::changed_code(const GateCall& call) {
     return std::nullopt;
 }
 
-Result<std::vector<TestOutcome>> Measure::removed_tests(const GateCall& call, const GreenEvidence& green, const Stop& stop) {
-    std::vector<TestOutcome> removed;
+Result<std::set<std::string>> Measure::changed_as_outdated(const GateCall& call) {
+    const GateBaseline& baseline = *call.baseline;
+    std::set<std::string> ids;
+    std::map<std::string, std::vector<TestOutcome>> files;
+    for (const auto& test : baseline.base_tests) {
+        if (std::ranges::find(baseline.outdated, test.id) != baseline.outdated.end()) { files[test.file].push_back(test); }
+    }
+    for (const auto& [file, outdated] : files) {
+        std::vector<TestOutcome> tests;
+        std::ranges::copy_if(baseline.base_tests, std::back_inserter(tests), [&](const TestOutcome& test) { return test.file == file; });
+        AF_TRY(const auto before, checkout_->file(baseline.base_tree, file));
+        AF_TRY(const auto now, checkout_->file(call.tree, file));
+        const auto changed = changed_tests(before.value_or(""), now.value_or(""), tests);
+        for (const auto& test : outdated) {
+            if (std::ranges::any_of(changed, [&](const ChangedTest& each) { return each.id == without_parameters(test.id); })) { ids.insert(test.id); }
+        }
+    }
+    return ids;
+}
+
+Result<void> Measure::run_former_tests(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const std::set<std::string> outdated, changed_as_outdated(call));
     std::set<std::string> ids;
     std::map<std::string, std::string> old_files;
     for (const auto& before : green.base_tests) {
         const bool flaky = std::find(green.flaky.begin(), green.flaky.end(), before.id) != green.flaky.end();
-        if (before.status != TestStatus::passed || flaky || outcome_with(green.run.tests, before.id) != nullptr || found->may_hold_tests(before.file)) { continue; }
+        const bool former = outdated.contains(before.id) || outcome_with(green.run.tests, before.id) == nullptr;
+        if (before.status != TestStatus::passed || flaky || !former || found->may_hold_tests(before.file)) { continue; }
         AF_TRY(auto content, checkout_->file(call.baseline->base_tree, before.file));
         if (!content) { continue; }
         ids.insert(before.id);
         old_files.emplace(before.file, std::move(*content));
     }
-    if (ids.empty()) { return removed; }
+    if (ids.empty()) { return {}; }
     TestSelection selection;
     for (const auto& [file, content] : old_files) { selection.files.push_back(file); }
     selection.instead = std::move(old_files);
     selection.purpose = "removed-tests";
     AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
     for (const auto& test : run.tests) {
-        if (run.believed && ids.contains(test.id)) { removed.push_back(test); }
+        if (run.believed && ids.contains(test.id)) { (outdated.contains(test.id) ? evidence.outdated : evidence.removed).push_back(test); }
     }
-    return removed;
+    return {};
 }
 
 Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, MeaningEvidence& evidence, const Stop& stop) {

@@ -165,8 +165,11 @@ private:
     /// Places of skeletons that were not replaced, and of the project's own stubs that the specification declares and GREEN did not implement.
     [[nodiscard]] Result<std::vector<std::string>> skeletons_left(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<void> add_unwritten_stubs(const GateCall& call, const Language& language, std::vector<std::string>& places, const Stop& stop);
-    /// Tests that passed before the task and are gone, as they end when their files are put back beside this tree's code.
-    [[nodiscard]] Result<std::vector<TestOutcome>> removed_tests(const GateCall& call, const GreenEvidence& green, const Stop& stop);
+    /// Ids of outdated tests whose lines the task has changed or removed.
+    [[nodiscard]] Result<std::set<std::string>> changed_as_outdated(const GateCall& call);
+    /// Runs tests that passed before the task and are gone, or were changed as outdated, as they were then, beside this tree's code. Their outcomes go into
+    /// `removed` and `outdated` of the evidence.
+    [[nodiscard]] Result<void> run_former_tests(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop);
     /// Runs RED's files on RED's tree again, the change standing there as comments where the language has them.
     [[nodiscard]] Result<void> take_back(const Language& language, const std::string& red_tree, const std::string& tree, GreenEvidence& evidence,
                                          MeaningEvidence& meaning, const Stop& stop);

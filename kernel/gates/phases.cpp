@@ -125,6 +125,39 @@ Result<std::map<std::string, std::string>> Measure::behind_links(const Language&
     return behind_.emplace(tree, std::move(behind)).first->second;
 }
 
+namespace {
+
+/// Adds the existing tests of a file that have changed or removed lines.
+void add_changed_tests(RedEvidence& evidence, const std::string& file, std::string_view before, std::string_view now) {
+    std::vector<TestOutcome> tests;
+    std::ranges::copy_if(evidence.base_tests, std::back_inserter(tests), [&](const TestOutcome& test) { return test.file == file; });
+    for (ChangedTest& test : changed_tests(before, now, tests)) {
+        test.file = file;
+        evidence.changed.push_back(std::move(test));
+    }
+}
+
+/// Why the specification calls a test outdated.
+std::string reason_of(const json::object& specification, const std::string& id) {
+    for (const json::object& each : objects_of(specification, "outdated_tests")) {
+        TestOutcome test;
+        test.id = id;
+        if (!tests_named({text_of(each, "test")}, {test}).empty()) { return text_of(each, "requirement_ref") + ", " + text_of(each, "reason"); }
+    }
+    return {};
+}
+
+/// For the report: changed tests as a person is shown them.
+json::array told_changes(const RedEvidence& evidence, const json::object& specification) {
+    json::array lines;
+    for (const ChangedTest& test : evidence.changed) {
+        if (!test.id.empty()) { lines.push_back(json::value(changed_test_line(test, reason_of(specification, test.id)))); }
+    }
+    return lines;
+}
+
+}  // namespace
+
 Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     GateReport report;
     const auto& baseline = *call.baseline;
@@ -135,6 +168,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     evidence.declared = declared_tests(baseline.test_suite, evidence.problems);
     evidence.requirements = testable_requirements(baseline.specification);
     evidence.base_tests = baseline.base_tests;
+    evidence.outdated = {baseline.outdated.begin(), baseline.outdated.end()};
 
     auto generated = skeleton(baseline.base_tree, declarable_interfaces(baseline.specification), stop);
     if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
@@ -160,15 +194,13 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
                 const auto before = split_items(declared != expected.end() ? declared->second : base.value_or(""), found->inline_begins);
                 const auto after = split_items(content.value_or(""), found->inline_begins);
                 (before.code == after.code ? evidence.test_paths : evidence.foreign_paths).push_back(*path);
+                if (base) { add_changed_tests(evidence, *path, before.tests, after.tests); }
                 if (!after.tests.empty()) { files.insert(*path); }
             } else if (found->belongs_to_tests(*path)) {
                 evidence.test_paths.push_back(*path);
                 AF_TRY(const auto base, checkout_->file(baseline.base_tree, *path));
                 const auto there = evidence.asked_without && base && content ? with_new_names(*base, *content, baseline.request) : base.value_or("");
-                const auto gone = content ? changed_line_numbers(there, *content) : std::set<std::uint64_t>();
-                if (!gone.empty()) {
-                    evidence.problems.push_back(*path + ":" + std::to_string(*gone.begin()) + " was there before and is changed or gone; leave what is there as it is, and add to it or write another file.");
-                }
+                if (content) { add_changed_tests(evidence, *path, there, *content); }
                 if (content && found->tests.matches(*path)) { files.insert(*path); }
             } else {
                 evidence.foreign_paths.push_back(*path);
@@ -198,6 +230,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     }
     auto confinement = report.facts;
     take_over(report, judge_red(evidence));
+    report.facts["changed_tests"] = told_changes(evidence, baseline.specification);
     for (auto& fact : confinement) { report.facts[fact.key()] = std::move(fact.value()); }
     if (!evidence.test_paths.empty()) {
         // The last time that somebody can mend a test: all rules, those of a phase's end as well.
@@ -496,7 +529,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         meaning.asked_for_documentation = asks_for_documentation(baseline.request);
         AF_TRY(meaning.skeletons, skeletons_left(call, stop));
         AF_CHECK(run_plainly(call, red_tree, evidence, meaning, stop));
-        AF_TRY(meaning.removed, removed_tests(call, evidence, stop));
+        AF_CHECK(run_former_tests(call, evidence, meaning, stop));
         MeaningRequest request{red_tree, meaning.fresh.empty() ? judged_files : evidence.red_files, {}, evidence.run.duration};
         for (const auto& test : evidence.run.tests) {
             if (test.status == TestStatus::passed) { request.passing.push_back(test.id); }

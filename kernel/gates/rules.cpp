@@ -10,6 +10,7 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "gates/gates.hpp"
+#include "gates/meaning.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -140,6 +141,7 @@ public:
         for (const auto& test : evidence_.declared) { declared(test); }
         undeclared();
         removed();
+        changed();
         coverage();
         facts();
         return std::move(ruling_);
@@ -276,8 +278,24 @@ private:
             if (before.status != TestStatus::passed || !touched.contains(before.file)) { continue; }
             if (find_test(evidence_.run.tests, before.id) != nullptr || broken_file(evidence_.run.tests, before.file) != nullptr) { continue; }
             removed_.push_back(before.id);
+            if (evidence_.outdated.contains(before.id)) { continue; }
             if ((evidence_.intent != "delete" && evidence_.intent != "refactor") || !evidence_.asked_without) {
                 block(before.id + " passed before and was removed; only a request to delete, rename or refactor may remove tests.");
+            }
+        }
+    }
+
+    /// Existing tests with lines that are changed or gone: only those that the request contradicts, and the change must be why.
+    void changed() {
+        for (const ChangedTest& test : evidence_.changed) {
+            const auto cases = [&](const TestOutcome& outcome) { return without_parameters(outcome.id) == test.id; };
+            const bool may = std::ranges::any_of(evidence_.outdated, [&](const std::string& id) { return without_parameters(id) == test.id; });
+            if (!may) {
+                const std::string place = test.place();
+                block(place + " was there before and is changed or gone; leave what is there as it is, and add to it or write another file." +
+                      (test.id.empty() ? "" : " Only tests that the specification names in outdated_tests, or that were handed back, may change."));
+            } else if (evidence_.run.believed && std::ranges::any_of(evidence_.run.tests, [&](const TestOutcome& outcome) { return cases(outcome) && outcome.status == TestStatus::passed; })) {
+                block(test.id + " was changed and still passes without the change that is asked for, so it was not outdated; put its lines back.");
             }
         }
     }

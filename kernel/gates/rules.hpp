@@ -9,6 +9,7 @@
 
 #include <agentforge/host.hpp>
 
+#include "gates/outdated_tests.hpp"
 #include "gates/results.hpp"
 #include "git/repository.hpp"
 
@@ -52,8 +53,10 @@ struct RedEvidence {
     TestRun run;                                    ///< RED's files on RED's tree.
     std::set<std::string> waiting_files;            ///< Files that do not load or build only because what they test does not exist yet.
     std::vector<TestOutcome> base_tests;
+    std::set<std::string> outdated;                 ///< Ids of base_tests that may be changed or removed.
+    std::vector<ChangedTest> changed;               ///< Of base_tests, with lines that were changed or removed.
 };
-/// facts: all_tests_fail, tests_exist, tests_are_valid, waiting_tests and others. A waiting test counts as failing: GREEN measures it.
+/// facts: all_tests_fail, tests_exist, tests_are_valid, waiting_tests, changed_tests and others. A waiting test counts as failing: GREEN measures it.
 [[nodiscard]] Ruling judge_red(const RedEvidence& evidence);
 
 /// The ids that RED's run stands for, split by kind; what is not declared and failed is new.

@@ -13,10 +13,10 @@ namespace agentforge::kernel {
 namespace {
 
 /// Facts that are lists of test ids or paths.
-constexpr std::array<std::string_view, 19> id_lists{"passed_already", "failing_tests", "new_tests",     "guard_tests", "removed_tests",  "passing_tests",
+constexpr std::array<std::string_view, 20> id_lists{"passed_already", "failing_tests", "new_tests",     "guard_tests", "removed_tests",  "passing_tests",
                                                     "failed_before", "flaky_tests",   "flaky",       "skeleton_files", "test_files",
                                                     "flaky_since",   "special_casing", "mutants_survived", "held_out_failing",
-                                                    "repeated_values", "waiting_tests", "removed_functions", "lost_tests"};
+                                                    "repeated_values", "waiting_tests", "removed_functions", "lost_tests", "changed_tests"};
 
 std::string text_in(const json::object& value, const char* key) {
     const auto* found = value.if_contains(key);
@@ -195,6 +195,7 @@ GateBaseline part_of_baseline(const GateBaseline& whole, const Scopes& scopes, c
     auto part = whole;
     part.base_tests = part_of_tests(whole.base_tests, scopes, scope);
     part.flaky = part_of_texts(whole.flaky, scopes, scope);
+    part.outdated = part_of_texts(whole.outdated, scopes, scope);
     part.red_tests = part_of_tests(whole.red_tests, scopes, scope);
     part.test_files = part_of_texts(whole.test_files, scopes, scope);
     part.held_out.files = part_of_texts(whole.held_out.files, scopes, scope);

@@ -397,6 +397,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     workshops.gates.settings.erase("held_out");
     workshops.gates.held_out = project->settings_->boolean("gates.held_out");
     workshops.gates.settings.erase("unattended");
+    workshops.gates.settings.erase("outdated_tests");
     workshops.gates.settings.erase("setup");
     workshops.gates.setup = project->settings_->text("gates.setup");
     workshops.gates.language = project->settings_->text("gates.language");
@@ -438,6 +439,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
         .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
         .plugins_of = [self](const PipelineTemplate& pipeline) { return self->plugins_of(pipeline); },
         .delivery = std::move(delivery),
+        .outdated_tests = project->settings_->list("gates.outdated_tests"),
         .ask_about_suspicions = project->settings_->text("gates.unattended") == "strict"});
 
     AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, project->trust_.left_out(), program.environment));

@@ -9,6 +9,7 @@
 #include "base/yaml.hpp"
 #include "pipeline/acting_changes.hpp"
 #include "pipeline/artifact_files.hpp"
+#include "pipeline/changed_tests.hpp"
 #include "pipeline/hand_back.hpp"
 #include "pipeline/iteration.hpp"
 #include "pipeline/measure.hpp"
@@ -73,7 +74,11 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     AF_TRY(const std::string hash, task_.session->put(artifact));
     AF_TRY(const auto acting, acting_changes(*task_.session, *task_.workshop, delivered_tree(task_.state())));
     const auto acts_later = not_yet_approved(*task_.session, acting);
-    const bool asks = !acts_later.empty() || (task_.services.ask_about_suspicions && has_suspicions(facts, acting));
+    AF_TRY(const auto changed, writes_tests(stage) ? changed_test_lines(*task_.session) : Result<std::vector<std::string>>(std::vector<std::string>()));
+    const auto changed_tests = not_yet_approved(*task_.session, not_allowed_beforehand(changed, task_.services.outdated_tests));
+    auto by_content = acting;
+    by_content.insert(by_content.end(), changed.begin(), changed.end());
+    const bool asks = !acts_later.empty() || !changed_tests.empty() || (task_.services.ask_about_suspicions && has_suspicions(facts, by_content));
     AF_CHECK(task_.session->record(records::ArtifactAccepted{.stage = stage.name,
                                                              .contract = contract.name(),
                                                              .contract_version = contract.version(),
@@ -82,6 +87,7 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
                                                              .conditions = contract.conditions_of(artifact, rules),
                                                              .asks = asks,
                                                              .acts_later = acts_later,
+                                                             .changed_tests = changed_tests,
                                                              .answers = answers,
                                                              .duration_ms = spent}));
     return {};

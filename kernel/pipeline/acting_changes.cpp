@@ -71,7 +71,7 @@ Result<std::vector<std::string>> acting_changes(const TaskSession& session, Work
 }
 
 std::vector<std::string> not_yet_approved(const TaskSession& session, std::vector<std::string> lines) {
-    const auto& approved = session.state().resumption.approved_acting;
+    const auto& approved = session.state().resumption.approved_by_content;
     std::erase_if(lines, [&](const std::string& line) { return approved.contains(line); });
     return lines;
 }

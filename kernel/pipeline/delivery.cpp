@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "pipeline/acting_changes.hpp"
+#include "pipeline/changed_tests.hpp"
 #include "pipeline/hand_back.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/suspicions.hpp"
@@ -42,6 +43,8 @@ Result<std::string> to_look_at(const TaskSession& session, Workshop& workshop) {
     AF_TRY(std::vector<std::string> lines, hand_backs_told(session, workshop));
     AF_TRY(const auto green, newest_report(session, gate_name::green));
     if (green) { for (std::string& each : suspicions(*green, session.state().held_out)) { lines.push_back(std::move(each)); } }
+    AF_TRY(const std::vector<std::string> changed_tests, changed_test_lines(session));
+    lines.insert(lines.begin(), changed_tests.begin(), changed_tests.end());
     AF_TRY(std::vector<std::string> acting, acting_changes(session, workshop, delivered_tree(session.state())));
     lines.insert(lines.begin(), acting.begin(), acting.end());
     std::string text;

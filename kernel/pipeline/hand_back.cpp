@@ -71,6 +71,8 @@ Result<Criterion> specified(const std::string& claimed, const json::object& spec
     return refused("`" + ellipsis(claimed, 200) + "` is no criterion of the specification, word for word. They are:" + ellipsis(all, 1500));
 }
 
+bool has_failed(const TestOutcome& test) { return test.status != TestStatus::passed && test.status != TestStatus::skipped; }
+
 struct Named {
     std::string id;
     std::string requirement;
@@ -123,6 +125,16 @@ std::vector<Named> tests_of_red(const json::object& suite, const GateReport& rep
     return tests;
 }
 
+/// Tests that passed before the task and fail now: the specification may contradict them. They are of no requirement.
+std::vector<Named> outdated_in(const GateReport& report, const std::vector<TestOutcome>& base_tests) {
+    std::vector<Named> tests;
+    for (const TestOutcome& test : report.tests) {
+        const auto before = std::ranges::find(base_tests, test.id, &TestOutcome::id);
+        if (has_failed(test) && before != base_tests.end() && before->status == TestStatus::passed) { tests.push_back({test.id, "", &test}); }
+    }
+    return tests;
+}
+
 /// Resolves a claim: an id or a name means one test, a path means all tests of that file.
 Result<std::vector<Named>> tests_of_red(const std::string& claimed, const std::vector<Named>& tests) {
     std::vector<Named> found;
@@ -136,10 +148,8 @@ Result<std::vector<Named>> tests_of_red(const std::string& claimed, const std::v
     if (found.size() == 1) { return found; }
     std::string all;
     for (const Named& test : tests) { all += (all.empty() ? "" : ", ") + test.id; }
-    return refused("`" + ellipsis(claimed, 200) + "` " + (found.empty() ? "is not one of the tests written for this task" : "is the name of several tests") + "; they are " + ellipsis(all, 1000));
+    return refused("`" + ellipsis(claimed, 200) + "` " + (found.empty() ? "is neither a test written for this task nor one that passed before it and fails now" : "is the name of several tests") + "; they are " + ellipsis(all, 1000));
 }
-
-bool has_failed(const TestOutcome& test) { return test.status != TestStatus::passed && test.status != TestStatus::skipped; }
 
 Result<void> must_fail(const Named& test, const GateReport& report) {
     if (build_fault(report, test.outcome->file)) { return {}; }
@@ -271,7 +281,13 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
     if (ground.changed.empty()) { return refused("nothing was implemented; a test is wrong only where code does all the rest", "write the code first"); }
     if (ground.green.tests.empty()) { return refused("no test could be run: " + ellipsis(ground.green.summary, 300)); }
     AF_TRY(const Criterion criterion, specified(text_of(claim, "criterion"), ground.specification));
-    const std::vector<Named> tests = tests_of_red(ground.suite, ground.green);
+    const std::string to = text_of(claim, "to");
+    std::vector<Named> tests = tests_of_red(ground.suite, ground.green);
+    if (to == hand_back_to::tests) {
+        for (Named& test : outdated_in(ground.green, ground.base_tests)) {
+            if (std::ranges::find(tests, test.id, &Named::id) == tests.end()) { tests.push_back(std::move(test)); }
+        }
+    }
     std::vector<Named> named;
     std::vector<std::string> ids;
     std::vector<std::string> of_others;
@@ -282,7 +298,7 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
     }
     for (const Named& test : named) {
         AF_CHECK(must_fail(test, ground.green));
-        if (test.requirement != criterion.requirement) { of_others.push_back(test.id + " is of " + test.requirement); }
+        if (!test.requirement.empty() && test.requirement != criterion.requirement) { of_others.push_back(test.id + " is of " + test.requirement); }
         ids.push_back(test.id);
         measured.push_back(told(test, ground.green));
     }
@@ -290,7 +306,6 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
     const bool builds = std::none_of(named.begin(), named.end(), [&](const Named& test) { return build_fault(ground.green, test.outcome->file).has_value(); });
     const json::value* believed = ground.green.facts.if_contains("believed");
     if (builds && believed != nullptr && *believed == json::value(false)) { return refused("the run is not believed: " + ellipsis(ground.green.summary, 300)); }
-    const std::string to = text_of(claim, "to");
     if (to == hand_back_to::specification && !of_others.empty()) { return refused("the criterion is of " + criterion.requirement + ", and " + joined(of_others)); }
     return records::HandBackEvidence{.to = to,
                                      .tests = ids,
@@ -318,7 +333,8 @@ Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session,
     AF_TRY(const auto specification, session.artifact_of(contract_name::specification));
     if (!report || !suite || !specification) { return refused("there is no suite or no specification"); }
     AF_TRY(const auto changes, workshop.diff(state.red_tree, tree));
-    HandBackGround ground{*specification, *suite, *report, {}};
+    AF_TRY(const auto before, newest_report(session, gate_name::baseline));
+    HandBackGround ground{*specification, *suite, *report, {}, before ? before->tests : std::vector<TestOutcome>()};
     for (const TreeChange& change : changes) { ground.changed.push_back(change.path); }
     json::object meant = claim;
     meant["to"] = makes(state.pipeline.stages[*stage], contract_name::specification) ? hand_back_to::specification : hand_back_to::tests;

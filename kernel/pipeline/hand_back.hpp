@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way back from GREEN: a test that contradicts the specification goes back to RED, a criterion that cannot hold to SPEC.
+// The way back from GREEN: a test that contradicts the specification, a new one or one that was there before, goes back to RED, a criterion that cannot hold
+// to SPEC.
 // A model's word is not evidence: what it names must exist and match the measurements. What comes back is compared with what was
 // sent: nothing else may change, and nothing may be lost.
 #pragma once
@@ -23,6 +24,7 @@ struct HandBackGround {
     const json::object& suite;              ///< RED's.
     const GateReport& green;                ///< Of the current tree.
     std::vector<std::string> changed;       ///< Files that differ from RED's tree.
+    std::vector<TestOutcome> base_tests = {};       ///< The suite before the task: one that passed may be outdated.
 };
 
 /// The evidence, as the journal keeps it: `to`, `tests` (ids), `requirement`, `criterion`, `reason`, `measured`, `changed`.

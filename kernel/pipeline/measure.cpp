@@ -7,6 +7,7 @@
 #include "contracts/names.hpp"
 #include "gates/before.hpp"
 #include "pipeline/acting_changes.hpp"
+#include "pipeline/changed_tests.hpp"
 #include "pipeline/delivery.hpp"
 #include "pipeline/hand_back.hpp"
 #include "pipeline/held_out.hpp"
@@ -179,6 +180,7 @@ Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view 
     if (before) {
         baseline.flaky = fact_texts(before->facts, "flaky");
         baseline.base_tests = std::move(before->tests);
+        if (judges) { baseline.outdated = outdated_tests(session.state(), baseline.specification, baseline.base_tests); }
     }
     return baseline;
 }
@@ -387,6 +389,7 @@ Result<json::object> measured_facts(const TaskSession& session, Workshop& worksh
         if (report && report->tree == tree) {
             for (const auto& [name, value] : report->facts) { facts[name] = value; }
             std::ranges::move(suspicions(*report, state.held_out), std::back_inserter(look_at));
+            if (gate == gate_name::red) { std::ranges::move(fact_texts(report->facts, "changed_tests"), std::back_inserter(look_at)); }
         }
     }
     facts["to_look_at"] = json::array(look_at.begin(), look_at.end());

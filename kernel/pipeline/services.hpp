@@ -53,6 +53,7 @@ struct TaskServices {
     /// Id, version and hash of each plugin that a pipeline uses; for the journal. Unset: nothing is recorded of them.
     std::function<json::array(const PipelineTemplate&)> plugins_of = {};
     DeliverySettings delivery = {};                         ///< How the verified tree leaves the task.
+    std::vector<std::string> outdated_tests = {};           ///< `gates.outdated_tests`: existing tests, or their files, that may change without a person's approval.
     bool ask_about_suspicions = false;                      ///< `gates.unattended: strict`: a person must approve suspicious work.
 };
 

@@ -256,10 +256,11 @@ struct ArtifactAccepted {
     std::vector<std::string> conditions;            ///< Words of `skip_if` that it makes true.
     Added<bool> asks;                               ///< A person must look at it.
     Added<std::vector<std::string>> acts_later;     ///< Changed files that act later and what they hold, as far as no person has approved that.
+    Added<std::vector<std::string>> changed_tests;  ///< Existing tests that were changed as outdated, with their old and new lines, as far as no person has approved that.
     Added<json::array> answers;                     ///< What a person said must change, compared with the version before: `location`, `issue`, `result` (`changed`, `unchanged`, `unmeasured`).
     Added<std::uint64_t> duration_ms;
 };
-BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (), (stage, contract, contract_version, artifact, artifact_hash, conditions, asks, acts_later, answers, duration_ms))
+BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (), (stage, contract, contract_version, artifact, artifact_hash, conditions, asks, acts_later, changed_tests, answers, duration_ms))
 
 /// The artifact was refused; the stage is told why.
 struct ArtifactRejected {

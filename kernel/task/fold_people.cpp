@@ -111,7 +111,7 @@ Result<void> Fold::take_decision(const records::ApprovalDecided& decided, const 
     if (decided.approved) {
         state_.progress = StageProgress::accepted;
         stage.approved_hash = decided.artifact_hash;
-        state_.resumption.approved_acting.insert(state_.resumption.shown_acting.begin(), state_.resumption.shown_acting.end());
+        state_.resumption.approved_by_content.insert(state_.resumption.shown_by_content.begin(), state_.resumption.shown_by_content.end());
         if (word == "exit") { state_.user_exit = stage.name; }
         return {};
     }

@@ -92,8 +92,9 @@ Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     stage.asks = *accepted.asks;
     state_.feedback_answers = *accepted.answers;
     // The files may hold something else although the artifact says the same.
-    if (!accepted.acts_later->empty()) { stage.approved_hash.clear(); }
-    state_.resumption.shown_acting = *accepted.acts_later;
+    if (!accepted.acts_later->empty() || !accepted.changed_tests->empty()) { stage.approved_hash.clear(); }
+    state_.resumption.shown_by_content = *accepted.acts_later;
+    state_.resumption.shown_by_content.insert(state_.resumption.shown_by_content.end(), accepted.changed_tests->begin(), accepted.changed_tests->end());
     state_.progress = StageProgress::accepted;
     state_.reviewed_by.clear();
     if (writes_tests(state_.stage_template())) { state_.red_tree = state_.tree; }

@@ -234,8 +234,8 @@ struct Resumption {
     std::vector<PastHandBack> hand_backs;
     std::vector<PastCycle> cycles;                                  ///< In their order.
     std::vector<Said> said;                                         ///< What people said: answers (in `blob`), feedback and guidance, with what it is about.
-    std::vector<std::string> shown_acting;                          ///< `acts_later` of the artifact that was accepted last.
-    std::set<std::string> approved_acting;                          ///< Those that a person has approved.
+    std::vector<std::string> shown_by_content;                      ///< `acts_later` and `changed_tests` of the artifact that was accepted last.
+    std::set<std::string> approved_by_content;                      ///< Those that a person has approved.
     records::Kept plugins;
     std::int64_t failed_attempts_halves = 0;                        ///< Failed attempts, twice; each answer takes one off.
     std::string named_after;                                        ///< The id that artifacts' own ids are made of: the task's, or that of the task it was forked from.

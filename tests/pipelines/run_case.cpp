@@ -17,6 +17,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "base/json_fields.hpp"
 #include "config/settings.hpp"
 #include "pipeline/controller.hpp"
 #include "sandbox/process.hpp"
@@ -390,6 +391,7 @@ void run(const Case& test) {
         options.gates.held_out = held_out->as_bool();
         options.gates.settings.erase("held_out");
     }
+    options.gates.settings.erase("outdated_tests");
     const bool strict = options.gates.settings.erase("unattended") > 0;
     const auto workshops = make_git_workshops(std::move(options), *processes);
     TaskStore store(repository.folder() / ".agentforge");
@@ -411,6 +413,7 @@ void run(const Case& test) {
                           .environment = environment_of_cases()};
     services.exec_helper = product().paths.exec_helper;
     services.ask_about_suspicions = strict;
+    services.outdated_tests = texts_of(test.settings, "outdated_tests");
     services.agentic = [&](const AgentDefinition& agent) { return works_by_shell(test, agent.stage, agent.role); };
     PipelineController controller(ControllerSetup{.store = store,
                                                   .workshops = *workshops,

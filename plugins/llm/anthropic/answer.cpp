@@ -6,7 +6,6 @@
 namespace agentforge::anthropic {
 
 using http::object_of;
-using http::text_of;
 
 namespace {
 

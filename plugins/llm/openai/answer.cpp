@@ -7,7 +7,6 @@
 namespace agentforge::openai {
 
 using http::object_of;
-using http::text_of;
 
 namespace {
 

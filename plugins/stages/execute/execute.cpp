@@ -27,7 +27,7 @@ struct Work {
     std::set<std::string> requirements;         ///< Empty: all.
 };
 
-std::set<std::string> requirements_of(const json::object& step) {
+std::set<std::string> requirements_in(const json::object& step) {
     const std::vector<std::string> names = texts_of(step, "requirements");
     return {names.begin(), names.end()};
 }
@@ -56,7 +56,7 @@ public:
         for (const json::object& step : steps) {
             const std::int64_t number = number_of(step, "number");
             if (number <= static_cast<std::int64_t>(list_of(done, "steps").size())) { continue; }
-            const Work work{"Step " + std::to_string(number) + " of " + std::to_string(steps.size()) + ": " + text_of(step, "title"), text_of(step, "title"), number, &step, requirements_of(step)};
+            const Work work{"Step " + std::to_string(number) + " of " + std::to_string(steps.size()) + ": " + text_of(step, "title"), text_of(step, "title"), number, &step, requirements_in(step)};
             if (auto ended = run(work, steps, done, context)) { return std::move(*ended); }
         }
         if (sent_back && !why_sent_back(context.input()).empty()) {

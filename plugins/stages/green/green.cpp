@@ -23,8 +23,8 @@ public:
         return "Make the failing tests pass with the simplest code that does what the specification says.\n"
                "The specified interfaces exist as skeletons that raise a marker: replace their bodies. Test files are locked. After every "
                "edit the kernel measures syntax, conformance and tests and shows you the result. When all pass, hand in with `complete`: a "
-               "summary and, in file_notes, one line for each file you changed. Where all pass but a test that contradicts the specification, hand "
-               "that test back: `complete` with hand_back.";
+               "summary and, in file_notes, one line for each file you changed. Where all pass but a test that contradicts the specification, an existing "
+               "one too, hand that test back: `complete` with hand_back.";
     }
 
 protected:

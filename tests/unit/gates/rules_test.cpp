@@ -162,6 +162,34 @@ TEST(RedRule, a_removed_test_blocks_unless_the_request_is_to_delete) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old passed before and was removed")) << "the model's word for what the task is";
 }
 
+TEST(RedRule, an_existing_test_changes_only_where_it_is_outdated) {
+    auto evidence = red();
+    evidence.base_tests = {outcome("t.py::test_old", TestStatus::passed)};
+    evidence.run.tests.push_back(outcome("t.py::test_old", TestStatus::failed_assertion));
+    evidence.changed = {{.id = "t.py::test_old", .line = 7, .before = {"assert f() == 1"}, .after = {"assert f() == 2"}, .file = "t.py"}};
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py:7 was there before and is changed or gone"));
+    evidence.outdated = {"t.py::test_old"};
+    EXPECT_TRUE(judge_red(evidence).passed()) << issues(judge_red(evidence));
+    EXPECT_THAT(judge_red(evidence).facts.at("new_tests").as_array(), testing::Contains(json::value("t.py::test_old")));
+    evidence.run.tests.back().status = TestStatus::passed;
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old was changed and still passes without the change"));
+}
+
+TEST(RedRule, lines_that_are_no_tests_never_change) {
+    auto evidence = red();
+    evidence.changed = {{.id = "", .line = 1, .before = {"import f"}, .after = {}, .file = "t.py"}};
+    evidence.outdated = {"t.py::test_old"};
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py:1 was there before and is changed or gone"));
+}
+
+TEST(RedRule, an_outdated_test_may_be_removed) {
+    auto evidence = red();
+    evidence.base_tests = {outcome("t.py::test_old", TestStatus::passed)};
+    evidence.outdated = {"t.py::test_old"};
+    EXPECT_TRUE(judge_red(evidence).passed()) << issues(judge_red(evidence));
+    EXPECT_EQ(judge_red(evidence).facts.at("removed_tests"), json::array{"t.py::test_old"});
+}
+
 TEST(RedRule, a_deleted_file_that_no_test_was_run_from_blocks) {
     auto evidence = red();
     evidence.base_tests = {outcome("t.py::test_old", TestStatus::passed)};

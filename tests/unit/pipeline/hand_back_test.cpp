@@ -88,8 +88,8 @@ TEST(HandBack, tests_of_a_file_that_does_not_build_can_be_handed_back) {
 }
 
 TEST(HandBack, a_build_that_the_code_breaks_is_not_handed_back) {
-    EXPECT_THAT(refusal(claim(), does_not_build("does not build: slug.py:9: expected `;`")), HasSubstr("not one of the tests written"));
-    EXPECT_THAT(refusal(claim(), does_not_build("does not build: tests/test_slug.py:9: no method\nslug.py:9: expected `;`")), HasSubstr("not one of the tests written"));
+    EXPECT_THAT(refusal(claim(), does_not_build("does not build: slug.py:9: expected `;`")), HasSubstr("is neither a test written"));
+    EXPECT_THAT(refusal(claim(), does_not_build("does not build: tests/test_slug.py:9: no method\nslug.py:9: expected `;`")), HasSubstr("is neither a test written"));
 }
 
 TEST(HandBack, what_nobody_specified_is_no_criterion) {
@@ -97,12 +97,26 @@ TEST(HandBack, what_nobody_specified_is_no_criterion) {
     EXPECT_THAT(refusal(with(claim(), "criterion", "'a b'"), one_fails()), HasSubstr("no criterion of the specification"));
 }
 
+TEST(HandBack, an_existing_test_that_fails_now_can_be_handed_back_as_outdated) {
+    const std::string shout = "tests/test_words.py::TestWords::test_shout";
+    GateReport report = one_fails();
+    report.tests[1].status = TestStatus::passed;
+    report.tests[2] = outcome(shout, TestStatus::failed_assertion, "'A' != 'a'");
+    const json::object what = with(claim(), "tests", json::array{shout});
+    const auto judge = [&](const std::vector<TestOutcome>& base) { return judge_hand_back(what, HandBackGround{specification, suite, report, {"words.py"}, base}); };
+    const auto evidence = judge({outcome(shout, TestStatus::passed)});
+    ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
+    EXPECT_EQ(evidence->tests, std::vector<std::string>{shout});
+    EXPECT_FALSE(judge({outcome(shout, TestStatus::failed_assertion)}).ok()) << "it failed before the task";
+    EXPECT_FALSE(judge({}).ok());
+}
+
 TEST(HandBack, a_test_that_passes_is_not_wrong) {
     EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_lower", "test_spaces"}), one_fails()), HasSubstr("test_lower passes"));
 }
 
 TEST(HandBack, a_test_of_others_is_not_reds_to_change) {
-    EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_shout"}), one_fails()), HasSubstr("is not one of the tests written"));
+    EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_shout"}), one_fails()), HasSubstr("is neither a test written"));
 }
 
 TEST(HandBack, nothing_is_tried_where_nothing_is_implemented) {
