@@ -197,6 +197,9 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
         ruling.blocking.push_back(test.id + " was removed, passed before the task and fails on this tree (" + first_line(test.message) +
                                   "); what it tested behaves otherwise now. Keep the behaviour, or change the test where tests are written.");
     }
+    for (const auto& each : evidence.read_answers) {
+        ruling.blocking.push_back(each + ", which only the implementation brings, so the tests take what they expect from it; a test must hold what it expects itself.");
+    }
     for (const auto& test : evidence.outdated) {
         if (test.status != TestStatus::passed) { continue; }
         ruling.blocking.push_back(test.id + " was changed as outdated, and passes on this tree as it was before, so the change does not contradict it. Put its lines back.");
@@ -503,6 +506,22 @@ Result<std::optional<std::string>> Measure::changed_code(const GateCall& call) {
         if (!same_code(before.value_or(""), now.value_or(""), found->code)) { return change.path; }
     }
     return std::nullopt;
+}
+
+Result<std::vector<std::string>> Measure::read_answers(const GateCall& call, const std::string& red_tree, const std::vector<std::string>& tests) {
+    std::vector<std::string> found;
+    AF_TRY(const auto* known, language(call.tree));
+    AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
+    for (const auto& change : changes) {
+        if (change.status != 'A' || known->sources.matches(change.path) || known->belongs_to_tests(change.path) || is_documentation(*known, change.path)) { continue; }
+        const std::string name = change.path.substr(change.path.rfind('/') + 1);
+        if (call.baseline->request.find(name) != std::string::npos) { continue; }
+        for (const auto& test : tests) {
+            AF_TRY(const auto content, checkout_->file(call.tree, test));
+            if (content && content->find(name) != std::string::npos) { found.push_back(test + " names " + change.path); }
+        }
+    }
+    return found;
 }
 
 Result<std::set<std::string>> Measure::changed_as_outdated(const GateCall& call) {

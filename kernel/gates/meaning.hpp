@@ -52,6 +52,7 @@ struct MeaningEvidence {
     std::string plain_told;                         ///< `passed`, `failed`, or why it was not run.
     std::vector<std::string> removed_functions;     ///< `file: name`, of the user's commit, which neither the request nor the specification names.
     std::vector<TestOutcome> removed;               ///< Tests that passed before and are gone: how they end on this tree.
+    std::vector<std::string> read_answers;          ///< `test file names data file`, which the implementation brings and the request does not name.
     std::vector<TestOutcome> outdated;              ///< Tests that were changed or removed as outdated: how they end on this tree as they were before.
 };
 

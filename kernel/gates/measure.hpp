@@ -165,6 +165,8 @@ private:
     /// Places of skeletons that were not replaced, and of the project's own stubs that the specification declares and GREEN did not implement.
     [[nodiscard]] Result<std::vector<std::string>> skeletons_left(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<void> add_unwritten_stubs(const GateCall& call, const Language& language, std::vector<std::string>& places, const Stop& stop);
+    /// Data files that came after RED and that RED's tests name: `test file names data file`.
+    [[nodiscard]] Result<std::vector<std::string>> read_answers(const GateCall& call, const std::string& red_tree, const std::vector<std::string>& tests);
     /// Ids of outdated tests whose lines the task has changed or removed.
     [[nodiscard]] Result<std::set<std::string>> changed_as_outdated(const GateCall& call);
     /// Runs tests that passed before the task and are gone, or were changed as outdated, as they were then, beside this tree's code. Their outcomes go into

@@ -528,6 +528,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         meaning.asked_for_code = asks_for_code(baseline.request);
         meaning.asked_for_documentation = asks_for_documentation(baseline.request);
         AF_TRY(meaning.skeletons, skeletons_left(call, stop));
+        AF_TRY(meaning.read_answers, read_answers(call, red_tree, evidence.red_files));
         AF_CHECK(run_plainly(call, red_tree, evidence, meaning, stop));
         AF_CHECK(run_former_tests(call, evidence, meaning, stop));
         MeaningRequest request{red_tree, meaning.fresh.empty() ? judged_files : evidence.red_files, {}, evidence.run.duration};

@@ -6,9 +6,9 @@
 namespace agentforge::kernel {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(HtmlText, is_text_for_every_reader) {
     EXPECT_EQ(html_text("<b a=\"1\">&\x1b[2J\u202e"), "&lt;b a=&quot;1&quot;&gt;&amp;\\x1b[2J\\u202e");

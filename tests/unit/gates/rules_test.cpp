@@ -170,7 +170,7 @@ TEST(RedRule, an_existing_test_changes_only_where_it_is_outdated) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py:7 was there before and is changed or gone"));
     evidence.outdated = {"t.py::test_old"};
     EXPECT_TRUE(judge_red(evidence).passed()) << issues(judge_red(evidence));
-    EXPECT_THAT(judge_red(evidence).facts.at("new_tests").as_array(), testing::Contains(json::value("t.py::test_old")));
+    EXPECT_THAT(judge_red(evidence).facts.at("new_tests").as_array(), ::testing::Contains(json::value("t.py::test_old")));
     evidence.run.tests.back().status = TestStatus::passed;
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old was changed and still passes without the change"));
 }
