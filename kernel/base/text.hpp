@@ -23,6 +23,8 @@ namespace agentforge::kernel {
 [[nodiscard]] std::string head_and_tail(std::string_view text, std::size_t max_bytes);
 /// At most `max_bytes`, cut at a character; "…" marks a cut.
 [[nodiscard]] std::string ellipsis(std::string_view text, std::size_t max_bytes);
+/// `a` or `an`, by the first letter of the word.
+[[nodiscard]] std::string_view article_for(std::string_view word);
 /// The first line without its line end.
 [[nodiscard]] std::string first_line(std::string_view text);
 /// The candidate with the smallest edit distance (two neighbours swapped count as one), or empty where none is near (distance > 1/3 of the length + 1).

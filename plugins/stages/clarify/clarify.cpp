@@ -39,7 +39,7 @@ public:
 
     [[nodiscard]] Validation validate_input(StageContext& context) override {
         Validation validation;
-        if (!context.input().artifacts.contains("intake_record")) { validation.errors.emplace_back("no earlier stage has made an `intake_record`"); }
+        if (!context.input().artifacts.contains("intake_record")) { validation.errors.emplace_back("no earlier stage has made its `intake_record`"); }
         return validation;
     }
 

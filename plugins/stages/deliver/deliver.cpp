@@ -86,7 +86,7 @@ public:
     [[nodiscard]] Validation validate_input(StageContext& context) override {
         Validation validation;
         for (const std::string& contract : needs_) {
-            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back("no earlier stage has made a `" + contract + "`"); }
+            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back("no earlier stage has made its `" + contract + "`"); }
         }
         return validation;
     }

@@ -26,7 +26,7 @@ public:
 
     [[nodiscard]] Validation validate_input(StageContext& context) override {
         Validation validation;
-        if (!context.input().artifacts.contains("specification")) { validation.errors.emplace_back("no earlier stage has made a `specification`"); }
+        if (!context.input().artifacts.contains("specification")) { validation.errors.emplace_back("no earlier stage has made its `specification`"); }
         return validation;
     }
 

@@ -72,7 +72,7 @@ public:
     [[nodiscard]] Validation validate_input(StageContext& context) override {
         Validation validation;
         for (const char* contract : {"specification", "test_suite", "execution"}) {
-            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back(std::string("no earlier stage has made a `") + contract + "`"); }
+            if (!context.input().artifacts.contains(contract)) { validation.errors.push_back(std::string("no earlier stage has made its `") + contract + "`"); }
         }
         return validation;
     }
