@@ -8,6 +8,7 @@
 #include "base/yaml.hpp"
 #include "config/template_checks.hpp"
 #include "journal/blobs.hpp"
+#include "pipeline/artifact_files.hpp"
 #include "tools/arguments_check.hpp"
 
 namespace agentforge::kernel {
@@ -86,7 +87,13 @@ Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& st
     return MoreStages{std::move(extension), std::move(freshness)};
 }
 
-Result<void> check_may_end(const TaskState& state) { return is_last(state) ? Result<void>() : check_exit_point(state.pipeline, state.stage().name); }
+Result<void> check_may_end(const TaskState& state) {
+    auto may = is_last(state) ? Result<void>() : check_exit_point(state.pipeline, state.stage().name);
+    if (may.ok()) { return may; }
+    Error error = may.error();
+    error.remedy = "approve it without ending there: agentforge approve " + state.task_id;
+    return error;
+}
 
 Result<void> check_feedback(std::string_view feedback) {
     if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
@@ -130,6 +137,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
                      "look at it with `agentforge escalations show " + id + "`, and decide on that (at least 6 characters of its hash)", ErrorKind::conflict};
     }
     if (const auto there = setup_.escalations.approval(id); !there.ok() && there.error().kind == ErrorKind::not_found) { return setup_.escalations.lost(id, task_id); }
+    AF_CHECK(check_files_are_own(setup_.store.paths(task_id), state));
     if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (action && (!decision.decision.empty() || !decision.issues.empty())) {
