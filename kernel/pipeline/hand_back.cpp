@@ -316,7 +316,7 @@ Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session,
     const TaskState& state = session.state();
     const std::string to = text_of(claim, "to");
     const auto stage = stage_handed_back_to(state, to);
-    if (exit_gate(state.stage_template()) != gate_name::green || !stage || state.red_tree.empty()) {
+    if (hand_back_gate(state.stage_template()).empty() || !stage || state.red_tree.empty()) {
         return refused("stage `" + state.stage().name + "` has no earlier stage `" + to + "` whose work it tries", "hand in the work without hand_back");
     }
     const auto measured = state.gates.find(gate_name::green);
@@ -408,16 +408,29 @@ Result<std::string> hand_back_note(const TaskSession& session, Workshop& worksho
            " What you wrote before is in the workspace where it fits; go on from there.";
 }
 
+namespace {
+
+std::string upper_case(std::string name) {
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+    return name;
+}
+
+/// The stage that hands back; only the first that may comes to a test before it is measured.
+std::string who_hands_back(const PipelineTemplate& pipeline) {
+    const auto found = std::ranges::find_if(pipeline.stages, [](const StageTemplate& stage) { return !hand_back_gate(stage).empty(); });
+    return found == pipeline.stages.end() ? std::string(gate_name::green) : found->name;
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> hand_backs_told(const TaskSession& session, Workshop& workshop) {
     std::vector<std::string> lines;
     for (const auto& [stage, evidence] : session.state().resumption.hand_backs) {
         AF_TRY(const auto changes, workshop.diff(*evidence.red_tree, session.state().red_tree));
         const auto index = session.state().pipeline.index_of(stage);
         const bool of_specification = index && makes(session.state().pipeline.stages[*index], contract_name::specification);
-        std::string to = stage;
-        std::transform(to.begin(), to.end(), to.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
         const std::string what = of_specification ? evidence.requirement + " (" + joined(evidence.tests) + ")" : joined(evidence.tests);
-        lines.push_back("GREEN handed " + what + " back to " + to + ": " + ended(ellipsis(*evidence.reason, 200)) + " " +
+        lines.push_back(upper_case(who_hands_back(session.state().pipeline)) + " handed " + what + " back to " + upper_case(stage) + ": " + ended(ellipsis(*evidence.reason, 200)) + " " +
                         (changes.empty() ? "The tests stayed as they were." : "Changed since: " + changes_between(changes) + "."));
     }
     return lines;
