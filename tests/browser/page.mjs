@@ -290,6 +290,27 @@ const scenarios = {
     await page.getByText("✗ aborted").waitFor({ timeout: 60000 });
   },
 
+  async extend() {
+    await begin();
+    page.on("dialog", (dialog) => dialog.accept());
+    await go("task/" + world.shown, "is ready for your approval");
+    await page.getByLabel("End after").selectOption("red");
+    const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/extend")), page.getByRole("button", { name: "Approve and extend" }).click()]);
+    assert.match(JSON.parse(asked.postData()).hash, /^[0-9a-f]{32,}$/);
+    await page.getByText("Approved. The task goes on.").waitFor({ timeout: 60000 });
+    await page.getByText("✓ completed").waitFor({ timeout: 60000 });
+    await page.getByRole("heading", { name: "Go on with the stages that are left" }).waitFor({ timeout: 60000 });
+    await page.getByLabel("End after").selectOption("green");
+    await page.getByRole("button", { name: "Extend", exact: true }).click();
+    await page.getByText("The task goes on.", { exact: true }).waitFor({ timeout: 60000 });
+    await page.waitForFunction(() => [...document.querySelectorAll("h2")].some((each) => each.textContent.includes("to green")), null, { timeout: 60000 });
+    await page.getByText("✓ completed").waitFor({ timeout: 60000 });
+    await go("task/" + world.ending, "is ready for your approval");
+    await page.getByRole("button", { name: "Approve and end here" }).click();
+    await page.getByText("Approved. The task ends here.").waitFor({ timeout: 60000 });
+    await page.getByText("✓ completed").waitFor({ timeout: 60000 });
+  },
+
   async fork() {
     await begin();
     await go("task/" + world.task + "/step/3", "Try again from here");
