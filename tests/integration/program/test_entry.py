@@ -482,8 +482,8 @@ class TestPage(EntryTest):
         task = self.task()
         file = self.repository / ".agentforge/pipelines/mine.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("pipeline:\n  name: mine\n  description: x\n  goal_type: mine\n  accepts_external: {threats: {contract: analysis, skips_to: clarify}}\n"
-                        "  stages:\n    - name: intake\n    - {name: clarify, required: false}\n    - name: analyze\n", encoding="utf-8")
+        file.write_text("pipeline:\n  name: mine\n  description: x\n  goal_type: mine\n  accepts_external: {threats: {contract: analysis, skips_to: spec}}\n"
+                        "  stages:\n    - name: intake\n    - {name: clarify, required: false}\n    - name: analyze\n    - name: spec\n", encoding="utf-8")
         (self.repository / "custom-pipeline.yaml").write_text(file.read_text(encoding="utf-8").replace("name: mine", "name: custom-pipeline", 1), encoding="utf-8")
         (self.repository / "spec.yaml").write_text(yaml.safe_dump(specification()), encoding="utf-8")
         (self.repository / "threats.yaml").write_text("analysis: {summary: x}\ncomponents: [{name: a, type: module}]\n", encoding="utf-8")
