@@ -20,6 +20,16 @@ bool reads_as(const json::object& read, const json::value& value) {
     return written.ok() && written->value == json::value(read);
 }
 
+/// Of a task that shows nothing: how something of it can be seen or decided.
+std::string way_to_see(const TaskState& state) {
+    const std::string& id = state.task_id;
+    const bool delivered = !state.commit.empty() || !state.delivery.empty();
+    if (state.status == TaskStatus::completed && !delivered) { return "it has ended: `agentforge continue " + id + " --revise` shows its last artifact again"; }
+    if (delivered) { return "it has ended: `agentforge diff " + id + "` shows what it delivered"; }
+    if (state.status == TaskStatus::aborted) { return "it has ended for good; start a new task"; }
+    return "`agentforge status " + id + "` says what it waits for";
+}
+
 }  // namespace
 
 Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
@@ -128,8 +138,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
                      "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict};
     }
     if (id.empty()) {
-        return Error{"AF-ORCH-043", "task " + std::string(task_id) + " is " + std::string(to_string(state.status)) + " and shows nothing to approve", "",
-                     "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict};
+        return Error{"AF-ORCH-043", "task " + std::string(task_id) + " is " + std::string(to_string(state.status)) + " and shows nothing to approve", "", way_to_see(state), ErrorKind::conflict};
     }
     const std::string& hash = action ? state.action->hash : state.approval->artifact_hash;
     if (decision.hash && (decision.hash->size() < 6 || !hash.starts_with(*decision.hash))) {

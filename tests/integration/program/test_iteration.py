@@ -407,6 +407,16 @@ class TestContinue(IterationTest):
         self.assert_code(self.run_program("audit", "verify", self.task()), 0)
         self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-050", "has delivered its change")
 
+    def test_what_is_said_of_a_task_that_has_ended_can_be_done(self):
+        self.design()
+        for command in ("approve", "reject"):
+            self.assert_error(self.run_program(command, self.task()), "AF-ORCH-043", f"agentforge continue {self.task()} --revise")
+        self.assert_error(self.run_program("resume", self.task(), "--say", "x"), "AF-ORCH-049", f"agentforge continue {self.task()}")
+        self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
+        approval = self.records("approval_requested")[-1]["approval_id"]
+        self.assert_error(self.run_program("resolve", approval, "yes"), "AF-ESC-090", f"agentforge approve {approval}")
+        self.assert_code(self.run_program("approve", approval), 0)
+
     def test_a_design_is_extended_through_to_delivery(self):
         self.design()
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "deliver"), 0)
