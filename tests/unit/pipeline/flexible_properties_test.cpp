@@ -46,12 +46,10 @@ PipelineTemplate flexible_pipeline(Dice& dice) {
     return pipeline;
 }
 
-/// One that the kernel takes; nothing where it is refused when it is read.
-std::optional<PipelineTemplate> template_that_is_read(Dice& dice) {
-    PipelineTemplate pipeline = flexible_pipeline(dice);
-    std::vector<OwnKeys> keys(pipeline.stages.size(), OwnKeys{"prerequisites"});
-    if (!check_template_can_run(pipeline, keys, false).ok()) { return std::nullopt; }
-    return pipeline;
+/// Whether the kernel takes it when it is read.
+bool is_read(PipelineTemplate& pipeline) {
+    const std::vector<OwnKeys> keys(pipeline.stages.size(), OwnKeys{"prerequisites"});
+    return check_template_can_run(pipeline, keys, false).ok();
 }
 
 /// Where a person has the task begin and end, and what is given or left out; nothing where that is refused.
@@ -229,19 +227,19 @@ TEST_P(FlexibleProperties, hold_over_random_templates_and_events) {
         const std::uint64_t seed = GetParam() * 1'000'000 + number;
         SCOPED_TRACE("AGENTFORGE_SEED=" + std::to_string(GetParam()) + ", sequence " + std::to_string(number));
         Dice dice(seed);
-        const auto pipeline = template_that_is_read(dice);
-        if (!pipeline) {
+        PipelineTemplate pipeline = flexible_pipeline(dice);
+        if (!is_read(pipeline)) {
             ++seen.refused_templates;
             continue;
         }
         ++seen.templates;
         std::string exit;
-        const auto entry = random_entry(dice, *pipeline, exit);
+        const auto entry = random_entry(dice, pipeline, exit);
         if (!entry) {
             ++seen.refused_entries;
             continue;
         }
-        live(dice, *pipeline, *entry, exit, seen);
+        live(dice, pipeline, *entry, exit, seen);
     }
     // The sequences have come to what they are to show.
     EXPECT_GT(seen.templates, sequences / 10);
@@ -251,6 +249,19 @@ TEST_P(FlexibleProperties, hold_over_random_templates_and_events) {
     EXPECT_GT(seen.skipped, sequences / 50);
     EXPECT_GT(seen.imported, sequences / 50);
     EXPECT_GT(seen.went_back, sequences / 100);
+}
+
+/// Property 2 shows something: of the templates that are refused, some would have led where a prerequisite is missing.
+TEST_P(FlexibleProperties, number_2_is_broken_by_templates_that_are_refused) {
+    unsigned broken = 0;
+    for (unsigned number = 0; number < sequences && broken == 0; ++number) {
+        Dice dice(GetParam() * 1'000'000 + number);
+        PipelineTemplate pipeline = flexible_pipeline(dice);
+        if (is_read(pipeline) || !pipeline.requires_external.empty()) { continue; }
+        Task task(dice, pipeline);
+        for (unsigned turns = 0; turns < 100 && turn(task, dice); ++turns) { broken += task.state.error_code == "AF-ORCH-032" ? 1U : 0U; }
+    }
+    EXPECT_GT(broken, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, FlexibleProperties, ::testing::ValuesIn(seeds()));
