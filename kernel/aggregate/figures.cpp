@@ -75,6 +75,14 @@ json::object pipeline_of(const TaskState& state) {
             {"progress", overall_progress(state)}, {"stages", std::move(stages)}};
 }
 
+/// What may follow the end: stages of its own that are left, and the pipeline that goes on.
+json::value continuation_of(const TaskState& state) {
+    if (!can_be_extended(state)) { return nullptr; }
+    json::array stages;
+    for (std::size_t index = state.stage_index + 1; index < state.stages.size(); ++index) { stages.emplace_back(state.stages[index].name); }
+    return json::object{{"after", state.stage().name}, {"stages", std::move(stages)}, {"next_pipeline", text_or_null(state.pipeline.continuation.next_pipeline)}};
+}
+
 json::value awaited(const TaskState& state) { return state.waiting_for().empty() ? json::value(nullptr) : json::value("user_decision"); }
 
 json::value current_stage_of(const TaskState& state) {
@@ -148,8 +156,10 @@ std::string condition_of(const TaskGlance& glance) {
 
 std::vector<std::string> available_actions(const TaskGlance& glance) {
     const TaskSummary& task = glance.summary;
+    if (task.status == "completed" && glance.can_be_extended) { return {"extend"}; }
     if (task.status == "completed" || task.status == "aborted") { return {}; }
     if (task.waiting_for == "escalation") { return {"respond", "abort"}; }
+    if (task.waiting_for == "approval" && glance.can_be_extended) { return {"approve", "revise", "reject", "extend", "abort"}; }
     if (task.waiting_for == "approval") { return {"approve", "revise", "reject", "abort"}; }
     if (task.waiting_for == "action") { return {"approve", "reject", "abort"}; }
     if (glance.running) { return {"pause", "abort"}; }
@@ -181,7 +191,7 @@ TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
     json::object summary{{"task_id", state.task_id}, {"repo", repo}, {"request", state.request}, {"goal", state.request}, {"goal_type", state.goal_type}, {"sequence", state.seq},
                        {"status", std::move(status)}, {"timing", timing_of(state)}, {"steps", steps_of(state)}, {"health", health_of(task)}, {"cost", cost_of(state)},
                        {"current_action", last_action_of(task)}, {"pipeline", pipeline_of(state)}, {"current_stage", current_stage_of(state)},
-                       {"iteration_summary", iteration_of(task)}, {"delivery", delivery_of(state)}};
+                       {"iteration_summary", iteration_of(task)}, {"delivery", delivery_of(state)}, {"continuation", continuation_of(state)}};
     add_process(summary, figures.glance);
     figures.text = to_json_line(summary);
     return figures;

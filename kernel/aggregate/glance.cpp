@@ -90,10 +90,17 @@ bool is_interrupted(const TaskGlance& task) {
     return !task.running && (task.summary.status == "running" || (task.summary.status == "pending" && task.began));
 }
 
+bool can_be_extended(const TaskState& state) {
+    if (state.stages.empty() || !state.delivery.empty() || !state.commit.empty()) { return false; }
+    const bool at_its_end = state.status == TaskStatus::completed || (state.waiting_for() == "approval" && is_last(state));
+    return at_its_end && (state.stage_index + 1 < state.stages.size() || !state.pipeline.continuation.next_pipeline.empty());
+}
+
 TaskGlance glance_of(const TaskState& state, LastActs acts, const TaskPaths& paths) {
     TaskGlance glance = look_into(paths);
     glance.acts = std::move(acts);
     glance.summary = summary_of(state);
+    glance.can_be_extended = can_be_extended(state);
     if (is_terminal(state.status)) { return glance; }
     glance.progress = overall_progress(state);
     for (const StageState& stage : state.stages) {

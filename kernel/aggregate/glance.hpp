@@ -38,11 +38,14 @@ struct TaskGlance {
     double progress = 0;                    ///< overall_progress (figures.hpp).
     std::string waiting_id;
     std::string question;                   ///< What it waits for, in words.
+    bool can_be_extended = false;           ///< It has come to its end, or shows the artifact that it would end with, and stages follow. Not known of a listing.
     LastActs acts;
 };
 
 /// It was under way, and no process has it: `resume` goes on.
 [[nodiscard]] bool is_interrupted(const TaskGlance& task);
+/// Whether `continue --extend-to` has stages to go on with.
+[[nodiscard]] bool can_be_extended(const TaskState& state);
 /// Of a task whose state is known; `paths`, its folder, says who has it.
 [[nodiscard]] TaskGlance glance_of(const TaskState& state, LastActs acts, const TaskPaths& paths);
 /// Looks at a task of a listing, where it has not ended. Its state is read from `state.yaml`, which may be a record behind.

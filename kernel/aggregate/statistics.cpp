@@ -66,6 +66,7 @@ Result<TaskCase> case_of(const TaskPaths& paths, const std::string& task_id) {
     found.base_tree = state.base_tree;
     found.commit = state.commit;
     found.delivered = state.status == TaskStatus::completed && (!state.commit.empty() || !state.delivery.empty());
+    found.completed = state.status == TaskStatus::completed;
     found.ended = is_terminal(state.status);
     found.steps = state.steps;
     found.spend = state.ledger.total();
@@ -83,7 +84,9 @@ Result<TaskCase> case_of(const TaskPaths& paths, const std::string& task_id) {
 void Statistics::add(const TaskCase& task) {
     tasks += 1;
     delivered += task.delivered ? 1 : 0;
+    completed += task.completed ? 1 : 0;
     ended += task.ended ? 1 : 0;
+    if (task.ended) { people.push_back(task.people_ms); }
     escalated += task.escalated ? 1 : 0;
     gates += task.gates;
     gates_passed += task.gates_passed;

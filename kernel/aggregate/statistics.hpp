@@ -23,6 +23,7 @@ struct TaskCase {
     std::string base_tree;
     std::string commit;                         ///< Delivered; empty: none.
     bool delivered = false;                     ///< Completed, with a delivery.
+    bool completed = false;
     bool ended = false;
     bool escalated = false;                     ///< A person was asked a question.
     std::uint64_t gates = 0;                    ///< Judgements of a stage's whole work.
@@ -39,6 +40,7 @@ struct TaskCase {
 struct Statistics {
     std::uint64_t tasks = 0;
     std::uint64_t delivered = 0;
+    std::uint64_t completed = 0;
     std::uint64_t ended = 0;
     std::uint64_t escalated = 0;
     std::uint64_t gates = 0;
@@ -47,6 +49,7 @@ struct Statistics {
     Spend spend;
     std::vector<std::uint64_t> steps;           ///< Of each delivered task.
     std::vector<std::uint64_t> tokens;          ///< Of each delivered task.
+    std::vector<std::uint64_t> people;          ///< Of each task that has ended: milliseconds that it waited for people.
     std::optional<std::chrono::system_clock::time_point> first;     ///< When the oldest of them was created.
 
     void add(const TaskCase& task);

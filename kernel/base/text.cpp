@@ -251,6 +251,8 @@ std::string head_and_tail(std::string_view text, std::size_t max_bytes) {
     return std::string(head) + note(text.size() - head.size() - tail.size()) + std::string(tail);
 }
 
+std::string_view article_for(std::string_view word) { return !word.empty() && std::string_view("aeiouAEIOU").find(word.front()) != std::string_view::npos ? "an" : "a"; }
+
 std::string ellipsis(std::string_view text, std::size_t max_bytes) {
     constexpr std::string_view mark = "…";
     if (text.size() <= max_bytes) { return std::string(text); }

@@ -26,6 +26,8 @@ namespace agentforge::kernel {
 /// With other case of its ASCII letters; all other bytes stay.
 [[nodiscard]] std::string lower_case(std::string_view text);
 [[nodiscard]] std::string upper_case(std::string_view text);
+/// `a` or `an`, by the first letter of the word.
+[[nodiscard]] std::string_view article_for(std::string_view word);
 /// The first line without its line end.
 [[nodiscard]] std::string first_line(std::string_view text);
 /// The candidate with the smallest edit distance (two neighbours swapped count as one), or empty where none is near (distance > 1/3 of the length + 1).

@@ -48,6 +48,7 @@ public:
 
     json::array take_stages() { return std::move(stages_); }
     std::vector<StagePlace> take_places() { return std::move(places_); }
+    std::vector<std::pair<json::value, std::string>> take_removed() { return std::move(removed_); }
 
 private:
     Result<void> insert(const json::object& change, const std::string& at) {
@@ -76,6 +77,7 @@ private:
 
     Result<void> remove(const json::object& change, const std::string& at) {
         AF_TRY(const std::size_t index, stage_named(text_of(change, "remove"), at));
+        removed_.emplace_back(stages_[index], at);
         stages_.erase(stages_.begin() + static_cast<std::ptrdiff_t>(index));
         places_.erase(places_.begin() + static_cast<std::ptrdiff_t>(index));
         return {};
@@ -108,10 +110,11 @@ private:
     const YamlDocument& own_;
     json::array stages_;
     std::vector<StagePlace> places_;
+    std::vector<std::pair<json::value, std::string>> removed_;
 };
 
 ResolvedTemplate whole_template(const YamlDocument& document) {
-    ResolvedTemplate resolved{document.value, document.source, &document, nullptr, {}};
+    ResolvedTemplate resolved{document.value, document.source, &document, nullptr, {}, {}};
     if (const json::object* pipeline = pipeline_in(document)) {
         for (std::size_t i = 0; i < list_of(*pipeline, "stages").size(); ++i) { resolved.stages.push_back({&document, std::string(stages_pointer) + std::to_string(i), "", "", {}}); }
     }
@@ -158,7 +161,7 @@ Result<ResolvedTemplate> resolve_template(const YamlDocument& document, const st
     json::object whole = *pipeline_in(base->second);
     for (const auto& [key, value] : *own) { if (key != "extends" && key != "changes") { whole[key] = value; } }
     whole["stages"] = overlay.take_stages();
-    return ResolvedTemplate{json::object{{"pipeline", std::move(whole)}}, document.source, &document, &base->second, overlay.take_places()};
+    return ResolvedTemplate{json::object{{"pipeline", std::move(whole)}}, document.source, &document, &base->second, overlay.take_places(), overlay.take_removed()};
 }
 
 }  // namespace agentforge::kernel

@@ -39,6 +39,7 @@ struct ResolvedTemplate {
     const YamlDocument* own = nullptr;
     const YamlDocument* base = nullptr;     ///< What it changes; null: it is whole.
     std::vector<StagePlace> stages;
+    std::vector<std::pair<json::value, std::string>> removed;       ///< Stages that its changes took out, each with the pointer of the change in `own`.
 
     /// `file:line:column` of a pointer into `value`, in the file that says it.
     [[nodiscard]] std::string where(std::string_view pointer) const;

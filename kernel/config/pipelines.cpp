@@ -272,6 +272,9 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
         if (!criteria.empty() && !makes_delivery(stage) && (gate == nullptr || !gate->is_string() || gate->get_string().empty())) {
             return broken("AF-PIPE-001", at + "/config/exit_criteria", "the stage has exit criteria and no exit gate that could measure them", "Name one with `exit_gate`.");
         }
+        if (const auto* shown_by = stage.config.if_contains("hand_back_gate"); shown_by != nullptr && *shown_by != json::value(gate_name::green)) {
+            return broken("AF-PIPE-001", at + "/config/hand_back_gate", "only the gate `green` shows that a test is wrong", "Write green, or take `hand_back_gate` out.");
+        }
         if (stage.max_steps == 0) { return broken("AF-PIPE-001", at + "/max_steps", "max_steps is 0", "Write at least 1."); }
         if (const std::string named = exit_gate(stage); !named.empty() && std::ranges::find(exit_gates, named) == std::end(exit_gates)) {
             return broken("AF-PIPE-001", at + "/config/exit_gate", "there is no gate `" + ellipsis(named, 60) + "`", "Known gates: syntax, types, conformance, tests, red, green, refactor, fix, deliver.");
@@ -367,7 +370,7 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
         AF_CHECK(check(pipeline.deliverable, "/pipeline/exit/deliverable"));
         const auto end = pipeline.stages.begin() + static_cast<std::ptrdiff_t>(pipeline.index_of(pipeline.exit_stage).value_or(pipeline.stages.size() - 1)) + 1;
         if (std::none_of(pipeline.stages.begin(), end, [&](const StageTemplate& stage) { return makes(stage, pipeline.deliverable); })) {
-            return broken("AF-PIPE-015", "/pipeline/exit/deliverable", "the pipeline is for a " + ellipsis(pipeline.deliverable, 60) + ", which no stage up to " + pipeline.exit_stage + " makes",
+            return broken("AF-PIPE-015", "/pipeline/exit/deliverable", "the pipeline is for " + std::string(article_for(pipeline.deliverable)) + " " + ellipsis(pipeline.deliverable, 60) + ", which no stage up to " + pipeline.exit_stage + " makes",
                           "Name the contract of one of these stages, or end the pipeline later.");
         }
     }
@@ -457,6 +460,24 @@ Result<void> take_rest(json::object& stage, const StagePlace& place) {
     return {};
 }
 
+std::string contract_in(const json::value& stage) {
+    const json::object* object = stage.if_object();
+    const std::string own = object == nullptr ? std::string() : text_of(*object, "contract");
+    return own.empty() && object != nullptr ? text_of(*object, "output_contract") : own;
+}
+
+/// A stage of the shipped template lacks what a change has taken out: the change is what is to be mended.
+Error placed_at_change(Error error, const ResolvedTemplate& document, const PipelineTemplate& pipeline, const json::array* defaults) {
+    const auto found = find_unprovided(pipeline, [](const StageTemplate& stage) { return stage.prerequisites; });
+    error.where = document.where(error.where);
+    if (!found || document.stages[found->stage].document == document.own) { return error; }
+    for (const auto& [stage, change] : document.removed) {
+        const json::object* shipped = contract_in(stage).empty() && stage.is_object() ? stage_named(defaults, stage.get_object().at("name")) : nullptr;
+        if ((shipped == nullptr ? contract_in(stage) : contract_in(*shipped)) == found->contract) { error.where = document.own->where(change); }
+    }
+    return error;
+}
+
 /// The template a file describes; `defaults` are the stages of the shipped `implement`.
 Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, const json::array* defaults, const std::map<std::string, Mapping>& mapping,
                                             bool of_project, const Contract& contract, const ContractSet& contracts) {
@@ -511,7 +532,9 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
     }
     if (auto checked = check_pipeline(pipeline, "/pipeline"); !checked.ok()) { return placed(checked.error()); }
     if (auto checked = check_contracts(pipeline, contracts); !checked.ok()) { return placed(checked.error()); }
-    if (auto checked = check_template_can_run(pipeline, own, has_exit); !checked.ok()) { return placed(checked.error()); }
+    if (auto checked = check_template_can_run(pipeline, own, has_exit); !checked.ok()) {
+        return checked.error().code == "AF-PIPE-020" ? placed_at_change(checked.error(), document, pipeline, defaults) : placed(checked.error());
+    }
     if (const auto stem = std::filesystem::path(document.source).stem().string(); stem != pipeline.name) {
         return placed(broken("AF-PIPE-010", "/pipeline/name", "the file " + stem + ".yaml defines the pipeline " + pipeline.name, "Name the file after its pipeline: " + pipeline.name + ".yaml."));
     }
@@ -531,6 +554,12 @@ json::object external_json(const std::map<std::string, ExternalArtifact, std::le
 std::string exit_gate(const StageTemplate& stage) {
     const json::value* gate = stage.config.if_contains("exit_gate");
     return gate != nullptr && gate->is_string() ? std::string(gate->get_string()) : std::string();
+}
+
+std::string hand_back_gate(const StageTemplate& stage) {
+    const json::value* gate = stage.config.if_contains("hand_back_gate");
+    if (gate != nullptr && gate->is_string()) { return std::string(gate->get_string()); }
+    return exit_gate(stage) == gate_name::green ? std::string(gate_name::green) : std::string();
 }
 
 bool makes(const StageTemplate& stage, std::string_view contract) { return stage.contract == contract || (!contract.empty() && stage.also_makes == contract); }
@@ -732,10 +761,11 @@ Result<PipelineSet> PipelineSet::load(const std::string& product_directory, cons
     return set;
 }
 
-Result<PipelineTemplate> check_pipeline_file(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file,
+Result<CheckedPipeline> check_pipeline_file(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file,
                                              const std::string& file, const ContractSet& contracts) {
     AF_TRY(LoadedPipelines loaded, load_pipelines(product_directory, project_directory, orchestration_file, file, contracts));
-    return std::move(loaded.pipelines.at(std::filesystem::path(file).stem().string()));
+    const std::string name = std::filesystem::path(file).stem().string();
+    return CheckedPipeline{std::move(loaded.pipelines.at(name)), std::move(loaded.origins.at(name))};
 }
 
 Result<PipelineTemplate> PipelineSet::get(std::string_view name) const {

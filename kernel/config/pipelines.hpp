@@ -54,6 +54,8 @@ struct StageTemplate {
 
 /// The gate that must pass on the recorded tree before the stage's artifact is accepted (`config.exit_gate`); empty: none.
 [[nodiscard]] std::string exit_gate(const StageTemplate& stage);
+/// The gate that must show what the stage says of a wrong test (`config.hand_back_gate`); unsaid: its exit gate where that is `green`. Empty: the stage hands nothing back.
+[[nodiscard]] std::string hand_back_gate(const StageTemplate& stage);
 /// Whether its artifact is one of this contract: its own, or the one that it extends.
 [[nodiscard]] bool makes(const StageTemplate& stage, std::string_view contract);
 /// The words of StageTemplate::part and ::context_strategy.

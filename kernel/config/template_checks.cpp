@@ -2,6 +2,7 @@
 #include "config/template_checks.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "config/skip_condition.hpp"
@@ -14,6 +15,8 @@ using Externals = std::map<std::string, ExternalArtifact, std::less<>>;
 Error cannot_run(std::string_view code, std::string pointer, std::string message, std::string remedy) {
     return Error{std::string(code), std::move(message), std::move(pointer), std::move(remedy), ErrorKind::invalid};
 }
+
+std::string with_article(const std::string& contract) { return std::string(article_for(contract)) + " " + ellipsis(contract, 60); }
 
 std::string place_of_stage(std::size_t index) { return "/pipeline/stages/" + std::to_string(index); }
 
@@ -74,10 +77,10 @@ Result<void> check_prerequisites(PipelineTemplate& pipeline, const std::vector<O
         const auto missing = std::ranges::find_if(stage.prerequisites, [&](const std::string& each) { return !made.contains(each) && !comes_from_outside(pipeline, each); });
         if (missing != stage.prerequisites.end() && own) {
             return cannot_run("AF-PIPE-020", place_of_stage(i) + "/prerequisites/" + std::to_string(missing - stage.prerequisites.begin()),
-                              "stage " + stage.name + " builds on a " + ellipsis(*missing, 60) + ", and no stage before it makes one", "Add the stage that makes it, or take it from outside with `accepts_external`.");
+                              "stage " + stage.name + " builds on " + with_article(*missing) + ", and no stage before it makes one", "Add the stage that makes it, or take it from outside with `accepts_external`.");
         }
         if (missing != stage.prerequisites.end() && !another) {
-            return cannot_run("AF-PIPE-020", place_of_stage(i), "stage " + stage.name + " builds on a " + *missing + ", as in the shipped pipeline, and no stage before it makes one",
+            return cannot_run("AF-PIPE-020", place_of_stage(i), "stage " + stage.name + " builds on " + with_article(*missing) + ", as in the shipped pipeline, and no stage before it makes one",
                               "Add the stage that makes it, take it from outside with `accepts_external`, or write `prerequisites: []`.");
         }
         if (!own) { std::erase_if(stage.prerequisites, [&](const std::string& each) { return !made.contains(each) && !comes_from_outside(pipeline, each); }); }
@@ -100,7 +103,7 @@ Result<void> check_skip(const PipelineTemplate& pipeline, const std::string& at,
     for (std::size_t i = *first; i <= last; ++i) {
         for (const std::string& contract : pipeline.stages[i].prerequisites) {
             if (there.contains(contract)) { continue; }
-            return cannot_run("AF-PIPE-020", at + "/skips_to", "it begins at " + external.skips_to + " then, and stage " + pipeline.stages[i].name + " builds on a " + contract + ", which nothing provides",
+            return cannot_run("AF-PIPE-020", at + "/skips_to", "it begins at " + external.skips_to + " then, and stage " + pipeline.stages[i].name + " builds on " + with_article(contract) + ", which nothing provides",
                               "Begin earlier, or name what else must be given with `requires`.");
         }
         there.insert(pipeline.stages[i].contract);
@@ -124,13 +127,176 @@ Result<void> check_externals(const PipelineTemplate& pipeline) {
     return {};
 }
 
+constexpr std::size_t most_varied = 6;      // Each doubles the ways to go.
+
+using Words = std::set<std::string>;
+
+/// Every choice among these names; of more than can be varied, none, all, and each alone.
+std::vector<Words> choices_among(const Words& names) {
+    const std::vector<std::string> all(names.begin(), names.end());
+    std::vector<Words> choices;
+    if (all.size() > most_varied) {
+        choices = {{}, names};
+        for (const std::string& name : all) { choices.push_back({name}); }
+        return choices;
+    }
+    for (std::size_t bits = 0; bits < (std::size_t(1) << all.size()); ++bits) {
+        Words& choice = choices.emplace_back();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if ((bits >> i & 1U) != 0) { choice.insert(all[i]); }
+        }
+    }
+    return choices;
+}
+
+std::vector<Beginning> beginnings_of(const PipelineTemplate& pipeline) {
+    Words accepted;
+    for (const auto& [name, unused] : pipeline.accepts_external) { accepted.insert(name); }
+    std::vector<Beginning> all;
+    for (const Words& chosen : choices_among(accepted)) {
+        Beginning beginning;
+        bool whole = true;
+        const auto take = [&](const std::string& name, const ExternalArtifact& external) {
+            beginning.names.insert(name);
+            beginning.contracts.insert(external.contract);
+            beginning.first = std::max(beginning.first, pipeline.index_of(external.skips_to).value_or(0));
+            whole = whole && std::ranges::all_of(external.required, [&](const std::string& other) { return chosen.contains(other) || pipeline.requires_external.contains(other); });
+        };
+        for (const auto& [name, external] : pipeline.requires_external) { take(name, external); }
+        for (const std::string& name : chosen) { take(name, pipeline.accepts_external.find(name)->second); }
+        if (whole) { all.push_back(std::move(beginning)); }
+    }
+    return all;
+}
+
+std::string joined(const Words& names) {
+    std::string all;
+    for (const std::string& name : names) { all += (all.empty() ? "" : ", ") + name; }
+    return all;
+}
+
+/// The ways through a template from one beginning. A word that artifacts make true stays true: what was accepted before stays accepted.
+class Ways {
+public:
+    Ways(const PipelineTemplate& pipeline, const StageNeeds& needs, const Beginning& beginning, const std::vector<SkipCondition>& conditions)
+        : pipeline_(pipeline), needs_(needs), beginning_(beginning), conditions_(conditions) {
+        for (const SkipCondition& condition : conditions) {
+            for (const std::string& word : condition.words()) {
+                if (word != "never" && !word.ends_with("_provided")) { words_.insert(word); }
+            }
+        }
+        choices_ = choices_among(words_);
+    }
+
+    std::optional<Unprovided> lacking() {
+        for (const Words& holds : choices_) {
+            if (auto found = from(beginning_.first, holds, beginning_.contracts)) { return found; }
+        }
+        return std::nullopt;
+    }
+
+private:
+    using Contracts = std::set<std::string, std::less<>>;
+
+    std::optional<Unprovided> from(std::size_t index, const Words& holds, const Contracts& there) {
+        if (index >= pipeline_.stages.size() || index > beginning_.last || !seen_.insert({index, holds, there}).second) { return std::nullopt; }
+        const StageTemplate& stage = pipeline_.stages[index];
+        Contracts then = there;
+        if (!is_skipped(index, holds)) {
+            for (const std::string& contract : needs_(stage)) {
+                if (!there.contains(contract)) { return Unprovided{index, contract, in_words(holds)}; }
+            }
+            then.insert(stage.contract);
+            then.insert(stage.also_makes);
+        }
+        for (const Words& later : choices_) {
+            const bool only_more = words_.size() > most_varied ? later == holds : std::ranges::includes(later, holds);
+            if (!only_more) { continue; }
+            if (auto found = from(index + 1, later, then)) { return found; }
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] bool is_skipped(std::size_t index, const Words& holds) const {
+        const StageTemplate& stage = pipeline_.stages[index];
+        const auto word_holds = [&](std::string_view word) {
+            const auto provided = [&](const std::string& contract) { return is_provided_word(word, contract); };
+            return holds.contains(std::string(word)) || std::ranges::any_of(beginning_.contracts, provided);
+        };
+        return beginning_.contracts.contains(stage.contract) || beginning_.left_out.contains(stage.name) || !conditions_[index].reason(word_holds).empty();
+    }
+
+    [[nodiscard]] std::string in_words(const Words& holds) const {
+        std::string given;
+        if (!beginning_.names.empty()) { given = "where " + joined(beginning_.names) + " comes from outside"; }
+        if (beginning_.names.empty() && !pipeline_.accepts_external.empty()) { given = "where nothing comes from outside"; }
+        if (holds.empty()) { return given; }
+        return (given.empty() ? "where " : given + " and ") + joined(holds) + " holds";
+    }
+
+    const PipelineTemplate& pipeline_;
+    const StageNeeds& needs_;
+    const Beginning& beginning_;
+    const std::vector<SkipCondition>& conditions_;
+    Words words_;
+    std::vector<Words> choices_;
+    std::set<std::tuple<std::size_t, Words, Contracts>> seen_;
+};
+
+/// Of each stage; none where one cannot be read, which is refused elsewhere.
+std::vector<SkipCondition> conditions_of(const PipelineTemplate& pipeline) {
+    std::vector<SkipCondition> conditions;
+    for (const StageTemplate& stage : pipeline.stages) {
+        auto condition = SkipCondition::parse(stage.skip_if);
+        if (!condition.ok()) { return {}; }
+        conditions.push_back(std::move(*condition));
+    }
+    return conditions;
+}
+
+/// Prerequisites that a stage of another kind has taken over from the shipped one of its name, and that some way leaves it without, are dropped; others are refused.
+Result<void> check_every_way(PipelineTemplate& pipeline, const std::vector<OwnKeys>& keys) {
+    const auto prerequisites = [](const StageTemplate& stage) { return stage.prerequisites; };
+    while (const auto found = find_unprovided(pipeline, prerequisites)) {
+        StageTemplate& stage = pipeline.stages[found->stage];
+        const OwnKeys& own = keys[found->stage];
+        const bool another = own.contains("executor") || own.contains("contract");
+        if (another && !own.contains("prerequisites")) {
+            std::erase(stage.prerequisites, found->contract);
+            continue;
+        }
+        const auto index = std::ranges::find(stage.prerequisites, found->contract) - stage.prerequisites.begin();
+        const std::string at = place_of_stage(found->stage) + (own.contains("prerequisites") ? "/prerequisites/" + std::to_string(index) : "");
+        return unprovided_error(*found, "stage " + stage.name, at);
+    }
+    return {};
+}
+
 }  // namespace
+
+std::optional<Unprovided> find_unprovided(const PipelineTemplate& pipeline, const StageNeeds& needs, const Beginning& beginning) {
+    const std::vector<SkipCondition> conditions = conditions_of(pipeline);
+    return conditions.empty() ? std::nullopt : Ways(pipeline, needs, beginning, conditions).lacking();
+}
+
+std::optional<Unprovided> find_unprovided(const PipelineTemplate& pipeline, const StageNeeds& needs) {
+    for (const Beginning& beginning : beginnings_of(pipeline)) {
+        if (auto found = find_unprovided(pipeline, needs, beginning)) { return found; }
+    }
+    return std::nullopt;
+}
+
+Error unprovided_error(const Unprovided& found, const std::string& who, std::string where) {
+    return cannot_run("AF-PIPE-020", std::move(where), who + " builds on " + with_article(found.contract) + ", and no stage that runs before it makes one" + (found.when.empty() ? "" : " " + found.when),
+                      "Add the stage that makes it, demand it from outside with `requires_external`, or take out what leaves the stage without it.");
+}
 
 Result<void> check_template_can_run(PipelineTemplate& pipeline, const std::vector<OwnKeys>& keys, bool has_exit) {
     AF_CHECK(check_exits(pipeline, keys, has_exit));
     AF_CHECK(check_reached(pipeline, has_exit));
     AF_CHECK(check_prerequisites(pipeline, keys));
-    return check_externals(pipeline);
+    AF_CHECK(check_externals(pipeline));
+    return check_every_way(pipeline, keys);
 }
 
 Result<void> check_exit_point(const PipelineTemplate& pipeline, std::string_view exit) {
@@ -147,10 +313,10 @@ Result<void> check_continuation(const PipelineTemplate& pipeline, const Pipeline
         const std::string at = "/pipeline/continuation/provides/" + std::to_string(i);
         const bool made = std::ranges::any_of(pipeline.stages, [&](const StageTemplate& stage) { return makes(stage, contract); });
         if (!made && !comes_from_outside(pipeline, contract)) {
-            return cannot_run("AF-PIPE-021", at, "pipeline " + pipeline.name + " hands over a " + ellipsis(contract, 60) + ", which none of its stages makes", "Name the contract of one of its stages.");
+            return cannot_run("AF-PIPE-021", at, "pipeline " + pipeline.name + " hands over " + with_article(contract) + ", which none of its stages makes", "Name the contract of one of its stages.");
         }
         if (!comes_from_outside(next, contract)) {
-            return cannot_run("AF-PIPE-021", at, "pipeline " + pipeline.name + " hands over a " + contract + ", and " + next.name + " takes none from outside", "Take it out, or add it to `accepts_external` of " + next.name + ".");
+            return cannot_run("AF-PIPE-021", at, "pipeline " + pipeline.name + " hands over " + with_article(contract) + ", and " + next.name + " takes none from outside", "Take it out, or add it to `accepts_external` of " + next.name + ".");
         }
     }
     return {};

@@ -69,8 +69,17 @@ public:
     /// Errors: `conflict` AF-DASH-022.
     Result<void> require_open() const {
         AF_TRY(const Aggregator::Figures figures, parts_.tasks.figures(place_));
-        if (!available_actions(figures->glance).empty()) { return {}; }
+        const std::string& status = figures->glance.summary.status;
+        if (status != "completed" && status != "aborted") { return {}; }
         return Error{"AF-DASH-022", "The task has ended", figures->glance.summary.status, "start another, or go on from one of its steps", ErrorKind::conflict};
+    }
+
+    /// Errors: `conflict` AF-DASH-062.
+    Result<void> require_extendable() const {
+        AF_TRY(const Aggregator::Figures figures, parts_.tasks.figures(place_));
+        const auto actions = available_actions(figures->glance);
+        if (std::ranges::find(actions, "extend") != actions.end()) { return {}; }
+        return Error{"AF-DASH-062", "The task cannot be extended now", condition_of(figures->glance), "a task can where it has ended, or shows its last artifact, has delivered nothing, and stages follow", ErrorKind::conflict};
     }
 
 private:
@@ -182,6 +191,27 @@ Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const
     return task.answered(id);
 }
 
+/// More stages: behind the end, or behind the artifact that is shown, which is approved then if it is still what was shown.
+Result<HttpResponse> extend(const TaskCommands& task, const ApiCall& call) {
+    AF_CHECK(only(call.body, {"stage", "accept_stale", "id", "hash"}));
+    AF_CHECK(task.require_extendable());
+    std::vector<std::string> arguments{"continue", task.task_id(), "--json"};
+    if (const std::string stage = text_of(call.body, "stage"); !stage.empty()) { arguments.push_back(with_value("--extend-to", stage)); }
+    if (const std::string reason = text_of(call.body, "accept_stale"); !reason.empty()) { arguments.push_back(with_value("--accept-stale", reason)); }
+    if (!call.body.contains("id") && !call.body.contains("hash")) {
+        arguments.emplace_back("--detach");
+        AF_TRY(const json::object answer, task.run(std::move(arguments)));
+        return json_response({{"task_id", task.task_id()}, {"detached", true}}, 202);
+    }
+    AF_TRY(const std::string id, required(call.body, "id"));
+    AF_TRY(const std::string hash, required(call.body, "hash"));
+    AF_TRY(const std::string stage, required(call.body, "stage"));
+    if (!id.starts_with("APR-" + task.task_id() + "-")) { return Error{"AF-DASH-017", "The task shows nothing of this id", ellipsis(sanitize_utf8(id), 200), "/api/attention lists what waits", ErrorKind::not_found}; }
+    arguments.insert(arguments.end(), {"--no-resume", with_value("--hash", hash)});
+    AF_TRY(const json::object answer, task.run(std::move(arguments)));
+    return task.answered(id);
+}
+
 template <class Act>
 std::function<Result<HttpResponse>(const ApiCall&)> acting(const DashboardParts& parts, Act act) {
     return [parts, act](const ApiCall& call) -> Result<HttpResponse> {
@@ -198,6 +228,7 @@ void add_change_routes(std::vector<Route>& routes, const DashboardParts& parts) 
     add("pause", pause);
     add("resume", resume);
     add("abort", abort);
+    add("extend", extend);
     routes.push_back({"POST", "/api/tasks/{task_id}/fork", [parts](const ApiCall& call) { return fork(parts, call); }});
     add("escalations/{escalation_id}/resolve", resolve);
     for (const char* command : {"approve", "reject", "feedback"}) {

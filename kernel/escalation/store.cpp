@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "base/plain_file.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 
@@ -124,11 +125,14 @@ Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std:
         if (errno == ENOENT || errno == ENOTDIR) { return std::optional<YamlDocument>(); }
         return Error{"AF-ESC-008", "The file cannot be looked at: " + errno_text(errno), file.string(), "See to the rights of the folder", ErrorKind::io};
     }
+    if (S_ISREG(st.st_mode) && st.st_nlink > 1) {
+        return Error{"AF-ESC-005", "The file has several names (hard links): who else writes it is not known", file.string(), std::string(remedy), ErrorKind::invalid};
+    }
     if (!S_ISREG(st.st_mode) || static_cast<std::uint64_t>(st.st_size) > max_bytes) {
         return Error{"AF-ESC-005", S_ISREG(st.st_mode) ? "The file has more than " + std::to_string(max_bytes) + " bytes" : std::string("It is not an ordinary file"),
                      file.string(), std::string(remedy), ErrorKind::invalid};
     }
-    AF_TRY(const std::string text, read_file(file, max_bytes));
+    AF_TRY(const std::string text, read_plain_file(file.parent_path(), file.filename(), max_bytes));
     YamlLimits limits;
     limits.max_bytes = max_bytes;
     Result<YamlDocument> document = parse_yaml(text, file.string(), limits);

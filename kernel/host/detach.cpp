@@ -27,7 +27,7 @@ public:
 
     void event(const Event& event) override { next_->event(event); }
     void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) override {
-        const bool begins = std::holds_alternative<records::TaskStarted>(record.body) || std::holds_alternative<records::TaskResumed>(record.body);
+        const bool begins = std::holds_alternative<records::TaskStarted>(record.body) || std::holds_alternative<records::TaskResumed>(record.body) || std::holds_alternative<records::TaskContinued>(record.body);
         if (begins && program_.detached >= 0) { leave(state.task_id); }
         next_->recorded(state, left, record);
     }

@@ -111,4 +111,12 @@ std::string why_skipped(const PipelineTemplate& pipeline, const Entry& entry, st
     return skip_reason(state);
 }
 
+std::string why_not_run(const PipelineTemplate& pipeline, const Entry& entry, const std::string& exit, std::size_t stage) {
+    if (stage > pipeline.index_of(exit).value_or(pipeline.stages.size() - 1)) { return "the task ends at stage `" + exit + "`, before it"; }
+    const auto given = std::ranges::find(entry.imports, pipeline.stages[stage].contract, &Import::contract);
+    if (given != entry.imports.end() && !given->files.empty()) { return {}; }
+    const std::string skipped = why_skipped(pipeline, entry, stage);
+    return skipped.empty() ? skipped : "the stage is skipped (" + skipped + ")";
+}
+
 }  // namespace agentforge::kernel

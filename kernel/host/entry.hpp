@@ -39,5 +39,7 @@ void add_entry_options(const Command& command, EntryArguments& arguments);
 
 /// Why a stage will not run, as far as it can be told before the task exists; empty: it will, or what decides is not known yet.
 [[nodiscard]] std::string why_skipped(const PipelineTemplate& pipeline, const Entry& entry, std::size_t stage);
+/// Why nobody will be shown what a stage hands in: it is skipped, or lies behind the end. Tests from outside are shown as the stage's own. Empty: it runs.
+[[nodiscard]] std::string why_not_run(const PipelineTemplate& pipeline, const Entry& entry, const std::string& exit, std::size_t stage);
 
 }  // namespace agentforge::kernel

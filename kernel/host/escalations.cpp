@@ -208,6 +208,10 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
     }
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
+    if (arguments.id.starts_with("APR-") || arguments.id.starts_with("ACT-")) {
+        return program.fail(Error{"AF-ESC-090", printable(arguments.id, 120) + " is no question: it is approved or refused", "",
+                                  "decide on it: agentforge approve " + printable(arguments.id, 120) + ", agentforge feedback or agentforge reject", ErrorKind::invalid});
+    }
     const auto escalation = EscalationStore(place->agentforge).escalation(arguments.id);
     if (!escalation.ok()) { return program.fail(escalation.error()); }
     const auto progress = make_progress(program);

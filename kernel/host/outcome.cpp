@@ -80,7 +80,6 @@ void tell_success(Program& program, Project& project, const PipelineResult& resu
     } else {
         program.out << "  ended after stage " << result.current_stage << "; its artifact is in .agentforge/tasks/" << result.task_id << "/artifacts\n";
         const auto state = read_task_state(project.tasks(), result.task_id);
-        if (state.ok() && !state->pipeline.continuation.prompt.empty() && !ways_after_end(*state, "").empty()) { program.out << "  " << printable(state->pipeline.continuation.prompt, 300) << "\n"; }
         for (const std::string& way : state.ok() ? ways_after_end(*state, result.task_id) : std::vector<std::string>()) { program.out << "  " << way << "\n"; }
     }
     program.out << "  journal: agentforge inspect " << result.task_id << "\n";
@@ -175,7 +174,8 @@ int tell(Program& program, Project& project, const PipelineResult& result, const
         program.out << (result.status == TaskStatus::paused && !result.error ? "Paused: " : "Not done: ") << result.task_id << ", " << (result.status == TaskStatus::paused && !result.error ? "" : std::string(to_string(result.status)) + " ") << "at stage " << result.current_stage << "\n";
         if (result.error) { program.err << "agentforge: " << printable_lines(result.error->to_string()) << "\n"; }
         const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos;
-        if (!told && (result.status == TaskStatus::paused || result.status == TaskStatus::failed)) {
+        const bool begins_anew = result.error && (result.error->code.starts_with("AF-EXT-") || result.error->code == "AF-ORCH-032");     // What it was given, and its template, stay as they are.
+        if (!told && !begins_anew && (result.status == TaskStatus::paused || result.status == TaskStatus::failed)) {
             program.out << "  go on with: agentforge resume " << result.task_id << "\n";
         }
         if (!result.error || result.error->remedy.find("agentforge inspect") == std::string::npos) {

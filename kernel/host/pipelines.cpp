@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "config/one_file.hpp"
 #include "host/definitions.hpp"
+#include "host/ready.hpp"
 #include "host/display.hpp"
 #include "host/plugins.hpp"
 #include "host/terminal.hpp"
@@ -94,9 +95,10 @@ int show_origins(Program& program, const Definitions& all, const std::string& na
     return 0;
 }
 
-/// Roles and plugins that a pipeline names and that there are not.
-std::vector<Error> missing_parts(const Definitions& all, const PluginRegistry& plugins, const PipelineTemplate& pipeline) {
+/// Roles and plugins that a pipeline names and that there are not, and what its stages would lack.
+std::vector<Error> missing_parts(const Definitions& all, const PluginRegistry& plugins, const PipelineTemplate& pipeline, const std::vector<StageOrigin>& origins) {
     std::vector<Error> problems;
+    if (const auto provided = check_stage_needs(plugins, pipeline, origins); !provided.ok()) { problems.push_back(provided.error()); }
     for (const StageTemplate& stage : pipeline.stages) {
         if (!plugins.has(PluginKind::stage, stage.executor)) {
             problems.push_back(Error{"AF-CLI-013", "stage `" + stage.name + "` is run by the stage `" + printable(stage.executor, 80) + "`, which no plugin provides", pipeline.source,
@@ -123,13 +125,13 @@ std::vector<Error> problems_of_pipelines(const Program& program, const Definitio
         const auto pipeline = check_pipeline_file(all.product.config + "/pipelines", (all.place.agentforge / "pipelines").string(),
                                                   (all.place.agentforge / "orchestration" / "pipeline.yaml").string(), file, all.contracts);
         if (!pipeline.ok()) { return {pipeline.error()}; }
-        return missing_parts(all, (*plugins)->registry, *pipeline);
+        return missing_parts(all, (*plugins)->registry, pipeline->pipeline, pipeline->origins);
     }
     std::vector<Error> problems;
     for (const std::string& name : all.pipelines.names()) {
         const auto pipeline = all.pipelines.get(name);
         if (!pipeline.ok()) { return {pipeline.error()}; }
-        for (Error& problem : missing_parts(all, (*plugins)->registry, *pipeline)) { problems.push_back(std::move(problem)); }
+        for (Error& problem : missing_parts(all, (*plugins)->registry, *pipeline, all.pipelines.origins(name))) { problems.push_back(std::move(problem)); }
     }
     return problems;
 }

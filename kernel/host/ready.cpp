@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/settings_schema.hpp"
+#include "config/template_checks.hpp"
 #include "config/verification.hpp"
 #include "gates/before.hpp"
 #include "git/configuration.hpp"
@@ -174,7 +175,16 @@ std::vector<std::string> roles_of(const StageTemplate& stage) {
     return roles;
 }
 
+Result<void> check_stage_needs(const PluginRegistry& plugins, const PipelineTemplate& pipeline, const std::vector<StageOrigin>& origins) {
+    const auto found = find_unprovided(pipeline, [&](const StageTemplate& stage) { return plugins.stage_needs(stage.executor, plugin_settings(stage.config)); });
+    if (!found) { return {}; }
+    const StageTemplate& stage = pipeline.stages[found->stage];
+    const std::string who = "stage " + stage.name + (stage.executor == stage.name ? std::string() : ", run by `" + ellipsis(stage.executor, 60) + "`,");
+    return unprovided_error(*found, who, found->stage < origins.size() ? origins[found->stage].where : pipeline.source);
+}
+
 Result<void> check_plugins(Project& project, const PipelineTemplate& pipeline) {
+    AF_CHECK(check_stage_needs(project.plugins(), pipeline, project.pipelines().origins(pipeline.name)));
     Result<void> first;
     check_each(project, pipeline, 0, true, [&first](Result<void> checked) {
         first = std::move(checked);

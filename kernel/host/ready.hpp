@@ -15,8 +15,11 @@ namespace agentforge::kernel {
 /// The roles that work in a stage: its reviewers, and its own.
 [[nodiscard]] std::vector<std::string> roles_of(const StageTemplate& stage);
 
+/// Whether each stage has what the code that runs it builds on, whatever its template says of prerequisites. Errors: AF-PIPE-020 with the place of the stage.
+[[nodiscard]] Result<void> check_stage_needs(const PluginRegistry& plugins, const PipelineTemplate& pipeline, const std::vector<StageOrigin>& origins);
+
 /// Whether everything of plugins that the stages need can be made: each is loaded and made, with its settings, as the task will do it.
-/// Errors: AF-PLUG-…, AF-CLI-013, AF-MCP-…, AF-COST-014, and those of `Project::model`; the first. `where` is the place in the pipeline's file where settings of a
+/// Errors: AF-PIPE-020, AF-PLUG-…, AF-CLI-013, AF-MCP-…, AF-COST-014, and those of `Project::model`; the first. `where` is the place in the pipeline's file where settings of a
 /// stage are wrong.
 [[nodiscard]] Result<void> check_plugins(Project& project, const PipelineTemplate& pipeline);
 /// The same for the stages from this one on, but for models. One error for each thing that cannot be had.

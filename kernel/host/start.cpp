@@ -86,6 +86,16 @@ Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::str
     return {};
 }
 
+/// Nobody is asked about a stage that does not run.
+Result<void> check_approvals_reached(const PipelineTemplate& pipeline, const Entry& entry, const StartArguments& arguments) {
+    const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
+    for (const std::string& name : arguments.approve) {
+        const std::string why = why_not_run(pipeline, entry, exit, *pipeline.index_of(name));
+        if (!why.empty()) { return Error{"AF-CLI-201", "nobody would be asked to approve stage `" + printable(name, 80) + "`: " + why, "--approve", "Name a stage that runs; `--dry-run` lists them", ErrorKind::invalid}; }
+    }
+    return {};
+}
+
 /// What a stage would miss later is said before a task exists: its plugin, its agents, their tools, their models.
 Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, const std::string& request) {
     AF_CHECK(check_sandbox(project.exec_helper(), project.place().root.string()));
@@ -327,6 +337,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     if (const auto ends = check_exit_point(*pipeline, arguments.exit_after); !ends.ok()) { return program.fail(ends.error()); }
     auto entry = entry_of_arguments(program, project, *pipeline, arguments);
     if (!entry.ok()) { return program.fail(entry.error()); }
+    if (const auto asked = check_approvals_reached(*pipeline, *entry, arguments); !asked.ok()) { return program.fail(asked.error()); }
     if (request.empty()) { request = "Write tests for the specification: " + title_of(*entry); }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
     if (const auto fit = surroundings_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
@@ -341,7 +352,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
         if (!other.ok()) { return program.fail(other.error()); }
         arguments.compare_to = *other;
     }
-    const auto iterated = iterated_stages(program, project, *pipeline, arguments);
+    const auto iterated = iterated_stages(program, project, *pipeline, *entry, arguments);
     if (!iterated.ok()) { return program.fail(iterated.error()); }
     const auto changed_files = uncommitted_changes(project);
     name_uncommitted_changes(program, changed_files, arguments.include_uncommitted);

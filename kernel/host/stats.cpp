@@ -37,11 +37,19 @@ struct ReworkSum {
     std::uint64_t gone = 0;
 };
 
-struct Found {
-    Statistics all;
-    std::map<std::string, Statistics> by_pipeline;
-    std::map<std::string, Statistics> by_model;
+struct Sums {
+    Statistics tasks;
     ReworkSum rework;
+};
+
+using Groups = std::map<std::string, Sums>;
+
+struct Found {
+    Sums all;
+    Groups by_pipeline;
+    Groups by_model;
+    std::size_t repositories = 0;       ///< Looked at.
+    std::size_t active = 0;             ///< With a task that has not ended.
     std::size_t unreadable = 0;
     std::set<std::string> told;         ///< Problems, each once.
 };
@@ -63,23 +71,26 @@ Result<std::optional<system_clock::time_point>> read_since(const std::string& te
 }
 
 void add_task(Program& program, const std::filesystem::path& root, const TaskCase& task, std::chrono::seconds within, Found& found) {
-    found.all.add(task);
-    found.by_pipeline[task.pipeline].add(task);
-    if (task.spend.calls + task.spend.lost > 0) { found.by_model[task.model].add(task); }
+    std::vector<Sums*> all{&found.all, &found.by_pipeline[task.pipeline]};
+    if (task.spend.calls + task.spend.lost > 0) { all.push_back(&found.by_model[task.model]); }
+    for (Sums* sums : all) { sums->tasks.add(task); }
     if (task.commit.empty() || !task.delivered) { return; }
-    found.rework.commits += 1;
     const auto rework = rework_of(root, task.base_tree, task.commit, within);
     if (!rework.ok()) { tell(program, rework.error(), found); }
-    if (!rework.ok() || !*rework) { return; }
-    found.rework.merged += 1;
-    found.rework.lines += (*rework)->lines;
-    found.rework.gone += (*rework)->gone;
+    const bool known = rework.ok() && rework->has_value();
+    for (Sums* sums : all) {
+        sums->rework.commits += 1;
+        sums->rework.merged += known ? 1 : 0;
+        sums->rework.lines += known ? (*rework)->lines : 0;
+        sums->rework.gone += known ? (*rework)->gone : 0;
+    }
 }
 
 Result<void> add_repository(Program& program, const std::filesystem::path& root, const StatsArguments& arguments, const std::optional<system_clock::time_point>& since, Found& found) {
     const TaskStore store(root / ".agentforge");
     AF_TRY(const TaskListing listing, store.list({}, 0));
     for (const Error& problem : listing.problems) { tell(program, problem, found); }
+    bool active = false;
     for (const TaskSummary& summary : listing.tasks) {
         const auto created = parse_time(summary.created_at);
         if (since && created.ok() && *created < *since) { continue; }
@@ -90,7 +101,10 @@ Result<void> add_repository(Program& program, const std::filesystem::path& root,
             continue;
         }
         add_task(program, root, *task, std::chrono::hours(24 * arguments.rework_days), found);
+        active = active || !task->ended;
     }
+    found.repositories += 1;
+    found.active += active ? 1 : 0;
     return {};
 }
 
@@ -100,14 +114,19 @@ json::value share_or_null(std::uint64_t part, std::uint64_t whole) {
     return found ? json::value(*found) : json::value(nullptr);
 }
 
-json::object sums_json(const Statistics& sums) {
-    return {{"tasks", sums.tasks}, {"delivered", sums.delivered}, {"ended", sums.ended}, {"escalated", sums.escalated}, {"escalation_rate", share_or_null(sums.escalated, sums.tasks)},
-            {"gates", sums.gates}, {"gates_passed", sums.gates_passed}, {"verification_pass_rate", share_or_null(sums.gates_passed, sums.gates)},
-            {"steps_per_delivered_task", number_or_null(median(sums.steps))}, {"tokens_per_delivered_task", number_or_null(median(sums.tokens))},
-            {"waited_for_people_ms", sums.people_ms}, {"tokens", sums.spend.tokens()}, {"estimated_cost_usd", static_cast<double>(sums.spend.cost_microusd) * 1e-6}, {"cost_known", sums.spend.cost_known()}};
+json::object rework_json(const ReworkSum& rework) {
+    return {{"delivered_commits", rework.commits}, {"in_head", rework.merged}, {"lines", rework.lines}, {"lines_changed", rework.gone}, {"rate", share_or_null(rework.gone, rework.lines)}};
 }
 
-json::array groups_json(const std::map<std::string, Statistics>& groups) {
+json::object sums_json(const Sums& found) {
+    const Statistics& sums = found.tasks;
+    return {{"tasks", sums.tasks}, {"delivered", sums.delivered}, {"completed", sums.completed}, {"ended", sums.ended}, {"escalated", sums.escalated}, {"escalation_rate", share_or_null(sums.escalated, sums.tasks)},
+            {"gates", sums.gates}, {"gates_passed", sums.gates_passed}, {"verification_pass_rate", share_or_null(sums.gates_passed, sums.gates)},
+            {"steps_per_delivered_task", number_or_null(median(sums.steps))}, {"tokens_per_delivered_task", number_or_null(median(sums.tokens))},
+            {"waited_for_people_ms", sums.people_ms}, {"waited_for_people_ms_per_ended_task", number_or_null(median(sums.people))}, {"rework", rework_json(found.rework)}, {"tokens", sums.spend.tokens()}, {"estimated_cost_usd", static_cast<double>(sums.spend.cost_microusd) * 1e-6}, {"cost_known", sums.spend.cost_known()}};
+}
+
+json::array groups_json(const Groups& groups) {
     json::array told;
     for (const auto& [name, sums] : groups) {
         json::object one{{"name", name}};
@@ -135,17 +154,25 @@ std::string median_of(const std::vector<std::uint64_t>& values) {
     return found ? std::to_string(*found) : "-";
 }
 
-void show_groups(std::ostream& out, const char* title, const std::map<std::string, Statistics>& groups) {
+std::string time_of(const std::vector<std::uint64_t>& values) {
+    const auto found = median(values);
+    return found ? human_duration(std::chrono::milliseconds(*found)) : "-";
+}
+
+void show_groups(std::ostream& out, const char* title, const Groups& groups) {
     if (groups.empty()) { return; }
-    out << fmt::format("\n  {:<28} {:>6} {:>10} {:>10} {:>9} {:>9} {:>11}  {}\n", title, "tasks", "delivered", "escalated", "verified", "steps", "tokens", "cost");
-    for (const auto& [name, sums] : groups) {
-        out << fmt::format("    {:<26} {:>6} {:>10} {:>10} {:>9} {:>9} {:>11}  {}\n", name.empty() ? "(not named)" : printable(name, 26), sums.tasks, percent(sums.delivered, sums.tasks),
-                           percent(sums.escalated, sums.tasks), percent(sums.gates_passed, sums.gates), median_of(sums.steps), median_of(sums.tokens), cost_of(sums.spend));
+    out << fmt::format("\n  {:<28} {:>6} {:>10} {:>10} {:>9} {:>7} {:>9} {:>9} {:>11}  {}\n", title, "tasks", "delivered", "escalated", "verified", "rework", "people", "steps", "tokens", "cost");
+    for (const auto& [name, found] : groups) {
+        const Statistics& sums = found.tasks;
+        out << fmt::format("    {:<26} {:>6} {:>10} {:>10} {:>9} {:>7} {:>9} {:>9} {:>11}  {}\n", name.empty() ? "(not named)" : printable(name, 26), sums.tasks, percent(sums.delivered, sums.tasks),
+                           percent(sums.escalated, sums.tasks), percent(sums.gates_passed, sums.gates), percent(found.rework.gone, found.rework.lines), time_of(sums.people), median_of(sums.steps), median_of(sums.tokens),
+                           cost_of(sums.spend));
     }
 }
 
 void show(std::ostream& out, const Found& found, const StatsArguments& arguments, system_clock::time_point now) {
-    const Statistics& sums = found.all;
+    const Statistics& sums = found.all.tasks;
+    const ReworkSum& rework = found.all.rework;
     out << sums.tasks << (sums.tasks == 1 ? " task" : " tasks") << (arguments.since.empty() ? "" : " since " + printable(arguments.since, 40)) << "\n";
     if (sums.tasks == 0) { return; }
     const auto line = [&out](const char* name, const std::string& value, const std::string& words) { out << fmt::format("  {:<14} {:>9}  {}\n", name, value, words); };
@@ -155,10 +182,12 @@ void show(std::ostream& out, const Found& found, const StatsArguments& arguments
     line("steps", median_of(sums.steps), "of a delivered task (the median)");
     line("tokens", median_of(sums.tokens), fmt::format("of a delivered task (the median); {} of all tasks", sums.spend.tokens()));
     line("cost", cost_of(sums.spend), sums.spend.cost_known() ? "of all tasks" : fmt::format("of all tasks; the price of {} of {} calls is not known", sums.spend.unpriced, sums.spend.calls + sums.spend.lost));
-    line("people", human_duration(std::chrono::milliseconds(sums.people_ms)), "that tasks waited for a person's answer");
-    line("rework", percent(found.rework.gone, found.rework.lines), fmt::format("{} of {} delivered lines were changed within {} days; HEAD contains {} of {} delivered commits", found.rework.gone, found.rework.lines,
-                                                                            arguments.rework_days, found.rework.merged, found.rework.commits));
-    line("a week", fmt::format("{:.1f}", static_cast<double>(sums.tasks) / weeks_of(sums, now)), "tasks");
+    line("people", time_of(sums.people), fmt::format("that an ended task waited for a person's answer (the median); {} of all tasks", human_duration(std::chrono::milliseconds(sums.people_ms))));
+    line("rework", percent(rework.gone, rework.lines), fmt::format("{} of {} delivered lines were changed within {} days; HEAD contains {} of {} delivered commits", rework.gone, rework.lines, arguments.rework_days, rework.merged,
+                                                                  rework.commits));
+    line("a week", fmt::format("{:.1f}", static_cast<double>(sums.completed) / weeks_of(sums, now)), fmt::format("completed tasks; {:.1f} were begun", static_cast<double>(sums.tasks) / weeks_of(sums, now)));
+    line("audit trail", percent(sums.tasks, sums.tasks + found.unreadable), fmt::format("{} of {} journals are whole, record by record", sums.tasks, sums.tasks + found.unreadable));
+    if (arguments.all) { line("repositories", std::to_string(found.active), fmt::format("of {} have a task under way", found.repositories)); }
     show_groups(out, "pipeline", found.by_pipeline);
     show_groups(out, "model", found.by_model);
 }
@@ -194,11 +223,15 @@ int run_stats(Program& program, const StatsArguments& arguments) {
     if (program.json_output) {
         json::object told = sums_json(found.all);
         told["since"] = *since ? json::value(format_time(**since)) : json::value(nullptr);
-        told["tasks_per_week"] = found.all.tasks == 0 ? 0.0 : static_cast<double>(found.all.tasks) / weeks_of(found.all, now);
+        const Statistics& sums = found.all.tasks;
+        told["tasks_per_week"] = sums.tasks == 0 ? 0.0 : static_cast<double>(sums.tasks) / weeks_of(sums, now);
+        told["completed_per_week"] = sums.tasks == 0 ? 0.0 : static_cast<double>(sums.completed) / weeks_of(sums, now);
+        told["audit_trail_completeness"] = share_or_null(sums.tasks, sums.tasks + found.unreadable);
+        told["repositories"] = found.repositories;
+        told["repositories_with_open_tasks"] = found.active;
         told["unreadable_tasks"] = found.unreadable;
         told["repositories_left_out"] = left_out;
-        told["rework"] = {{"days", arguments.rework_days}, {"delivered_commits", found.rework.commits}, {"in_head", found.rework.merged}, {"lines", found.rework.lines},
-                          {"lines_changed", found.rework.gone}, {"rate", share_or_null(found.rework.gone, found.rework.lines)}};
+        told["rework"].as_object()["days"] = arguments.rework_days;
         told["by_pipeline"] = groups_json(found.by_pipeline);
         told["by_model"] = groups_json(found.by_model);
         program.print_json(told);

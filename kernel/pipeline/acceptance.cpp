@@ -6,6 +6,7 @@
 #include <agentforge/artifact.hpp>
 
 #include "base/files.hpp"
+#include "base/plain_file.hpp"
 #include "base/yaml.hpp"
 #include "pipeline/acting_changes.hpp"
 #include "pipeline/artifact_files.hpp"
@@ -181,7 +182,7 @@ Result<json::array> Acceptance::answers_of(const json::object& artifact) const {
 
 Result<void> Acceptance::save_version(const std::string& version) {
     const std::filesystem::path root = task_.session->paths().root;
-    AF_TRY(const std::string bytes, read_file(root / task_.state().stage().artifact));
+    AF_TRY(const std::string bytes, read_plain_file(root, task_.state().stage().artifact));
     const std::filesystem::path file = root / artifact_version_file(task_.state().stage().artifact, version);
     AF_CHECK(write_file_atomic(file, bytes, Durability::synced));
     constexpr auto readable = std::filesystem::perms::owner_read | std::filesystem::perms::group_read | std::filesystem::perms::others_read;

@@ -698,8 +698,8 @@ private:
     /// What the model says of a test counts where the gate's run on this very tree shows it.
     Result<void> hand_back(const json::object& claim) {
         GateRequest request;
-        request.gate = exit_gate_;
-        if (exit_gate_ == gate_name::green) { AF_CHECK(measured_for_action(request, nullptr)); }
+        request.gate = hand_back_gate(session_.state().stage_template());
+        if (!request.gate.empty()) { AF_CHECK(measured_for_action(request, nullptr)); }
         AF_CHECK(hand_back_evidence(session_, workshop_, claim, tree_));
         return {};
     }

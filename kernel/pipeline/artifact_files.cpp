@@ -6,6 +6,8 @@
 
 #include <agentforge/artifact.hpp>
 
+#include "base/json_fields.hpp"
+#include "base/plain_file.hpp"
 #include "base/yaml.hpp"
 #include "journal/blobs.hpp"
 
@@ -13,19 +15,71 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Whether the file's artifact is the one of that hash. What cannot be known, because the blob is gone, is left to `audit verify`.
-bool holds(const std::filesystem::path& file, const BlobStore& blobs, const std::string& hash) {
-    const auto text = blobs.get(hash);
-    if (!text.ok()) { return true; }
-    auto written = parse_json(*text, "blob");
+constexpr YamlLimits limits{64UL << 20U, 4'000'000, 200};
+
+/// A file of the task that says what the journal says.
+struct TaskFile {
+    std::string name;               ///< Below the task's folder.
+    std::string hash;               ///< The blob of its artifact, or of its text; empty: only the journal counts.
+    bool must_be_there = false;
+    bool is_text = false;
+};
+
+/// Tests from outside are kept as they were given, one file each.
+void add_imported_files(const BlobStore& blobs, const ExternalInput& input, std::vector<TaskFile>& files) {
+    const auto text = blobs.get(input.hash);
+    const auto manifest = text.ok() ? parse_json(*text, "blob") : Result<json::value>(text.error());
+    if (!manifest.ok() || !manifest->is_object()) { return; }
+    for (const json::value& each : list_of(manifest->get_object(), "files")) {
+        if (!each.is_object() || text_of(each.get_object(), "blob").empty()) { continue; }
+        files.push_back({"external_inputs/" + input.name + "/" + text_of(each.get_object(), "path"), text_of(each.get_object(), "blob"), false, true});
+    }
+}
+
+std::vector<TaskFile> files_of(const BlobStore& blobs, const TaskState& state) {
+    std::vector<TaskFile> files;
+    for (const auto& [contract, input] : state.external_inputs) {
+        if (!input.artifact.empty()) { files.push_back({input.artifact, input.hash, true}); }
+        add_imported_files(blobs, input, files);
+    }
+    for (const StageState& stage : state.stages) {
+        if (stage.artifact.empty() || stage.artifact_hash.empty()) { continue; }
+        files.push_back({stage.artifact, stage.artifact_hash, true});
+        std::map<unsigned, std::string> versions;
+        for (const ShownVersion& shown : stage.history) {
+            versions[shown.version] = shown.artifact_hash;
+            for (const char* kind : {"_approval.yaml", "_feedback.yaml"}) { files.push_back({"iteration_history/" + stage.name + "/v" + std::to_string(shown.version) + kind, ""}); }
+        }
+        for (const auto& [version, hash] : versions) { files.push_back({artifact_version_file(stage.artifact, "v" + std::to_string(version)), hash}); }
+        if (stage.status == StageStatus::completed) { files.push_back({artifact_version_file(stage.artifact, "final"), stage.artifact_hash}); }
+    }
+    return files;
+}
+
+json::value without_envelope(json::object artifact) {
+    for (const std::string_view key : {"_artifact_meta", "_metadata"}) { artifact.erase(key); }
+    return artifact;
+}
+
+/// Whether the text is what the blob says. What cannot be known, because the blob is gone, is left to `audit verify`.
+bool says(const std::string& text, const TaskFile& file, const BlobStore& blobs) {
+    const auto kept = blobs.get(file.hash);
+    if (!kept.ok()) { return true; }
+    if (file.is_text) { return text == *kept; }
+    const auto written = parse_json(*kept, "blob");
     if (!written.ok() || !written->is_object()) { return true; }
-    for (const std::string_view key : {"_artifact_meta", "_metadata"}) { written->get_object().erase(key); }
-    const auto read = load_artifact(file);
-    const auto parts = read.ok() ? StageArtifact::from_json(*read) : Result<StageArtifact>(read.error());
-    if (!parts.ok()) { return false; }
+    const auto read = parse_yaml(text, file.name, limits);
+    if (!read.ok() || !read->value.is_object()) { return false; }
+    if (!StageArtifact::from_json(read->value.get_object()).ok()) { return false; }
     // Numbers as a file that was read again has them.
-    const auto again = parse_yaml(to_yaml(*written), "blob", YamlLimits{64UL << 20U, 4'000'000, 200});
-    return again.ok() && again->value == json::value(parts->data);
+    const auto again = parse_yaml(to_yaml(without_envelope(written->get_object())), "blob", limits);
+    return again.ok() && again->value == without_envelope(read->value.get_object());
+}
+
+bool differs(const TaskPaths& paths, const TaskFile& file, const BlobStore& blobs) {
+    const auto text = read_plain_file(paths.root, file.name);
+    if (!text.ok()) { return text.error().kind != ErrorKind::not_found || file.must_be_there; }
+    return !file.hash.empty() && !says(*text, file, blobs);
 }
 
 }  // namespace
@@ -38,29 +92,31 @@ std::string artifact_version_file(const std::string& artifact, const std::string
 std::vector<std::string> changed_artifact_files(const TaskPaths& paths, const TaskState& state) {
     const BlobStore blobs(paths.blobs());
     std::vector<std::string> changed;
-    for (const StageState& stage : state.stages) {
-        if (stage.artifact.empty() || stage.artifact_hash.empty()) { continue; }
-        const auto check = [&](const std::string& name, const std::string& hash, bool must_be_there) {
-            std::error_code error;
-            const bool there = std::filesystem::exists(paths.root / name, error);
-            if (there ? !holds(paths.root / name, blobs, hash) : must_be_there) { changed.push_back(name); }
-        };
-        check(stage.artifact, stage.artifact_hash, true);
-        std::map<unsigned, std::string> versions;
-        for (const ShownVersion& shown : stage.history) { versions[shown.version] = shown.artifact_hash; }
-        for (const auto& [version, hash] : versions) { check(artifact_version_file(stage.artifact, "v" + std::to_string(version)), hash, false); }
-        if (stage.status == StageStatus::completed) { check(artifact_version_file(stage.artifact, "final"), stage.artifact_hash, false); }
+    for (const TaskFile& file : files_of(blobs, state)) {
+        if (differs(paths, file, blobs)) { changed.push_back(file.name); }
     }
     return changed;
 }
 
 Result<void> check_artifact_files(const TaskPaths& paths, const TaskState& state) {
+    AF_CHECK(check_files_are_own(paths, state));
     const std::vector<std::string> changed = changed_artifact_files(paths, state);
     if (changed.empty()) { return {}; }
     std::string names;
     for (const std::string& name : changed) { names += (names.empty() ? "" : ", ") + name; }
-    return Error{"AF-ORCH-051", "artifacts of task " + state.task_id + " were changed on disk since they were accepted, or are gone: " + names, paths.root.string(),
-                 "put the files back (the journal's blobs have their content); to have an artifact otherwise, say so: agentforge continue " + state.task_id + " --revise", ErrorKind::conflict};
+    return Error{"AF-ORCH-051", "artifacts of task " + state.task_id + " were changed on disk since they were accepted: " + names, paths.root.string(),
+                 "remove these files: `agentforge continue " + state.task_id + "` writes them anew from the journal; to have an artifact otherwise, have it revised then (--revise)", ErrorKind::conflict};
+}
+
+Result<void> check_files_are_own(const TaskPaths& paths, const TaskState& state) {
+    const BlobStore blobs(paths.blobs());
+    for (const TaskFile& file : files_of(blobs, state)) {
+        const auto instead = what_is_no_plain_file(paths.root, file.name);
+        if (!instead) { continue; }
+        return Error{"AF-ORCH-077", "a file of task " + state.task_id + " was replaced: " + file.name + " is " + *instead + ", which is not followed", (paths.root / file.name).string(),
+                     "remove what is there (find out who put it there), then go on: what counts is in the journal, and the file is written anew", ErrorKind::conflict};
+    }
+    return {};
 }
 
 }  // namespace agentforge::kernel

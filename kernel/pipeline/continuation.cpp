@@ -55,7 +55,7 @@ Result<records::Extension> extension_of(const TaskState& state, const std::funct
         next_pipeline = state.pipeline.continuation.next_pipeline;
         if (next_pipeline.empty()) {
             return Error{"AF-ORCH-052", "nothing follows stage `" + state.stage().name + "` of pipeline " + state.pipeline.name + ", and its template names no pipeline that continues it", "task " + state.task_id,
-                         "start a new task, or name one in the template: continuation: {next_pipeline: …}", ErrorKind::invalid};
+                         "start a new task; those that begin after their template names one (continuation: {next_pipeline: …}) can go on", ErrorKind::invalid};
         }
         AF_TRY(const PipelineTemplate next, pipelines(next_pipeline));
         const auto joint = joint_in(next, state);
@@ -94,7 +94,7 @@ Result<void> check_artifacts_again(const TaskSession& session, const ContractSet
         const ContractVerdict verdict = contract.validate(*artifact, rules);
         if (verdict.valid()) { continue; }
         return Error{"AF-ORCH-054", "the artifact of stage `" + stage.name + "` no longer satisfies its contract " + contract.name() + ": " + verdict.messages().front(), stage.artifact,
-                     "the contract changed since (" + contract.source() + "); begin anew, or have the artifact revised: agentforge continue " + state.task_id + " --revise", ErrorKind::conflict};
+                     "the contract changed since: put back what it said (" + contract.source() + "), or begin anew", ErrorKind::conflict};
     }
     return {};
 }
@@ -123,6 +123,8 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
     if (!state.delivery.empty() || !state.commit.empty()) {
         return Error{"AF-ORCH-050", "task " + id + " has delivered its change", "", "start a new task for what is to come; `agentforge rebase " + id + "` puts the change on a newer base", ErrorKind::conflict};
     }
+    AF_CHECK(check_files_are_own(session->paths(), state));
+    AF_CHECK(session->write_missing_artifacts());
     AF_CHECK(check_artifacts_again(*session, setup_.services.contracts));
     records::TaskContinued continued{.revise = options.revise, .freshness = {}};
     if (!options.revise) {

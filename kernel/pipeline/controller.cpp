@@ -3,13 +3,14 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "pipeline/artifact_files.hpp"
 #include "pipeline/process_requests.hpp"
 #include "pipeline/task_run.hpp"
 
 namespace agentforge::kernel {
 
 json::object plugin_settings(json::object config) {
-    for (const std::string_view key : {"exit_gate", "exit_criteria", "verify_edits", "violation"}) { config.erase(key); }
+    for (const std::string_view key : {"exit_gate", "exit_criteria", "verify_edits", "hand_back_gate", "violation"}) { config.erase(key); }
     return config;
 }
 
@@ -117,6 +118,8 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
 Result<PipelineResult> PipelineController::resume(std::string_view task_id, std::string_view guidance) {
     if (!guidance.empty()) { AF_CHECK(check_guidance(guidance)); }
     AF_TRY(auto session, TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
+    AF_CHECK(check_files_are_own(session->paths(), session->state()));
+    if (!is_terminal(session->state().status)) { AF_CHECK(session->write_missing_artifacts()); }
     return TaskRun(setup_, std::move(session), guidance).drive();
 }
 

@@ -8,6 +8,7 @@
 #include "base/yaml.hpp"
 #include "config/template_checks.hpp"
 #include "journal/blobs.hpp"
+#include "pipeline/artifact_files.hpp"
 #include "tools/arguments_check.hpp"
 
 namespace agentforge::kernel {
@@ -17,6 +18,16 @@ namespace {
 bool reads_as(const json::object& read, const json::value& value) {
     const auto written = parse_yaml(to_yaml(value), "what was shown", YamlLimits{64UL << 20U, 4'000'000, 200});
     return written.ok() && written->value == json::value(read);
+}
+
+/// Of a task that shows nothing: how something of it can be seen or decided.
+std::string way_to_see(const TaskState& state) {
+    const std::string& id = state.task_id;
+    const bool delivered = !state.commit.empty() || !state.delivery.empty();
+    if (state.status == TaskStatus::completed && !delivered) { return "it has ended: `agentforge continue " + id + " --revise` shows its last artifact again"; }
+    if (delivered) { return "it has ended: `agentforge diff " + id + "` shows what it delivered"; }
+    if (state.status == TaskStatus::aborted) { return "it has ended for good; start a new task"; }
+    return "`agentforge status " + id + "` says what it waits for";
 }
 
 }  // namespace
@@ -86,7 +97,13 @@ Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& st
     return MoreStages{std::move(extension), std::move(freshness)};
 }
 
-Result<void> check_may_end(const TaskState& state) { return is_last(state) ? Result<void>() : check_exit_point(state.pipeline, state.stage().name); }
+Result<void> check_may_end(const TaskState& state) {
+    auto may = is_last(state) ? Result<void>() : check_exit_point(state.pipeline, state.stage().name);
+    if (may.ok()) { return may; }
+    Error error = may.error();
+    error.remedy = "approve it without ending there: agentforge approve " + state.task_id;
+    return error;
+}
 
 Result<void> check_feedback(std::string_view feedback) {
     if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
@@ -121,8 +138,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
                      "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict};
     }
     if (id.empty()) {
-        return Error{"AF-ORCH-043", "task " + std::string(task_id) + " is " + std::string(to_string(state.status)) + " and shows nothing to approve", "",
-                     "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict};
+        return Error{"AF-ORCH-043", "task " + std::string(task_id) + " is " + std::string(to_string(state.status)) + " and shows nothing to approve", "", way_to_see(state), ErrorKind::conflict};
     }
     const std::string& hash = action ? state.action->hash : state.approval->artifact_hash;
     if (decision.hash && (decision.hash->size() < 6 || !hash.starts_with(*decision.hash))) {
@@ -130,6 +146,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
                      "look at it with `agentforge escalations show " + id + "`, and decide on that (at least 6 characters of its hash)", ErrorKind::conflict};
     }
     if (const auto there = setup_.escalations.approval(id); !there.ok() && there.error().kind == ErrorKind::not_found) { return setup_.escalations.lost(id, task_id); }
+    AF_CHECK(check_files_are_own(setup_.store.paths(task_id), state));
     if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (action && (!decision.decision.empty() || !decision.issues.empty())) {

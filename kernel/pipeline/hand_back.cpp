@@ -323,7 +323,7 @@ Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session,
     const TaskState& state = session.state();
     const std::string to = text_of(claim, "to");
     const auto stage = stage_handed_back_to(state, to);
-    if (exit_gate(state.stage_template()) != gate_name::green || !stage || state.red_tree.empty()) {
+    if (hand_back_gate(state.stage_template()).empty() || !stage || state.red_tree.empty()) {
         return refused("stage `" + state.stage().name + "` has no earlier stage `" + to + "` whose work it tries", "hand in the work without hand_back");
     }
     const auto measured = state.gates.find(gate_name::green);

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/skip_condition.hpp"
+#include "config/template_checks.hpp"
 #include "contracts/form.hpp"
 #include "contracts/names.hpp"
 #include "pipeline/measure.hpp"
@@ -33,6 +34,16 @@ const ExternalArtifact* external_named(const PipelineTemplate& pipeline, std::st
     return nullptr;
 }
 
+/// What the task of an artifact that it has not yet can do for it.
+std::string way_to_artifact(const TaskState& state, std::string_view contract) {
+    const bool follows = std::any_of(state.pipeline.stages.begin() + static_cast<std::ptrdiff_t>(state.stage_index), state.pipeline.stages.end(), [&](const StageTemplate& stage) { return makes(stage, contract); });
+    if (!follows || state.status == TaskStatus::aborted) { return "Name another task: no stage that is left to this one makes it"; }
+    const std::string waits(state.waiting_for());
+    if (waits == "approval") { return "Approve what it shows (`agentforge approve " + state.task_id + "`), or name another task"; }
+    if (!waits.empty()) { return "Answer what it waits for (`agentforge status " + state.task_id + "` shows it), or name another task"; }
+    return std::string("Let it go on until it has one (`agentforge ") + (state.status == TaskStatus::completed ? "continue " : "resume ") + state.task_id + "`), or name another task";
+}
+
 /// A line for each field. A named rule that says again what the schema says of a place is left out.
 Error refused_artifact(const std::string& shown, const Contract& contract, const ContractVerdict& verdict, const std::function<std::string(const std::string&)>& place) {
     const auto is_rule = [&](const ContractViolation& each) { return std::ranges::find(contract.rules(), each.rule) != contract.rules().end(); };
@@ -52,6 +63,8 @@ json::object without_kernels_part(const Contract& contract, json::object artifac
     contract.fill_measured(artifact, {});
     return with_defaults(contract, std::move(artifact));
 }
+
+std::string quoted(const std::string& contract) { return std::string(article_for(contract)) + " `" + contract + "`"; }
 
 bool is_left_out(const fs::path& path) {
     const std::string name = path.filename().string();
@@ -77,7 +90,8 @@ bool takes_from(const ExternalArtifact& external, std::string_view source) {
 }
 
 std::string option_for(const ExternalArtifact& external, const std::string& name) {
-    if (external.contract == contract_name::specification) { return takes_from(external, from_user) ? "--from-spec FILE or --from-task TASK" : "--from-task TASK"; }
+    if (!takes_from(external, from_user)) { return "--from-task TASK"; }
+    if (external.contract == contract_name::specification) { return takes_from(external, from_task) ? "--from-spec FILE or --from-task TASK" : "--from-spec FILE"; }
     if (external.contract == contract_name::test_suite) { return "--from-tests FOLDER"; }
     return "--external " + name + "=FILE";
 }
@@ -86,7 +100,7 @@ Result<void> check_given(const PipelineTemplate& pipeline, const std::vector<Imp
     const auto given = [&](std::string_view name) { return std::ranges::any_of(imports, [&](const Import& each) { return each.name == name; }); };
     const auto missing = [&](const std::string& who, const std::string& name) {
         const ExternalArtifact* external = external_named(pipeline, name);
-        return Error{"AF-EXT-003", who + " needs a `" + (external == nullptr ? name : external->contract) + "` from outside, and none was given", pipeline.source,
+        return Error{"AF-EXT-003", who + " needs " + quoted(external == nullptr ? name : external->contract) + " from outside, and none was given", pipeline.source,
                      "Give it: " + (external == nullptr ? "--external " + name + "=FILE" : option_for(*external, name)), ErrorKind::invalid};
     };
     std::set<std::string> seen;
@@ -114,25 +128,22 @@ Result<std::size_t> known_stage(const PipelineTemplate& pipeline, const std::str
     return Error{"AF-ORCH-041", "pipeline `" + pipeline.name + "` has no stage `" + ellipsis(name, 80) + "` " + std::string(what), "", near.empty() ? "Name one of its stages" : "Did you mean `" + near + "`?", ErrorKind::not_found};
 }
 
-/// Each stage that is left to run has what it builds on.
+/// Each stage that is left to run has what it builds on, whatever conditions hold.
 Result<void> check_provided(const PipelineTemplate& pipeline, const Entry& entry, std::size_t first, std::size_t last) {
-    std::set<std::string> there;
-    for (const Import& each : entry.imports) { there.insert(each.contract); }
-    const auto imported = there;
-    for (std::size_t index = first; index <= last; ++index) {
-        const StageTemplate& stage = pipeline.stages[index];
-        const bool skipped = imported.contains(stage.contract) || std::ranges::find(entry.left_out, stage.name) != entry.left_out.end();
-        if (skipped) { continue; }
-        for (const std::string& contract : stage.prerequisites) {
-            if (there.contains(contract)) { continue; }
-            const auto external = std::ranges::find_if(pipeline.accepts_external, [&](const auto& each) { return each.second.contract == contract; });
-            return Error{"AF-EXT-006", "stage `" + stage.name + "` builds on a `" + contract + "`, and no stage that runs before it makes one", pipeline.source,
-                         external == pipeline.accepts_external.end() ? "Begin with an earlier stage, or leave none out" : "Begin with an earlier stage, or give it: " + option_for(external->second, external->first),
-                         ErrorKind::invalid};
-        }
-        there.insert(stage.contract);
+    Beginning beginning;
+    for (const Import& each : entry.imports) {
+        beginning.names.insert(each.name);
+        beginning.contracts.insert(each.contract);
     }
-    return {};
+    beginning.left_out = {entry.left_out.begin(), entry.left_out.end()};
+    beginning.first = first;
+    beginning.last = last;
+    const auto found = find_unprovided(pipeline, [](const StageTemplate& stage) { return stage.prerequisites; }, beginning);
+    if (!found) { return {}; }
+    const auto external = std::ranges::find_if(pipeline.accepts_external, [&](const auto& each) { return each.second.contract == found->contract; });
+    return Error{"AF-EXT-006", "stage `" + pipeline.stages[found->stage].name + "` builds on " + quoted(found->contract) + ", and no stage that runs before it makes one", pipeline.source,
+                 external == pipeline.accepts_external.end() ? "Begin with an earlier stage, or leave none out" : "Begin with an earlier stage, or give it: " + option_for(external->second, external->first),
+                 ErrorKind::invalid};
 }
 
 /// Below the task's folder.
@@ -157,6 +168,17 @@ Result<std::vector<ImportedFile>> files_of_manifest(const json::value& manifest,
         files.push_back({text_of(each.get_object(), "path"), std::move(content)});
     }
     return files;
+}
+
+/// A task that begins or ends at a stage runs it.
+Result<void> check_ends_by_itself(const PipelineTemplate& pipeline, const Entry& entry, const StageTemplate& last) {
+    const auto is_left_out = [&](const std::string& name) { return std::ranges::find(entry.left_out, name) != entry.left_out.end(); };
+    const auto refused = [&](std::string message, std::string remedy) { return Error{"AF-EXT-006", std::move(message), pipeline.source, std::move(remedy), ErrorKind::invalid}; };
+    if (!entry.stage.empty() && is_left_out(entry.stage)) { return refused("the task would begin at stage `" + entry.stage + "`, which is to be left out (--without)", "Begin with a later stage, or take --without " + entry.stage + " out"); }
+    if (is_left_out(last.name)) { return refused("the task would end with stage `" + last.name + "`, which is to be left out (--without)", "End with an earlier stage (--through STAGE), or take --without " + last.name + " out"); }
+    const auto given = std::ranges::find(entry.imports, last.contract, &Import::contract);
+    if (given == entry.imports.end() || !given->files.empty()) { return {}; }
+    return refused("the task would end with stage `" + last.name + "`, which does not run: its " + last.contract + " was given", "End with a later stage, or do not give it");
 }
 
 }  // namespace
@@ -203,7 +225,7 @@ Result<Import> import_from_task(const ContractSet& contracts, std::string name, 
     }
     if (hash.empty()) {
         return Error{"AF-EXT-004", "task " + task_id + " has no accepted `" + contract_name + "`: it is " + std::string(to_string(state.status)) + " at stage `" + state.stage().name + "` of pipeline `" + state.pipeline.name + "`",
-                     "task " + task_id, "Let it go on until it has one (`agentforge resume " + task_id + "`), or name another task", ErrorKind::not_found};
+                     "task " + task_id, way_to_artifact(state, contract_name), ErrorKind::not_found};
     }
     AF_TRY(const std::string text, BlobStore(tasks.paths(task_id).blobs()).get(hash));
     AF_TRY(const json::value value, parse_json(text, "blob " + hash));
@@ -274,6 +296,7 @@ Result<Entry> settle_entry(const PipelineTemplate& pipeline, std::vector<Import>
         return Error{"AF-EXT-010", "stage `" + name + "` of pipeline `" + pipeline.name + "` cannot be left out", pipeline.source, "Only a stage whose template says `required: false` can", ErrorKind::invalid};
     }
     AF_TRY(const std::size_t last, known_stage(pipeline, request.exit.empty() ? pipeline.exit_stage : request.exit, "to end with"));
+    AF_CHECK(check_ends_by_itself(pipeline, entry, pipeline.stages[last]));
     if (last < first) {
         return Error{"AF-EXT-006", "the task would begin at stage `" + pipeline.stages[first].name + "` and end before it, at `" + pipeline.stages[last].name + "`", pipeline.source, "End with that stage or a later one", ErrorKind::invalid};
     }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/machine.hpp"
 
+#include <algorithm>
+
+#include "base/text.hpp"
 #include "config/gate_names.hpp"
 
 namespace agentforge::kernel {
@@ -16,7 +19,7 @@ std::string retries_used(const StageState& stage) {
 std::uint64_t spent_ms(const TaskState& state) {
     std::uint64_t total = 0;
     for (const StageState& stage : state.stages) { total += stage.duration_ms; }
-    return total;
+    return total - std::min(total, state.spent_before_ms);
 }
 
 /// A contract that the stage builds on and that no stage has produced and nobody has brought, or empty.
@@ -49,7 +52,7 @@ Effect enter(const TaskState& state) {
                                            std::to_string(state.pipeline.timeout.count() / 1000) + " s"};
     }
     if (const std::string contract = missing_prerequisite(state); !contract.empty()) {
-        return FailTask{"AF-ORCH-032", "stage `" + stage.name + "` builds on a `" + contract + "`, and no completed stage has made one"};
+        return FailTask{"AF-ORCH-032", "stage `" + stage.name + "` builds on " + std::string(article_for(contract)) + " `" + contract + "`, and no completed stage has made one"};
     }
     return StartStage{};
 }

@@ -124,7 +124,19 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const F
 }
 
 Result<void> TaskSession::write_artifacts() const {
+    return write_artifacts([](const std::filesystem::path&) { return true; });
+}
+
+Result<void> TaskSession::write_missing_artifacts() const {
+    return write_artifacts([](const std::filesystem::path& file) {
+        std::error_code error;
+        return std::filesystem::symlink_status(file, error).type() == std::filesystem::file_type::not_found;
+    });
+}
+
+Result<void> TaskSession::write_artifacts(const std::function<bool(const std::filesystem::path& file)>& wanted) const {
     for (const auto& [contract, input] : state_.external_inputs) {
+        if (!wanted(paths_.root / input.artifact)) { continue; }
         AF_TRY(auto data, artifact_in(input.hash, input.artifact));
         const std::filesystem::path file = paths_.root / input.artifact;
         AF_CHECK(make_directories(file.parent_path()));
@@ -132,6 +144,7 @@ Result<void> TaskSession::write_artifacts() const {
     }
     for (std::size_t index = 0; index < state_.stages.size(); ++index) {
         const StageState& stage = state_.stages[index];
+        if (stage.artifact.empty() || !wanted(paths_.root / stage.artifact)) { continue; }
         AF_TRY(auto data, artifact(stage.name));
         if (!data) { continue; }
         StageArtifact envelope;

@@ -94,6 +94,8 @@ public:
     [[nodiscard]] Result<std::optional<json::object>> test_suite() const;
     /// One of them; empty where there is none.
     [[nodiscard]] Result<std::optional<json::object>> artifact_of(std::string_view contract) const;
+    /// Writes the artifact files that the state names and that are not there, from their blobs.
+    [[nodiscard]] Result<void> write_missing_artifacts() const;
 
 private:
     TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor);
@@ -107,6 +109,7 @@ private:
                                                                    const std::function<Result<std::unique_ptr<TaskSession>>(const TaskPaths& paths)>& begin);
     /// The artifact files that the state names, from their blobs.
     [[nodiscard]] Result<void> write_artifacts() const;
+    [[nodiscard]] Result<void> write_artifacts(const std::function<bool(const std::filesystem::path& file)>& wanted) const;
     void fold_again();
     /// For the next opener (task/folded_journal.hpp).
     void keep_snapshot_when_due();

@@ -227,7 +227,7 @@ private:
 
     Error expired_error() const {
         return Error{"AF-ORCH-002", "stage `" + stage_ + "` used up its " + std::to_string(clock_.limit().count() / 1000) + " s", "stage " + stage_,
-                     "raise the stage's timeout_seconds in the pipeline template", ErrorKind::timeout};
+                     "`agentforge resume` gives it as long again; for tasks to come, raise the stage's timeout_seconds in the pipeline template", ErrorKind::timeout};
     }
 
     Error mismatch(unsigned call, std::string_view name, const std::string& hash, const Known& known) const {

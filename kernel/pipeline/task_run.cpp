@@ -9,7 +9,13 @@
 #include "plugins/call_mark.hpp"
 
 namespace agentforge::kernel {
+
 namespace {
+
+std::string way_after_end(const TaskState& state) {
+    const bool may_go_on = state.status == TaskStatus::completed && state.commit.empty() && state.delivery.empty();
+    return may_go_on ? "`agentforge continue " + state.task_id + "` goes on with it; or start a new task" : "start a new task";
+}
 
 bool takes_time(const Effect& effect) {
     return std::holds_alternative<effect::StartStage>(effect) || std::holds_alternative<effect::RunStage>(effect) || std::holds_alternative<effect::ReviewStage>(effect);
@@ -65,7 +71,7 @@ Result<void> TaskRun::check_heard() const {
     return Error{"AF-ORCH-049",
                  waiting_for.empty() ? "task " + id + " has ended (" + std::string(to_string(task_.state().status)) + "): no model would hear what you say"
                                      : "task " + id + " waits for your " + (waiting_for == "escalation" ? "answer" : "decision") + ", and goes on with that",
-                 "", waiting_for.empty() ? "start a new task" : "`agentforge status " + id + "` says what it waits for and how to answer", ErrorKind::conflict};
+                 "", waiting_for.empty() ? way_after_end(task_.state()) : "`agentforge status " + id + "` says what it waits for and how to answer", ErrorKind::conflict};
 }
 
 Result<void> TaskRun::begin_or_resume() {

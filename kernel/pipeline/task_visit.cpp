@@ -111,7 +111,7 @@ Result<std::shared_ptr<Stage>> TaskRun::load_stage(StageHost& host) {
 Error TaskRun::overdue(StageHost& host) const {
     return Error{"AF-ORCH-002",
                  "stage `" + task_.stage_name() + "` used up its " + std::to_string(host.stage_clock().limit().count() / 1000) + " s",
-                 "stage " + task_.stage_name(), "raise the stage's timeout_seconds in the pipeline template", ErrorKind::timeout};
+                 "stage " + task_.stage_name(), "`agentforge resume` gives it as long again; for tasks to come, raise the stage's timeout_seconds in the pipeline template", ErrorKind::timeout};
 }
 
 TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {

@@ -18,7 +18,11 @@
 
 namespace agentforge::kernel {
 
-struct ManifestEntry { PluginKind kind{}; std::string name; };
+struct ManifestEntry {
+    PluginKind kind{};
+    std::string name;
+    std::vector<std::string> needs = {};    ///< Of a stage: contracts of which an earlier stage must have made an artifact.
+};
 
 /// By whose choice a plugin is in reach.
 enum class PluginSource : unsigned char { product = 1, user, project };
@@ -128,6 +132,8 @@ public:
     [[nodiscard]] bool has(PluginKind kind, std::string_view name) const;
     /// Stages that are data, with what people read about them.
     [[nodiscard]] std::map<std::string, std::string> described_stages() const;
+    /// The contracts of which an earlier stage must have made an artifact: what the settings say under `needs`, else the manifest.
+    [[nodiscard]] std::vector<std::string> stage_needs(std::string_view name, const json::object& config) const;
     /// The plugin that provides a name; null where none does. Valid as long as the registry.
     [[nodiscard]] const PluginManifest* owner(PluginKind kind, std::string_view name) const;
 

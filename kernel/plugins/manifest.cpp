@@ -146,7 +146,7 @@ private:
             const std::string place = "provides[" + std::to_string(entries.size()) + "]";
             if (!element.is_object()) { return wrong(place, "an object with `kind` and `name`", json::serialize(element)); }
             const std::string prefix = place + ".";
-            AF_CHECK(only(element.get_object(), {"kind", "name"}, prefix));
+            AF_CHECK(only(element.get_object(), {"kind", "name", "needs"}, prefix));
             AF_TRY(const std::string kind_text, text(element.get_object(), "kind", prefix));
             const auto kind = kind_of(kind_text);
             if (!kind) { return wrong(prefix + "kind", "stage, tool, llm or escalation", kind_text); }
@@ -155,9 +155,23 @@ private:
             for (const ManifestEntry& other : entries) {
                 if (other.kind == *kind && other.name == name) { return wrong(prefix + "name", "named once for its kind", name + " a second time"); }
             }
-            entries.push_back({*kind, std::move(name)});
+            AF_TRY(std::vector<std::string> needed, needs(element.get_object(), *kind, prefix));
+            entries.push_back({*kind, std::move(name), std::move(needed)});
         }
         return entries;
+    }
+
+    Result<std::vector<std::string>> needs(const json::object& entry, PluginKind kind, const std::string& prefix) const {
+        std::vector<std::string> contracts;
+        const json::value* value = entry.if_contains("needs");
+        if (value == nullptr) { return contracts; }
+        const Error not_contracts = wrong(prefix + "needs", "a list of contracts, of a stage alone", json::serialize(*value));
+        if (kind != PluginKind::stage || !value->is_array()) { return not_contracts; }
+        for (const json::value& contract : value->get_array()) {
+            if (!contract.is_string() || !is_name(std::string(contract.get_string()))) { return not_contracts; }
+            contracts.emplace_back(contract.get_string());
+        }
+        return contracts;
     }
 
     std::string path_;

@@ -551,6 +551,19 @@ std::map<std::string, std::string> PluginRegistry::described_stages() const {
     return described;
 }
 
+std::vector<std::string> PluginRegistry::stage_needs(std::string_view name, const json::object& config) const {
+    const State::Provider found = state_->provider(PluginKind::stage, name, config);
+    if (found.manifest == nullptr) { return {}; }
+    const json::value* said = found.settings.if_contains("needs");
+    if (said != nullptr && said->is_array()) {
+        std::vector<std::string> contracts;
+        for (const json::value& contract : said->get_array()) { if (contract.is_string()) { contracts.emplace_back(contract.get_string()); } }
+        return contracts;
+    }
+    const auto entry = std::ranges::find_if(found.manifest->provides, [&](const ManifestEntry& each) { return each.kind == PluginKind::stage && each.name == found.name; });
+    return entry == found.manifest->provides.end() ? std::vector<std::string>() : entry->needs;
+}
+
 const PluginManifest* PluginRegistry::owner(PluginKind kind, std::string_view name) const {
     return state_->provider(kind, name, {}).manifest;
 }

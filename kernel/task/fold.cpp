@@ -124,6 +124,11 @@ Result<void> Fold::on(const records::TaskResumed& resumed) {
         state_.stage().heals = 0;
         state_.stage().reviews = 0;
     }
+    if (state_.status == TaskStatus::failed && state_.error_code == "AF-ORCH-002") {
+        // It has its time once more: the template, which says how much that is, stays as it is.
+        state_.spent_before_ms = 0;
+        for (const StageState& stage : state_.stages) { state_.spent_before_ms += stage.duration_ms; }
+    }
     if (state_.status == TaskStatus::running) { state_.died_running = true; }
     const bool waits = state_.progress == StageProgress::escalated || state_.progress == StageProgress::approving || (state_.action && !state_.action->id.empty());
     if (!waits) { state_.status = TaskStatus::running; }

@@ -300,6 +300,7 @@ struct TaskState {
     std::optional<OpenEscalation> escalation;
     std::optional<OpenApproval> approval;
     std::optional<OpenAction> action;
+    std::uint64_t spent_before_ms = 0;              ///< Of the stages' time, what was over when a person last resumed the task after its pipeline's time had run out.
     std::uint64_t actions_asked = 0;                ///< Of the whole task; numbers what a person is asked.
     std::string updated_at;
     std::string completed_at;

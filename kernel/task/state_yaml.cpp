@@ -383,6 +383,7 @@ json::object to_json_without_template(const TaskState& state) {
     if (!state.imports_due.empty()) { result["imports_due"] = to_array(state.imports_due); }
     // What few tasks have is left out of those that have it not.
     if (!state.iterate_stages.empty()) { result["iterate_stages"] = to_array(state.iterate_stages); }
+    if (state.spent_before_ms > 0) { result["spent_before_ms"] = state.spent_before_ms; }
     if (!state.user_exit.empty()) { result["user_exit"] = state.user_exit; }
     if (!state.exit_type.empty()) { result["exit_type"] = state.exit_type; }
     if (state.continuations != 0) { result["continuations"] = state.continuations; }
@@ -459,6 +460,7 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         const auto iterate = fields.texts("iterate_stages");
         state.iterate_stages = {iterate.begin(), iterate.end()};
     }
+    state.spent_before_ms = fields.number_or("spent_before_ms", 0);
     state.user_exit = fields.text_or("user_exit", "");
     state.exit_type = fields.text_or("exit_type", "");
     state.continuations = static_cast<unsigned>(fields.number_or("continuations", 0));

@@ -98,8 +98,7 @@ const scenarios = {
     await go("task/" + world.delivered + "/phase/green", "Phase GREEN");
     for (const words of ["Exit criteria", "✓ passed", "Files touched", "textkit/slug.py", "Artifacts of this phase"]) assert.ok((await main()).includes(words), "phase: " + words);
     await go("task/" + world.delivered + "/steps", " steps");
-    const total = await page.locator("ol.timeline > li").count();
-    assert.ok(total > 15, "steps: " + total);
+    await page.waitForFunction(() => document.querySelectorAll("ol.timeline > li").length > 15);     // Those of the phase, which were there before, are fewer.
     const edit = page.locator("ol.timeline a", { hasText: "slug.py" }).first();
     assert.match(await edit.textContent(), /Step #\d+.*slug\.py.*success: /);
     await page.locator("ol.timeline a", { hasText: /edit_file|write_file/ }).first().click();
@@ -288,6 +287,27 @@ const scenarios = {
     await page.getByText("The task goes on.").waitFor({ timeout: 60000 });
     await page.getByRole("button", { name: /Abort task/ }).click({ timeout: 60000 });
     await page.getByText("✗ aborted").waitFor({ timeout: 60000 });
+  },
+
+  async extend() {
+    await begin();
+    page.on("dialog", (dialog) => dialog.accept());
+    await go("task/" + world.shown, "is ready for your approval");
+    await page.getByLabel("End after").selectOption("red");
+    const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/extend")), page.getByRole("button", { name: "Approve and extend" }).click()]);
+    assert.match(JSON.parse(asked.postData()).hash, /^[0-9a-f]{32,}$/);
+    await page.getByText("Approved. The task goes on.").waitFor({ timeout: 60000 });
+    await page.getByText("✓ completed").waitFor({ timeout: 60000 });
+    await page.getByRole("heading", { name: "Go on with the stages that are left" }).waitFor({ timeout: 60000 });
+    await page.getByLabel("End after").selectOption("green");
+    await page.getByRole("button", { name: "Extend", exact: true }).click();
+    await page.getByText("The task goes on.", { exact: true }).waitFor({ timeout: 60000 });
+    await page.waitForFunction(() => [...document.querySelectorAll("h2")].some((each) => each.textContent.includes("to green")), null, { timeout: 60000 });
+    await page.getByText("✓ completed").waitFor({ timeout: 60000 });
+    await go("task/" + world.ending, "is ready for your approval");
+    await page.getByRole("button", { name: "Approve and end here" }).click();
+    await page.getByText("Approved. The task ends here.").waitFor({ timeout: 60000 });
+    await page.getByText("✓ completed").waitFor({ timeout: 60000 });
   },
 
   async fork() {

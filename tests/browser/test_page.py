@@ -168,6 +168,18 @@ class TestPage(PageTest):
             wait_until(lambda task=task: self.status_of(task)["status"] == "aborted", "the task's end")
             self.wait_for_process_of(task)
 
+    def test_a_task_is_extended_and_another_ends_with_what_it_shows(self):
+        self.assert_code(self.start("--pipeline", "design", "--iterate"), 22)
+        shown = self.task()
+        self.assert_code(self.start("--pipeline", "design", "--iterate"), 22)
+        ending = next(task for task in self.tasks() if task != shown)
+        self.drive("extend", shown=shown, ending=ending)
+        for task in (shown, ending):
+            self.wait_for_process_of(task)
+        self.assertEqual([record["decision"] for record in self.records("approval_decided", shown)], ["extend"])
+        self.assertEqual([record["exit_stage"] for record in self.records("task_completed", shown)], ["red", "green"])
+        self.assertEqual([record["exit_type"] for record in self.records("task_completed", ending)], ["user_exit"])
+
     def test_a_step_is_done_again_as_a_new_task(self):
         self.assert_code(self.start("--exit-after", "clarify"), 0)
         first = self.task()

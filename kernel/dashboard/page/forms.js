@@ -71,6 +71,23 @@ export function controls(app, shown) {
       can.includes("abort") && abortButton(app, id)));
 }
 
+// More stages after the end; or after the artifact that the task would end with, which is approved then.
+export function extension(app, shown, waits, pipelines) {
+  const can = shown.continuation;
+  if (!can || !shown.available_actions.includes("extend")) return null;
+  const id = shown.task_id;
+  const key = "extend-" + id;
+  const next = pipelines.find((each) => each.name === can.next_pipeline);
+  const stages = can.stages.length || !next ? can.stages : next.stages.slice(next.stages.indexOf(can.after) + 1);
+  const waiting = waits.find((item) => item.task_id === id && item.kind === "approval");
+  const stage = () => document.getElementById(key).value;
+  const body = () => ({ ...(stage() ? { stage: stage() } : {}), ...(waiting ? { id: waiting.id, hash: waiting.hash } : {}) });
+  const go = act(app, () => post(task(id, "/extend"), body()), waiting ? "Approved. The task goes on." : "The task goes on.");
+  return h("section", { "aria-label": "Go on" }, h("h2", {}, can.stages.length ? "Go on with the stages that are left" : "Go on with pipeline " + can.next_pipeline),
+    h("label", { for: key }, "End after"), h("select", { id: key, "data-key": key }, !waiting && h("option", { value: "" }, "the last stage"), stages.map((name) => h("option", { value: name }, name))),
+    h("div", { class: "buttons" }, h("button", { type: "button", class: "main", "data-key": key + "-go", onclick: go }, waiting ? "Approve and extend" : "Extend")));
+}
+
 export function startForm(app, repositories, pipelines) {
   const words = "new-request";
   const choice = (id, label, values, first) => [h("label", { for: id }, label), h("select", { id, "data-key": id }, first && h("option", { value: "" }, first), values.map(([value, words]) => h("option", { value }, words || value)))];

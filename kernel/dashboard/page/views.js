@@ -3,7 +3,7 @@
 import { h, drawing } from "/dom.js";
 import { get, task } from "/api.js";
 import { clock, date, money, named, number, percent, sign, since, span, stageSign, tone } from "/words.js";
-import { attention, controls, goOnFrom, startForm } from "/forms.js";
+import { attention, controls, extension, goOnFrom, startForm } from "/forms.js";
 import * as code from "/code.js";
 import * as diff from "/diff.js";
 
@@ -126,6 +126,7 @@ export async function overview(app, query, id) {
   const [shown, waits] = await Promise.all([get(task(id)), get("/api/attention", { task_id: id })]);
   const phase = shown.status.phase ? await get(task(id, "/phases/" + shown.status.phase)) : null;
   const current = shown.current_stage, rounds = shown.iteration_summary;
+  const known = shown.available_actions.includes("extend") ? await get("/api/pipelines", { repo: shown.repo }).catch(() => ({ pipelines: [] })) : { pipelines: [] };
   return [shown.request, head(shown, ""), waits.items.map((item) => attention(app, item)),
     shown.status.error && h("section", { class: "wait" }, h("p", { class: "bad" }, shown.status.error)), shown.status.pause_reason && !shown.status.error && h("section", { class: "wait" }, h("p", {}, "Paused: " + shown.status.pause_reason)),
     h("section", {}, h("h2", {}, "Pipeline: " + shown.pipeline.template + ", to " + shown.pipeline.exit_stage), h("progress", { max: 1, value: shown.status.overall_progress, "aria-label": "Progress" }), stages(shown),
@@ -139,7 +140,7 @@ export async function overview(app, query, id) {
         shown.delivery.commit && fact("Commit", shown.delivery.commit), shown.delivery.branch && fact("Branch", shown.delivery.branch), shown.delivery.pr_url && fact("Request", shown.delivery.pr_url), current && current.cycle > 0 && fact("Cycles", current.cycle)),
         h("p", { class: "row" }, link("task/" + id + "/journal", "All records"), h("a", { href: task(id, "/report"), download: id + ".json" }, "Export the report"))),
       phase && phase.steps.recent.length > 0 && h("section", {}, h("h2", {}, "Latest steps"), steps(id, phase.steps.recent.slice(0, 8)), link("task/" + id + "/steps", "All steps"))),
-    controls(app, shown)];
+    extension(app, shown, waits.items, known.pipelines), controls(app, shown)];
 }
 
 // A step that is recorded never changes: its element is made once. A live task costs the new steps only, however many are shown.

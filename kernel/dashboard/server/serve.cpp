@@ -55,7 +55,7 @@ public:
         if (const auto refused = read(request, asked)) {
             response.setKeepAlive(false);
             send(application_.refuse(refused->status, refused->problem), response, false);
-            drain(request);
+            if (const auto* socket = socket_of(request)) { socket->drain(); }
             return;
         }
         HttpResponse answer = application_.answer(asked);
@@ -71,35 +71,12 @@ private:
         return own == nullptr ? nullptr : dynamic_cast<BoundedSocketImpl*>(own->socket().impl());
     }
 
-    /// Takes what the client still sends of a refused request. If the connection were closed before, the client would find it broken and not read the refusal.
-    static void drain(Net::HTTPServerRequest& request) {
-        constexpr std::size_t most_bytes = 8UL << 20U;
-        constexpr std::chrono::seconds most_time{2};
-        const BoundedSocketImpl* const socket = socket_of(request);
-        if (socket == nullptr) { return; }
-        ::shutdown(socket->sockfd(), SHUT_WR);
-        std::array<char, 16384> part{};
-        const auto until = std::chrono::steady_clock::now() + most_time;
-        for (std::size_t bytes = 0; bytes < most_bytes;) {
-            const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-            pollfd watched{socket->sockfd(), POLLIN, 0};
-            if (left.count() <= 0 || ::poll(&watched, 1, static_cast<int>(left.count())) <= 0) { return; }
-            const ssize_t count = ::recv(socket->sockfd(), part.data(), part.size(), MSG_DONTWAIT);
-            if (count <= 0) { return; }
-            bytes += static_cast<std::size_t>(count);
-        }
-    }
-
-    struct Refusal {
-        int status;
-        Error problem;
-    };
-    static Refusal unreadable(const std::string& what, const std::string& where, const char* remedy, int status = Net::HTTPResponse::HTTP_BAD_REQUEST) {
+    static UnreadableHead unreadable(const std::string& what, const std::string& where, const char* remedy, int status = Net::HTTPResponse::HTTP_BAD_REQUEST) {
         return {status, Error{"AF-DASH-040", what, where, remedy, ErrorKind::invalid}};
     }
 
     /// What is wrong with it; nothing: it was read.
-    std::optional<Refusal> read(Net::HTTPServerRequest& request, HttpRequest& asked) const {
+    std::optional<UnreadableHead> read(Net::HTTPServerRequest& request, HttpRequest& asked) const {
         asked.only_head = request.getMethod() == Net::HTTPRequest::HTTP_HEAD;
         asked.method = asked.only_head ? "GET" : request.getMethod();
         asked.over_unix_socket = !settings_.socket.empty();
@@ -124,15 +101,18 @@ private:
         return read_body(request, asked);
     }
 
-    std::optional<Refusal> read_body(Net::HTTPServerRequest& request, HttpRequest& asked) const {
+    std::optional<UnreadableHead> read_body(Net::HTTPServerRequest& request, HttpRequest& asked) const {
         // One way to say where a body ends: with two, two readers may see two requests.
         if (asked.headers.contains("transfer-encoding")) { return unreadable("The request's body does not say its length", "Transfer-Encoding", "send `Content-Length`", Net::HTTPResponse::HTTP_LENGTH_REQUIRED); }
-        if (!request.hasContentLength()) { return std::nullopt; }
+        if (!request.hasContentLength()) {
+            const bool may_have_body = asked.method == "POST" || asked.method == "PUT" || asked.method == "PATCH";
+            return may_have_body ? std::optional(unreadable("The request does not say how long its body is", "Content-Length", "send `Content-Length`, 0 where there is none", Net::HTTPResponse::HTTP_LENGTH_REQUIRED)) : std::nullopt;
+        }
         const std::string length = asked.headers["content-length"];
         if (length.empty() || length.size() > 18 || length.find_first_not_of("0123456789") != std::string::npos) { return unreadable("The body's length is no number", "Content-Length", "send the number of its bytes"); }
         const auto bytes = static_cast<std::size_t>(std::stoull(length));
         if (bytes > settings_.most_body_bytes) {
-            return Refusal{Net::HTTPResponse::HTTP_REQUEST_ENTITY_TOO_LARGE, Error{"AF-DASH-041", "The request is too large", "", "send at most " + std::to_string(settings_.most_body_bytes >> 10U) + " KiB", ErrorKind::invalid}};
+            return UnreadableHead{Net::HTTPResponse::HTTP_REQUEST_ENTITY_TOO_LARGE, Error{"AF-DASH-041", "The request is too large", "", "send at most " + std::to_string(settings_.most_body_bytes >> 10U) + " KiB", ErrorKind::invalid}};
         }
         asked.body.resize(bytes);
         request.stream().read(asked.body.data(), static_cast<std::streamsize>(bytes));
@@ -274,6 +254,13 @@ private:
     const ServerSettings& settings_;
 };
 
+/// An answer as it goes over the line, for a request that nobody has read.
+std::string whole_answer(const HttpResponse& answer) {
+    std::string text = "HTTP/1.1 " + std::to_string(answer.status) + " " + Net::HTTPResponse::getReasonForStatus(static_cast<Net::HTTPResponse::HTTPStatus>(answer.status)) + "\r\n";
+    for (const auto& [name, value] : answer.headers) { text += name + ": " + value + "\r\n"; }
+    return text + "Connection: close\r\nContent-Length: " + std::to_string(answer.body.size()) + "\r\n\r\n" + answer.body;
+}
+
 /// A socket that nobody listens on any more is removed; nothing else is.
 Result<void> clear_place(const std::string& path) {
     struct stat status {};
@@ -329,13 +316,17 @@ private:
 
 class Listener final : public HttpListener {
 public:
-    Listener(Net::ServerSocket socket, ServerSettings settings) : socket_(std::move(socket)), settings_(std::move(settings)) {}
+    Listener(Net::ServerSocket socket, ServerSettings settings, std::shared_ptr<Refusal> refusal) : socket_(std::move(socket)), settings_(std::move(settings)), refusal_(std::move(refusal)) {}
     [[nodiscard]] unsigned port() const override { return settings_.socket.empty() ? socket_.address().port() : 0U; }
-    [[nodiscard]] std::unique_ptr<HttpServer> serve(HttpApplication& application) override { return std::make_unique<Server>(socket_, settings_, application); }
+    [[nodiscard]] std::unique_ptr<HttpServer> serve(HttpApplication& application) override {
+        *refusal_ = [&application](int status, const Error& problem) { return whole_answer(application.refuse(status, problem)); };
+        return std::make_unique<Server>(socket_, settings_, application);
+    }
 
 private:
     Net::ServerSocket socket_;
     ServerSettings settings_;
+    std::shared_ptr<Refusal> refusal_;
 };
 
 Result<std::unique_ptr<HttpListener>> begin_to_listen(const ServerSettings& settings) {
@@ -343,7 +334,8 @@ Result<std::unique_ptr<HttpListener>> begin_to_listen(const ServerSettings& sett
     if (local) { AF_CHECK(clear_place(settings.socket)); }
     const std::string place = local ? settings.socket : "127.0.0.1:" + std::to_string(settings.port);
     try {
-        BoundedServerSocket socket({settings.request_time, settings.send_time, settings.answer_time});
+        const auto refusal = std::make_shared<Refusal>();
+        BoundedServerSocket socket({settings.request_time, settings.send_time, settings.answer_time, refusal});
         const Net::SocketAddress address = local ? Net::SocketAddress(Net::SocketAddress::UNIX_LOCAL, settings.socket) : Net::SocketAddress("127.0.0.1", static_cast<Poco::UInt16>(settings.port));
         const mode_t mask = ::umask(0177);
         try {
@@ -355,7 +347,7 @@ Result<std::unique_ptr<HttpListener>> begin_to_listen(const ServerSettings& sett
         ::umask(mask);
         constexpr int backlog = 64;
         socket.listen(backlog);
-        return std::unique_ptr<HttpListener>(std::make_unique<Listener>(socket, settings));
+        return std::unique_ptr<HttpListener>(std::make_unique<Listener>(socket, settings, refusal));
     } catch (const Poco::Exception& problem) {
         const bool taken = problem.code() == EADDRINUSE || problem.displayText().find("in use") != std::string::npos;
         if (taken) { return Error{"AF-DASH-030", "The port is in use", place, "give another one (--port N, 0 takes a free one), or end what listens there", ErrorKind::conflict}; }

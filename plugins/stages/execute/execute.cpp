@@ -98,6 +98,7 @@ private:
             if (failure) { context.log(LogLevel::info, "try " + std::to_string(attempt) + " of " + std::to_string(retries_ + 1) + " of step " + std::to_string(work.number), {}); }
             auto ran = context.run_agent(run_of(work, steps, done, failure, attempt, context.input()));
             if (ran.ok() && ran->escalation) { return StageResult::escalate(*ran->escalation, done); }
+            if (ran.ok() && ran->artifact.contains("hand_back")) { return handed_back(std::move(ran->artifact)); }
             if (ran.ok() && !ran->artifact.empty()) {
                 keep(work, ran->artifact, attempt, done, context.input());
                 return std::nullopt;
@@ -109,6 +110,14 @@ private:
         return failed(Error{"AF-STAGE-050", name + " in " + std::to_string(retries_ + 1) + (retries_ == 0 ? " try: " : " tries: ") + *failure, "stage " + context.input().stage,
                             "Look at its steps with `agentforge inspect`, then say what to do: `agentforge resume TASK --say \"…\"`.", ErrorKind::invalid},
                       done);
+    }
+
+    /// What is handed back goes to the stage that made it, which the kernel finds; it has checked the evidence, and checks it again.
+    static StageResult handed_back(json::object result) {
+        const json::object& claim = result.at("hand_back").as_object();
+        StageResult cycle = StageResult::cycle(text_of(claim, "to"), text_of(claim, "reason"));
+        cycle.artifact = std::move(result);
+        return cycle;
     }
 
     static StageResult failed(Error error, const json::object& done) {
@@ -123,9 +132,10 @@ private:
         run.instructions = work.step != nullptr
                                ? "Do this step of the plan and no other. The specified interfaces exist as skeletons that raise a marker: replace their bodies. Test files are locked. After every edit the kernel "
                                  "measures syntax, types, conformance and tests and shows you the result; tests of later steps may still fail. When the tests of this step's requirements pass, hand in with `complete`: "
-                                 "a summary and, in file_notes, one line for each file you changed."
+                                 "a summary and, in file_notes, one line for each file you changed. In the last step, where all pass but a test that contradicts the plan, hand that test back: `complete` with hand_back."
                                : "All steps of the plan are done, and the work was sent back: `previous_errors` says why. Mend that and nothing else. Test files are locked. After every edit the kernel measures syntax, "
-                                 "types, conformance and tests and shows you the result. Hand in with `complete`: a summary and, in file_notes, one line for each file you changed.";
+                                 "types, conformance and tests and shows you the result. Hand in with `complete`: a summary and, in file_notes, one line for each file you changed. Where all pass but a test that "
+                                 "contradicts the plan, hand that test back: `complete` with hand_back.";
         run.output_contract = "step_result";
         run.exit_gate = gate_;
         const json::object& plan = input.artifacts.find("plan")->second;

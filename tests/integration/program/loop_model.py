@@ -28,6 +28,27 @@ def tests(visit=1):
     return [said("tests", "test_engineer", one["step"], one["tool_calls"], visit) for one in short_transcript()["entries"] if one["stage"] == "red"]
 
 
+RIGHT_TEST = 'slugify("Hello, World!"), "hello-world"'
+WRONG_TEST = 'slugify("Hello, World!"), "hello_world"'
+
+
+def wrong_tests():
+    """One of them expects what the plan does not say."""
+    return [json.loads(json.dumps(one).replace(json.dumps(RIGHT_TEST)[1:-1], json.dumps(WRONG_TEST)[1:-1])) for one in tests()]
+
+
+def corrects_tests(visit=2):
+    written, handed_in = (one["tool_calls"] for one in tests())
+    actions = [call("delete_file", path="tests/test_slug.py"), written, handed_in]
+    return [said("tests", "test_engineer", step, action, visit) for step, action in enumerate(actions, 1)]
+
+
+def hands_back(visit=1, run=2, step=1, to="red"):
+    claim = {"to": to, "tests": ["tests/test_slug.py::TestSlugify::test_words_are_joined_by_hyphens_in_lower_case"], "criterion": "'Hello, World!' becomes 'hello-world'",
+             "reason": "The test expects an underscore where the plan says a hyphen"}
+    return said("execute", DEVELOPER, step, call("complete", summary="One test is wrong.", file_notes={}, hand_back=claim), visit, run)
+
+
 def skeleton():
     return _arguments("green", 1)["search"]
 

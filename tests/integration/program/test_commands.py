@@ -328,6 +328,12 @@ class TestLooking(ProgramTest):
         self.assertIn("waits for approval", outcome.out)
         self.assertIn("intake", outcome.out)
 
+    def test_status_shows_one_step_with_its_context(self):
+        shown = self.assert_code(self.run_program("status", self.done, "--step", "1"), 0).out
+        context = self.run_program("inspect", self.done, "--step", "1", "--show", "context").out
+        self.assertIn(context.strip().splitlines()[0], shown)
+        self.assertEqual(self.run_program("status", self.done, "--step", "1", "--json").json["step"], 1)
+
     def test_inspect_shows_every_record(self):
         outcome = self.assert_code(self.run_program("inspect", self.done), 0)
         self.assertIn(f"{len(self.journal(self.done))} records, the hash chain verifies", outcome.out)

@@ -69,8 +69,23 @@ class TestCost(ProgramTest):
         self.assert_code(self.run_program("repo", "add"), 0)
         self.assertEqual(self.run_program("stats", "--all", "--json").json["tasks"], 2)
         text = self.run_program("stats").out
-        for word in ("2 tasks", "escalated", "verified", "rework", "scripted"):
+        for word in ("2 tasks", "escalated", "verified", "rework", "scripted", "audit trail", "completed tasks"):
             self.assertIn(word, text)
+
+    def test_stats_have_each_figure_of_the_specification(self):
+        """North Star 10, over all tasks and by pipeline and model."""
+        self.assert_code(self.ask("--set", f"cost.prices={self.write(PRICES)}"), 0)
+        self.assert_code(self.start("--exit-after", "intake", "--approve", "intake"), 22)
+        waiting = next(task for task in self.tasks() if self.records("approval_requested", task))
+        self.assert_code(self.run_program("approve", waiting), 0)
+        told = self.run_program("stats", "--json").json
+        self.assertEqual((told["completed"], told["ended"], told["audit_trail_completeness"], told["repositories"], told["repositories_with_open_tasks"]), (2, 2, 1.0, 1, 0))
+        self.assertEqual(told["completed_per_week"], 2.0)
+        each = {"steps_per_delivered_task", "tokens_per_delivered_task", "escalation_rate", "verification_pass_rate", "rework", "waited_for_people_ms", "waited_for_people_ms_per_ended_task"}
+        for sums in (told, *told["by_pipeline"], *told["by_model"]):
+            self.assertEqual(each - set(sums), set())
+        self.assertGreater(next(one for one in told["by_model"] if one["name"] == "replay")["waited_for_people_ms_per_ended_task"], 0)
+        self.assertEqual(next(one for one in told["by_model"] if one["name"] == "scripted")["waited_for_people_ms_per_ended_task"], 0)
 
     def test_stats_name_what_they_could_not_read(self):
         self.assert_code(self.ask("--set", f"cost.prices={self.write(PRICES)}"), 0)

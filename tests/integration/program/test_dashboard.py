@@ -118,6 +118,35 @@ class TestDashboard(DashboardTest):
         self.wait_for_process_of(task)
         self.assertEqual(self.records("approval_decided")[0]["decision"], "exit")
 
+    def test_a_task_is_extended_on_the_page(self):
+        """Behind the artifact that is shown, and again behind the end that it has come to."""
+        self.assert_code(self.start("--pipeline", "design", "--iterate"), 22)
+        client = self.begin("--port", "0")
+        task = self.task()
+        place = f"/api/tasks/{task}"
+        shown = client.json(place)
+        self.assertIn("extend", shown["available_actions"])
+        self.assertEqual(shown["continuation"], {"after": "spec", "stages": [], "next_pipeline": "implement"})
+        item = client.json("/api/attention")["items"][0]
+        refused, _, text = client.ask("POST", place + "/extend", {"stage": "red", "id": item["id"], "hash": "0123456789"})
+        self.assertEqual((refused, json.loads(text)["code"]), (409, "AF-ESC-035"))
+        status, _, text = client.ask("POST", place + "/extend", {"stage": "red", "id": item["id"], "hash": item["hash"]})
+        self.assertEqual(status, 200, text)
+        wait_until(lambda: client.json(place)["status"]["state"] == "completed", "the end at red")
+        self.wait_for_process_of(task)
+        self.assertEqual([(record["decision"], record["artifact_hash"]) for record in self.records("approval_decided")], [("extend", item["hash"])])
+        shown = client.json(place)
+        self.assertEqual((shown["available_actions"], shown["continuation"]["stages"]), (["extend"], ["green", "refactor", "deliver"]))
+        refused, _, text = client.ask("POST", place + "/extend", {"stage": "gren"})
+        self.assertEqual(json.loads(text)["code"], "AF-ORCH-053")
+        status, _, text = client.ask("POST", place + "/extend", {})
+        self.assertEqual((status, json.loads(text)), (202, {"task_id": task, "detached": True}))
+        wait_until(lambda: client.json(place)["delivery"]["commit"], "the delivery")
+        self.wait_for_process_of(task)
+        shown = client.json(place)
+        self.assertEqual((shown["available_actions"], shown["continuation"]), ([], None))
+        self.assertEqual(client.ask("POST", place + "/extend", {})[0], 409)
+
     def test_a_task_that_is_started_there_outlives_the_dashboard(self):
         self.environment["AGENTFORGE_LLM_BACKEND"] = "replay"
         self.environment["AGENTFORGE_LLM_TRANSCRIPT"] = str(TRANSCRIPT)
@@ -305,6 +334,43 @@ class TestDashboardUnderAttack(DashboardTest):
             self.assertIn(code, answer.split(b"\r\n")[0], (lines, answer))
             self.assertEqual(answer.count(b"HTTP/1.1"), 1, (lines, answer))
         self.assertNotEqual(self.client.json(self.task_place)["status"]["state"], "aborted")
+
+    def test_a_head_that_cannot_be_read_is_answered_with_a_problem_document(self):
+        """No length, or one that is no number; a header, an address, all of it too large; too many headers; no header at all."""
+        place = self.task_place + "/abort"
+        given = (f"Origin: http://{self.client.host}", "Content-Type: application/json")
+        for method, path, lines, code in (("POST", place, (*given,), 411), ("POST", place, (*given, "Content-Length: two"), 400), ("POST", place, (*given, "Content-Length: -2"), 400),
+                                          ("POST", place, (*given, "Content-Length:"), 400), ("POST", place, (*given, "Content-Length: 99999999999999999999"), 400),
+                                          ("POST", place, (*given, "Content-Length: 2", "Content-Length: 3"), 400), ("GET", "/api/tasks", ("X-Large: " + "x" * 9000,), 431),
+                                          ("GET", "/api/tasks", ("x" * 300 + ": 1",), 431), ("GET", "/" + "a" * 20_000, (), 431), ("GET", "/api/tasks", tuple(f"X-{n}: 1" for n in range(150)), 431),
+                                          ("GET", "/api/tasks", tuple(f"X-{n}: " + "x" * 7000 for n in range(20)), 431), ("GET", "/api/tasks", ("no header",), 400)):
+            with self.subTest((method, path[:40], lines[-1][:40] if lines else "")):
+                answer = self.read_all(self.raw(self.head(method, path, *lines)))
+                head, _, body = answer.partition(b"\r\n\r\n")
+                self.assertEqual(int(head.split()[1]), code, answer[:300])
+                self.assertIn(b"application/problem+json", head)
+                self.assertIn(json.loads(body)["code"], ("AF-DASH-040", "AF-DASH-041"))
+        self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
+        self.assertNotEqual(self.client.json(self.task_place)["status"]["state"], "aborted")
+
+    def test_requests_that_come_together_are_answered_one_after_the_other(self):
+        cookie = f"Cookie: {self.client.cookie}"
+        one = self.head("GET", "/api/stats", cookie)
+        answer = self.read_all(self.raw(one + one + self.head("GET", "/api/stats", cookie, "Connection: close")))
+        self.assertEqual(answer.count(b"HTTP/1.1 200 OK"), 3, answer[:400])
+
+    def test_the_tasks_of_another_user_are_not_shown_to_root_either(self):
+        folder = self.repository / ".agentforge"
+        if os.geteuid() == 0:
+            os.lchown(folder, 12345, 12345)
+            self.addCleanup(os.lchown, folder, 0, 0)
+        else:           # Nobody else can give a folder away: what somebody else's is, a link may be.
+            folder.rename(self.folder / "theirs")
+            folder.symlink_to(self.folder / "theirs")
+        client = self.begin("--port", "0")
+        self.assertEqual([problem["code"] for problem in client.json("/api/repositories")["problems"]], ["AF-DASH-010"])
+        self.assertEqual(client.json("/api/tasks")["tasks"], [])
+        self.assertEqual(client.ask("GET", self.task_place)[0], 404)
 
     def test_the_version_in_the_answer_is_the_servers_own(self):
         for line in ("GET /api/stats FOO/1.1", "GET /api/stats HTTP/3.0", "GET http://evil.example/api/stats HTTP/1.1"):

@@ -154,6 +154,24 @@ class TestSkipTo(EntryTest):
     def test_an_end_before_the_beginning_is_refused(self):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), "--exit-after", "analyze", "Implement"), "AF-EXT-006", "analyze")
 
+    def test_an_end_that_would_not_run_is_refused(self):
+        """What is left out, or comes from outside, is no stage to begin or end with, and nobody is asked about it."""
+        own = yaml.safe_load((SOURCE / "config/pipelines/implement.yaml").read_text(encoding="utf-8"))
+        next(stage for stage in own["pipeline"]["stages"] if stage["name"] == "clarify")["required"] = False
+        own["pipeline"]["stages"][1]["entry_point"] = True
+        own["pipeline"]["accepts_external"]["specification"].pop("skips_to")
+        file = self.repository / ".agentforge/pipelines/implement.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text(yaml.safe_dump(own, sort_keys=False), encoding="utf-8")
+        self.assert_error(self.start("--without", "clarify", "--through", "clarify"), "AF-EXT-006", "left out", "--without clarify")
+        self.assert_error(self.start("--without", "clarify", "--skip-to", "clarify"), "AF-EXT-006", "begin at stage `clarify`")
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), "--exit-after", "spec", "Implement"), "AF-EXT-006", "does not run", "was given")
+        for option, code in (("--iterate-at", "AF-CLI-160"), ("--approve", "AF-CLI-201")):
+            self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), option, "spec", "Implement"), code, "skipped (spec_provided)")
+            self.assert_error(self.start(option, "spec", "--exit-after", "analyze"), code, "the task ends at stage `analyze`")
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), "--iterate", "Implement"), "AF-CLI-161", "with what is given")
+        self.assertEqual(self.tasks(), [])
+
     def test_a_stage_that_is_not_required_may_be_left_out(self):
         own = yaml.safe_load((SOURCE / "config/pipelines/implement.yaml").read_text(encoding="utf-8"))
         next(stage for stage in own["pipeline"]["stages"] if stage["name"] == "clarify")["required"] = False
@@ -206,6 +224,7 @@ class TestFromTests(EntryTest):
         text = TESTS.replace('slugify("?!"), ""', '"", ""')
         outcome = self.assert_error(self.implement(self.tests_folder(text)), "AF-EXT-008", "empty_slug")
         self.assertEqual(self.steps(), [], outcome)
+        self.assertNotIn("agentforge resume", outcome.all)      # What was given stays as it is: resuming would fail again.
         self.assert_nothing_delivered()
 
     def test_tests_that_cannot_be_loaded_end_the_task(self):
@@ -247,9 +266,24 @@ class TestFromTask(EntryTest):
 
     def test_a_task_without_an_accepted_specification_is_refused(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
-        self.assert_error(self.run_with(short_transcript(), "implement", "--from-task", self.task(), "Implement"), "AF-EXT-004", "intake")
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-task", self.task(), "Implement"), "AF-EXT-004", "intake", f"agentforge continue {self.task()}")
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-task", "task-20990101-nothing", "Implement"), "AF-TASK-002")
         self.assertEqual(len(self.tasks()), 1)
+
+    def test_what_the_refusal_of_a_task_without_a_specification_advises_can_be_done(self):
+        """By its state: one that has ended is continued, one that waits is approved, one that was aborted has none any more."""
+        self.assert_code(self.start("--pipeline", "design", "--iterate"), 22)
+        task = self.task()
+        implement = lambda: self.run_with(only(short_transcript(), "red"), "implement", "--from-task", task, "--exit-after", "red", "Implement")  # noqa: E731
+        self.assert_error(implement(), "AF-EXT-004", f"agentforge approve {task}")
+        self.assert_code(self.run_program("approve", task), 0)
+        self.assert_code(implement(), 0)
+
+    def test_a_task_that_was_aborted_has_no_specification_to_wait_for(self):
+        self.assert_code(self.start("--pipeline", "design", "--approve", "intake"), 22)
+        self.assert_code(self.run_program("abort", self.task()), 0)
+        refused = self.assert_error(self.run_with(short_transcript(), "implement", "--from-task", self.task(), "Implement"), "AF-EXT-004", "Name another task")
+        self.assertNotIn("agentforge resume", refused.err)
 
     def commit(self, path, text, message):
         (self.repository / path).write_text(text, encoding="utf-8")
@@ -382,6 +416,24 @@ class TestOverlays(EntryTest):
         self.assert_code(self.run_with(only(transcript, "intake", "clarify", "analyze", "spec", "red", "green", "deliver"), "implement", REQUEST), 0)
         self.assertNotIn("refactor", [record["stage"] for record in self.records("stage_started")])
 
+    def test_a_template_that_would_fail_at_run_time_is_refused_with_its_line(self):
+        """A stage that is taken out and built on; a stage whose code needs what no stage makes."""
+        self.overlay({"remove": "clarify"}, {"remove": "spec"})
+        refused = self.assert_code(self.run_program("pipelines", "validate"), 1)
+        self.assertRegex(refused.all, r"AF-PIPE-020: stage red builds on a specification.*\.agentforge/pipelines/implement\.yaml:6:")
+        self.assert_error(self.start("--pipeline", "implement"), "AF-PIPE-020")
+        (self.repository / ".agentforge/pipelines/implement.yaml").unlink()
+        build = {"name": "build", "executor": "green", "agent": "software_developer", "contract": "implementation"}
+        mine = {"pipeline": {"name": "mine", "description": "Ours", "goal_type": "implement", "stages": [{"name": "analyze"}, build]}}
+        file = self.repository / ".agentforge/pipelines/mine.yaml"
+        file.write_text(yaml.safe_dump(mine, sort_keys=False), encoding="utf-8")
+        line = next(number for number, text in enumerate(file.read_text().splitlines(), 1) if "build" in text)
+        for outcome in (self.run_program("pipelines", "validate"), self.run_program("pipelines", "validate", file), self.start("--pipeline", "mine", "--dry-run"), self.start("--pipeline", "mine")):
+            self.assertEqual(outcome.code, 1, outcome)
+            self.assertIn("AF-PIPE-020: stage build, run by `green`, builds on a specification", outcome.all)
+            self.assertIn(f"mine.yaml:{line}:", outcome.all)
+        self.assertEqual(self.tasks(), [])
+
     def test_origin_says_where_each_stage_was_written(self):
         self.overlay({"replace": {"name": "refactor", "max_steps": 9}})
         outcome = self.assert_code(self.run_program("pipelines", "show", "implement", "--origin"), 0)
@@ -430,8 +482,8 @@ class TestPage(EntryTest):
         task = self.task()
         file = self.repository / ".agentforge/pipelines/mine.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("pipeline:\n  name: mine\n  description: x\n  goal_type: mine\n  accepts_external: {threats: {contract: analysis, skips_to: clarify}}\n"
-                        "  stages:\n    - name: intake\n    - {name: clarify, required: false}\n    - name: analyze\n", encoding="utf-8")
+        file.write_text("pipeline:\n  name: mine\n  description: x\n  goal_type: mine\n  accepts_external: {threats: {contract: analysis, skips_to: spec}}\n"
+                        "  stages:\n    - name: intake\n    - {name: clarify, required: false}\n    - name: analyze\n    - name: spec\n", encoding="utf-8")
         (self.repository / "custom-pipeline.yaml").write_text(file.read_text(encoding="utf-8").replace("name: mine", "name: custom-pipeline", 1), encoding="utf-8")
         (self.repository / "spec.yaml").write_text(yaml.safe_dump(specification()), encoding="utf-8")
         (self.repository / "threats.yaml").write_text("analysis: {summary: x}\ncomponents: [{name: a, type: module}]\n", encoding="utf-8")

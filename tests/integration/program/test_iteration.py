@@ -2,11 +2,12 @@
 """A person who looks at an artifact: approves it, has it revised, goes back, ends with it or goes on beyond it; and tasks that go on after their end."""
 
 import copy
+import os
 import stat
 
 import yaml
 
-from harness import REQUEST, ProgramTest, entry, main, short_transcript
+from harness import REQUEST, ProgramTest, entry, main, short_transcript, wait_until
 from terminal import Terminal
 
 
@@ -68,7 +69,7 @@ class TestIteration(IterationTest):
         outcome = self.assert_code(self.design(), 0)
         self.assertEqual(self.records("approval_requested"), [])
         self.assertIn(f"agentforge continue {self.task()} --revise", outcome.out)
-        self.assertIn("Would you like to go on to the implementation?", outcome.out)
+        self.assertEqual(outcome.out.count("Would you like to go on to the implementation?"), 1)
 
     def test_iterate_shows_the_artifact_and_approve_ends_at_the_default_exit(self):
         outcome = self.assert_code(self.design("--iterate"), 22)
@@ -118,6 +119,34 @@ class TestIteration(IterationTest):
         self.assertIn("revised", (folder / "specification_v2.yaml").read_text())
         self.assertEqual((folder / "specification_final.yaml").read_text(), (folder / "specification_v2.yaml").read_text())
         self.assertEqual([(v["version"], v["decision"]) for v in self.spec()["iteration"]["history"]], [(1, "revise"), (2, "approve")])
+
+    def test_feedback_reaches_the_agent_within_its_budget(self):
+        """The rules of minimal contexts hold for iterations, too: as much as may be said, and no step has more than 8,000 tokens."""
+        self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised")), 22)
+        words = " ".join(f"Say what happens to the letter {number}." for number in range(95))
+        self.assert_code(self.go_on("feedback", self.task(), "--file", self.feedback_file(must_address=[words[:3900]], overall_comments="x" * 8000)), 22)
+        told = [step for step in self.steps() if step["phase"] == "spec" and step["visit"] == 2]
+        self.assertTrue(told)
+        context = self.run_program("inspect", self.task(), "--step", told[0]["step"], "--show", "context").out
+        self.assertIn("iteration_context", context)
+        self.assertIn("Say what happens to the letter 90.", context)
+        for step in told:
+            self.assertLessEqual(step["context_tokens"] if "context_tokens" in step else len(context) / 4, 8000)
+
+    def test_a_question_of_clarification_is_no_iteration(self):
+        """Clarification asks about what is not known, iteration shows what was made: one after the other, each counted for itself."""
+        transcript = short_transcript()
+        question = "Do digits stay in a slug?"
+        entry(transcript, "intake", 1)["tool_calls"][0]["arguments"]["identified_ambiguities"] = [{"area": "characters", "question": question, "impact": "blocking"}]
+        clarified = entry(transcript, "clarify", 1)["tool_calls"][0]["arguments"]
+        clarified["questions"] = [{"question": question, "source": "agent_inference", "answer": "Perhaps", "confidence": 0.6, "evidence": []}]
+        self.assert_code(self.design("--iterate", transcript=again(transcript, "clarify")), 22)
+        asked = self.records("escalation_raised")[0]["escalation_id"]
+        self.assertEqual(self.records("approval_requested"), [])
+        self.assert_code(self.go_on("resolve", asked, "Yes, digits stay"), 22)
+        self.assertEqual([r["stage"] for r in self.records("approval_requested")], ["spec"])
+        self.assertEqual(self.status()["stages"]["clarify"]["iterations"] if "iterations" in self.status()["stages"]["clarify"] else 0, 0)
+        self.assert_code(self.run_program("approve", self.task()), 0)
 
     def test_diff_shows_what_two_versions_differ_in(self):
         self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
@@ -260,11 +289,111 @@ class TestLifeCycle(IterationTest):
         self.assertEqual(self.status()["changed_artifacts"], ["artifacts/phases/spec/specification_final.yaml"])
         self.assertIn("CHANGED on disk since it was accepted: artifacts/phases/spec/specification_final.yaml", self.run_program("status", self.task()).out)
         self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-051", "specification_final.yaml")
+        # The advice: remove it.
+        final.unlink()
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
+
+    def test_an_artifact_that_is_removed_is_written_anew(self):
+        self.design()
+        file = self.file("artifacts/phases/spec/specification.yaml")
+        before = yaml.safe_load(file.read_text())
+        file.write_text("title: something else\n", encoding="utf-8")
+        self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-051", "specification.yaml", "remove these files")
+        self.assert_error(self.run_program("continue", self.task(), "--revise"), "AF-ORCH-051")
+        file.unlink()
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
+        self.assertEqual(yaml.safe_load(file.read_text())["requirements"], before["requirements"])
 
     def test_a_draft_is_one_until_it_satisfies_its_contract(self):
         self.assert_code(self.design("--iterate"), 22)
         stages = self.status()["stages"]
         self.assertEqual([stages[name].get("artifact_state") for name in ("intake", "analyze", "spec")], ["approved", "approved", "pending_review"])
+
+
+class TestReplacedFiles(IterationTest):
+    """A file of the task is replaced by a link or something else that is no file of its own, while the task waits."""
+
+    def replace(self, file, how):
+        outside = self.folder / "outside.yaml"
+        outside.write_bytes(file.read_bytes() if file.exists() else b"approved: true\n")
+        file.unlink(missing_ok=True)
+        if how == "symbolic link":
+            file.symlink_to(outside)
+        elif how == "hard link":
+            file.hardlink_to(outside)
+        else:
+            os.mkfifo(file)
+        return outside
+
+    def refused_everywhere(self, name, *transcript):
+        """Nothing is decided, resumed or followed."""
+        before = (self.task_folder() / "actions.yaml").read_bytes()
+        for command in (("approve", self.task()), ("approve", self.task(), "--exit"), ("feedback", self.task(), "Change it"), ("resume", self.task()), ("continue", self.task(), "--extend-to", "red")):
+            self.assert_error(self.go_on(*command), "AF-ORCH-077", name)
+        self.assertEqual((self.task_folder() / "actions.yaml").read_bytes(), before)
+        self.assertIn(name, self.status()["changed_artifacts"])
+
+    def test_an_artifact_that_waits_is_no_link(self):
+        self.assert_code(self.design("--iterate"), 22)
+        for name in ("artifacts/phases/spec/specification.yaml", "artifacts/phases/analyze/analysis.yaml"):
+            for how in ("symbolic link", "hard link", "pipe"):
+                with self.subTest((name, how)):
+                    file = self.file(name)
+                    kept = file.read_bytes()
+                    outside = self.replace(file, how)
+                    self.refused_everywhere(name)
+                    self.assertTrue(outside.exists())
+                    file.unlink()
+                    file.write_bytes(kept)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+
+    def test_a_folder_of_artifacts_is_no_link(self):
+        self.assert_code(self.design("--iterate"), 22)
+        folder = self.file("artifacts/phases/analyze")
+        folder.rename(self.folder / "elsewhere")
+        folder.symlink_to(self.folder / "elsewhere")
+        self.refused_everywhere("artifacts/phases/analyze/analysis.yaml")
+        # The advice: it is removed, and written anew.
+        folder.unlink()
+        self.assert_code(self.go_on("resume", self.task()), 22)
+        self.assertTrue(self.file("artifacts/phases/analyze/analysis.yaml").is_file())
+
+    def test_what_was_decided_and_what_was_shown_are_no_links(self):
+        self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
+        self.assert_code(self.go_on("feedback", self.task(), "Say that it is revised"), 22)
+        for name in ("iteration_history/spec/v1_feedback.yaml", "artifacts/phases/spec/specification_v1.yaml"):
+            with self.subTest(name):
+                file = self.file(name)
+                kept = file.read_bytes()
+                self.replace(file, "symbolic link")
+                self.refused_everywhere(name)
+                file.unlink()
+                file.write_bytes(kept)
+
+    def test_what_came_from_outside_is_no_link(self):
+        spec = self.folder / "spec.yaml"
+        spec.write_text(yaml.safe_dump(entry(short_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"], allow_unicode=True), encoding="utf-8")
+        self.assert_code(self.design("--from-spec", spec, "--approve", "red", command="implement"), 22)
+        name = "external_inputs/specification.yaml"
+        self.replace(self.file(name), "hard link")
+        self.assert_error(self.run_program("approve", self.task()), "AF-ORCH-077", name)
+        self.assert_error(self.go_on("resume", self.task()), "AF-ORCH-077", name)
+        self.assertEqual(self.status()["changed_artifacts"], [name])
+        self.file(name).unlink()
+        self.assert_code(self.go_on("resume", self.task()), 22)
+        self.assertEqual(self.status()["changed_artifacts"], [])
+
+    def test_an_answer_is_no_link(self):
+        self.assert_code(self.design("--iterate"), 22)
+        approval = self.status()["waiting_id"] if "waiting_id" in self.status() else self.records("approval_requested")[0]["approval_id"]
+        answer = self.repository / ".agentforge/escalations" / f"{approval}.resolution.yaml"
+        for how in ("symbolic link", "hard link", "pipe"):
+            with self.subTest(how):
+                self.replace(answer, how)
+                self.assert_error(self.go_on("resume", self.task()), "AF-ESC-005")
+                self.assertEqual(self.records("approval_decided"), [])
+                answer.unlink()
+        self.assert_code(self.run_program("approve", self.task()), 0)
 
 
 class TestContinue(IterationTest):
@@ -278,6 +407,22 @@ class TestContinue(IterationTest):
         self.assert_code(self.run_program("audit", "verify", self.task()), 0)
         self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-050", "has delivered its change")
 
+    def test_what_is_said_of_a_task_that_has_ended_can_be_done(self):
+        self.design()
+        for command in ("approve", "reject"):
+            self.assert_error(self.run_program(command, self.task()), "AF-ORCH-043", f"agentforge continue {self.task()} --revise")
+        self.assert_error(self.run_program("resume", self.task(), "--say", "x"), "AF-ORCH-049", f"agentforge continue {self.task()}")
+        self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
+        approval = self.records("approval_requested")[-1]["approval_id"]
+        self.assert_error(self.run_program("resolve", approval, "yes"), "AF-ESC-090", f"agentforge approve {approval}")
+        self.assert_code(self.run_program("approve", approval), 0)
+
+    def test_a_design_is_extended_through_to_delivery(self):
+        self.design()
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "deliver"), 0)
+        self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "deliver")
+        self.assertTrue(self.records("delivered"))
+
     def test_extend_to_ends_at_that_stage(self):
         self.design()
         self.assert_error(self.run_program("continue", self.task(), "--extend-to", "delivr"), "AF-ORCH-053", "did you mean `deliver`?")
@@ -286,6 +431,24 @@ class TestContinue(IterationTest):
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
         self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
         self.assertEqual(self.status()["stages"]["spec"]["artifact_state"], "final")
+
+    def test_it_goes_on_in_a_process_of_its_own(self):
+        self.design()
+        outcome = self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red", "--detach", "--json"), 0)
+        self.assertEqual((outcome.json["task_id"], outcome.json["detached"]), (self.task(), True))
+        wait_until(lambda: self.records("task_completed")[-1]["exit_stage"] == "red", "the end of the task")
+        self.wait_for_process_of(self.task())
+
+    def test_only_what_was_shown_is_approved_by_extending(self):
+        self.assert_code(self.design("--iterate"), 22)
+        self.assert_error(self.go_on("continue", self.task(), "--extend-to", "red", "--hash", "0123456789"), "AF-ESC-035")
+        digest = self.records("approval_requested")[0]["artifact_hash"]
+        told = self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red", "--hash", digest[:12], "--no-resume", "--json"), 0).json
+        self.assertTrue(told["answered"])
+        self.assertEqual(self.records("approval_decided"), [])
+        self.assert_code(self.go_on("resume", self.task()), 0)
+        self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
+        self.assert_error(self.go_on("continue", self.task(), "--extend-to", "green", "--no-resume"), "AF-CLI-202", "shows nothing")
 
     def test_a_task_that_ended_early_goes_on_with_its_own_stages(self):
         self.assert_code(self.design("--exit-after", "analyze", command="implement"), 0)
@@ -315,6 +478,7 @@ class TestContinue(IterationTest):
         self.assertEqual(self.records("task_continued"), [])
         self.run_program("abort", self.task())
         self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-050", "it is aborted")
+        self.assertNotIn("agentforge resume", self.assert_error(self.run_program("continue", self.task(), "--revise"), "AF-CLI-163", "start a new task").err)
 
     def test_nothing_follows_a_review(self):
         self.design(command="review")
@@ -370,6 +534,18 @@ class TestIterationAtTheTerminal(IterationTest):
 
     def test_no_iterate_asks_nobody(self):
         self.assertIn("Done: task-", "\n".join(self.terminal("--no-iterate").ended(0)))
+
+    def test_an_end_that_was_named_is_not_held_up_here_or_elsewhere(self):
+        """Who says beforehand where the task ends has decided; whoever resumes it, nobody is asked."""
+        self.assertIn("Done: task-", "\n".join(self.terminal("--exit-after", "spec", command="implement").ended(0)))
+        self.assertEqual(self.records("approval_requested"), [])
+
+    def test_an_end_that_was_named_is_shown_where_that_was_asked_for(self):
+        terminal = self.terminal("--exit-after", "spec", "--iterate", command="implement")
+        terminal.wait_for("Approve? [y/n/x=end here")
+        terminal.press(b"y\n")
+        terminal.ended(0)
+        self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "spec")
 
     def test_an_implementation_is_not_held_up(self):
         self.assertIn("Done: task-", "\n".join(self.terminal(command="implement").ended(0)))

@@ -234,6 +234,32 @@ class LoopTrustTests(LoopTest):
         self.assertEqual(self.cycles(), [("deliver", "verify"), ("verify", "execute")])
         self.assertIn("slug.py:1: no licence line", self.records("cycle_started")[1]["reason"])
 
+    def test_a_wrong_test_goes_back_from_execution_to_the_tests(self):
+        """The kernel sees that only this test fails; it is corrected on the tree before the code, and the code is put back."""
+        first = [model.plan(), model.wrong_tests(), model.writes_slugify(), [*model.exports()[:1], model.hands_back(step=2)]]
+        again = [model.corrects_tests(), [model.hands_in("It is written already.", visit=2, run=1), model.hands_in("It is exported already.", visit=2, run=2)]]
+        outcome = self.assert_code(self.loop(model.transcript(*first, *again, model.review(), model.deliver())), 0)
+        self.assertEqual(self.cycles(), [("execute", "tests")], outcome)
+        evidence = self.records("cycle_requested")[0]["hand_back"]
+        self.assertEqual((evidence["to"], evidence["requirement"], [measured["status"] for measured in evidence["measured"]]), ("red", "REQ-001", ["failed_assertion"]))
+        self.assertEqual([record["put_back"] for record in self.records("snapshot") if "put_back" in record], [True])
+        self.assertIn("EXECUTE handed tests/test_slug.py", self.git("log", "-1", "--format=%B", self.records("delivered")[0]["commit"]))
+
+    def test_a_test_that_the_measurements_do_not_show_to_be_wrong_stays(self):
+        """The executor blames a right test for its own mistake: what fails beside it, or passes, says otherwise."""
+        first = [model.plan(), model.tests(), model.writes_slugify(text=model.WRONG), [*model.exports()[:1], model.hands_back(step=2), model.hands_in("It is exported.", run=2, step=3)]]
+        mended = model.writes_slugify(visit=2, replaces=model.WRONG)
+        self.assert_code(self.loop(model.transcript(*first, mended, model.review(), model.deliver())), 0)
+        self.assertEqual(self.cycles(), [("verify", "execute")])
+        self.assertIn("AF-ORCH-033", [record["result"].get("error_code", record["result"].get("error", "")) for record in self.steps() if record["result"]["status"] == "failure"][0])
+
+    def test_a_wrong_test_that_comes_back_again_and_again_becomes_a_question(self):
+        """The limit of cycles of the stage that is gone back to holds for hand-backs, too."""
+        first = [model.plan(), model.wrong_tests(), model.writes_slugify(), [*model.exports()[:1], model.hands_back(step=2)]]
+        outcome = self.loop(model.transcript(*first), "--cycle-limit", "0")
+        self.assert_code(outcome, 21)
+        self.assertEqual(self.cycles(), [])
+
     def test_tests_are_locked_during_execution(self):
         attack = [model.said("execute", model.DEVELOPER, 1, model.call("create_file", path="tests/test_slug.py", content="", overwrite=True)), *model.writes_slugify(step=2)]
         self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), attack, model.exports(), model.review(), model.deliver())), 0)

@@ -137,6 +137,17 @@ TEST_F(Aggregated, AFolderThatIsALinkIsLeftOut) {
     EXPECT_EQ(aggregator.problems().at(0).code, "AF-DASH-010");
 }
 
+TEST_F(Aggregated, ATaskThatHasDeliveredCannotBeExtended) {
+    const auto actions = [](bool can_be_extended) {
+        TaskGlance glance;
+        glance.summary.status = "completed";
+        glance.can_be_extended = can_be_extended;
+        return available_actions(glance);
+    };
+    EXPECT_EQ(actions(true), std::vector<std::string>{"extend"});
+    EXPECT_TRUE(actions(false).empty());
+}
+
 TEST_F(Aggregated, AnEndedTaskIsLookedAtAgainAfterOthers) {
     const fs::path agentforge = folder_.path() / "many" / ".agentforge";
     std::vector<std::string> ids;

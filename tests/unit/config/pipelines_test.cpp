@@ -2,6 +2,7 @@
 #include "config/pipelines.hpp"
 
 #include "base/files.hpp"
+#include "config/template_checks.hpp"
 #include "config/verification.hpp"
 
 #include "unit/config/fixtures.hpp"
@@ -366,7 +367,44 @@ TEST(Pipelines, a_stage_of_another_kind_drops_the_prerequisites_that_it_would_ta
 }
 
 TEST(Pipelines, what_comes_from_outside_is_a_prerequisite_that_is_provided) {
-    EXPECT_TRUE(with_project("mine.yaml", mine("  accepts_external: {specification: {contract: specification}}\n  stages:\n    - name: red\n")).ok());
+    EXPECT_TRUE(with_project("mine.yaml", mine("  requires_external: {specification: {contract: specification}}\n  stages:\n    - name: red\n")).ok());
+}
+
+TEST(Pipelines, what_may_come_from_outside_is_no_prerequisite_that_is_provided_where_it_does_not_come) {
+    const auto set = with_project("mine.yaml", mine("  accepts_external: {specification: {contract: specification}}\n  stages:\n    - name: red\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-020");
+    EXPECT_THAT(set.error().message, testing::HasSubstr("where nothing comes from outside"));
+    EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
+}
+
+TEST(Pipelines, a_prerequisite_of_a_stage_that_may_be_skipped_is_refused_where_its_maker_is_not_there) {
+    const std::string look = "    - {name: look, executor: prompt, contract: analysis, prerequisites: [clarification], config: {prompt: x}";
+    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: intake\n      skip_if: never\n    - name: clarify\n      skip_if: no_ambiguities\n" + look + "}\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-020");
+    EXPECT_THAT(set.error().message, testing::HasSubstr("stage look builds on a clarification, and no stage that runs before it makes one where no_ambiguities holds"));
+    EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:10:"));
+    EXPECT_TRUE(with_project("mine.yaml", mine("  stages:\n    - name: intake\n      skip_if: never\n    - name: clarify\n      skip_if: no_ambiguities\n" + look + ", skip_if: no_ambiguities}\n    - name: analyze\n")).ok());
+}
+
+TEST(Pipelines, a_condition_that_comes_true_between_a_maker_and_who_builds_on_it_is_a_way_too) {
+    const std::string maker = "    - {name: look, executor: prompt, contract: analysis, config: {prompt: x}, skip_if: NOT no_ambiguities}\n";
+    const std::string builds = "    - {name: build, executor: prompt, contract: clarification, prerequisites: [analysis], config: {prompt: x}, skip_if: NOT no_ambiguities}\n";
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n" + maker + "    - name: intake\n      skip_if: never\n" + builds)).error().code, "AF-PIPE-020");
+    EXPECT_TRUE(with_project("mine.yaml", mine("  stages:\n    - name: intake\n      skip_if: never\n" + maker + "    - {name: build, executor: prompt, contract: clarification, prerequisites: [analysis], config: {prompt: x}, skip_if: NOT analysis_provided AND NOT no_ambiguities}\n")).error().code == "AF-PIPE-020");
+}
+
+TEST(Pipelines, an_artifact_from_outside_that_skips_what_a_later_stage_builds_on_is_refused) {
+    const auto set = with_project("mine.yaml", mine("  accepts_external: {specification: {contract: specification}}\n  stages:\n    - name: intake\n      skip_if: spec_provided\n    - name: analyze\n      prerequisites: [intake_record]\n    - name: spec\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-020");
+    EXPECT_THAT(set.error().message, testing::HasSubstr("where specification comes from outside"));
+}
+
+TEST(Pipelines, every_way_through_the_shipped_templates_has_what_it_builds_on) {
+    const PipelineSet set = shipped_pipelines();
+    for (const std::string& name : set.names()) {
+        const auto found = find_unprovided(*set.get(name), [](const StageTemplate& stage) { return stage.prerequisites; });
+        EXPECT_FALSE(found.has_value()) << name << ": " << found->contract << " " << found->when;
+    }
 }
 
 TEST(Pipelines, a_stage_after_the_exit_is_refused_with_its_line) {
@@ -479,6 +517,13 @@ TEST(PipelineOverlay, a_change_that_leaves_a_stage_without_what_it_builds_on_is_
     const auto early = with_project("implement.yaml", "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - insert: {name: look, executor: prompt, contract: analysis, prerequisites: [implementation], config: {prompt: x}}\n      after: spec\n");
     EXPECT_EQ(early.error().code, "AF-PIPE-020");
     EXPECT_THAT(early.error().where, testing::HasSubstr("implement.yaml:5:"));
+}
+
+TEST(PipelineOverlay, a_change_that_takes_out_what_a_shipped_stage_builds_on_is_refused_at_the_change) {
+    const auto set = with_project("implement.yaml", "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - remove: clarify\n    - remove: spec\n");
+    EXPECT_EQ(set.error().code, "AF-PIPE-020");
+    EXPECT_THAT(set.error().message, testing::HasSubstr("stage red builds on a specification"));
+    EXPECT_THAT(set.error().where, testing::EndsWith("implement.yaml:6:15"));
 }
 
 TEST(PipelineOverlay, an_unknown_base_or_stage_or_change_is_refused_with_its_line) {

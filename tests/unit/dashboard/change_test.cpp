@@ -124,6 +124,13 @@ TEST_F(Change, PassesNothingUnknownOver) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
+TEST_F(Change, ExtendsOnlyWhatHasStagesToGoOnWith) {
+    EXPECT_EQ(code_of(post("/api/tasks/" + ended_.task_id() + "/extend", {})), "409 AF-DASH-062") << "it has delivered";
+    EXPECT_EQ(code_of(post(task("/extend"), {{"stage", "red"}, {"id", approval()}, {"hash", "abcdef0123"}})), "409 AF-DASH-062") << "it goes on after what it shows";
+    EXPECT_EQ(code_of(post(task("/extend"), {{"stge", "red"}})), "400 AF-DASH-013");
+    EXPECT_TRUE(commands_.ran.empty());
+}
+
 TEST_F(Change, ATaskThatHasEndedIsNotResumed) {
     const HttpResponse refused = post("/api/tasks/" + ended_.task_id() + "/resume", {});
     EXPECT_EQ(code_of(refused), "409 AF-DASH-022");

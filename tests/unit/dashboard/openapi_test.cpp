@@ -103,7 +103,8 @@ TEST_F(OpenApi, DescribesWhatEachChangeTakes) {
         if (body.contains("id")) { body["id"] = "APR-" + waiting_.task_id() + "-spec-1"; }
         if (body.contains("repo")) { body["repo"] = "one"; }
         const HttpResponse answer = post(asked, body);
-        EXPECT_LT(answer.status, 300) << asked << to_json_line(body) << answer.body;
+        const bool not_now = asked.ends_with("/extend");        // The kept task goes on after what it shows.
+        if (not_now) { EXPECT_EQ(code_of(answer), "409 AF-DASH-062"); } else { EXPECT_LT(answer.status, 300) << asked << to_json_line(body) << answer.body; }
         body["unknown"] = "text";
         EXPECT_EQ(code_of(post(asked, body)), "400 AF-DASH-013") << asked;
     }

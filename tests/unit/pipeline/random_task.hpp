@@ -60,7 +60,9 @@ inline PipelineTemplate random_pipeline(Dice& dice) {
 /// A task with its journal. What it accepts must come out of the fold again.
 class Task {
 public:
-    Task(Dice& dice, PipelineTemplate pipeline) {
+    Task(Dice& dice, PipelineTemplate pipeline) : Task(dice, std::move(pipeline), json::object()) { EXPECT_TRUE(record("task_started", {})); }
+    /// With more fields of `task_created`; it has not started.
+    Task(Dice& dice, PipelineTemplate pipeline, const json::object& more) {
         json::object created{{"task_id", "task-20260102-x-00000001"}, {"request", "do it"},  {"goal_type", "implement"},
                              {"pipeline", pipeline.to_json()},        {"base_commit", "c0"}, {"base_tree", "t0"},
                              {"supervised", dice.once_in(5)},         {"approve_stages", json::array()}};
@@ -68,8 +70,8 @@ public:
         if (dice.once_in(4)) { created["iterate_stages"] = json::array{dice.pick(pipeline.stages).name}; }
         if (dice.once_in(4)) { created["interactive"] = true; }
         if (dice.once_in(5)) { created["exit_after"] = dice.pick(pipeline.stages).name; }
+        for (const auto& [key, value] : more) { created[key] = value; }
         EXPECT_TRUE(record("task_created", std::move(created)));
-        EXPECT_TRUE(record("task_started", {}));
     }
 
     /// False where the state refuses it; then nothing is kept.

@@ -29,6 +29,23 @@ TEST(PluginManifest, is_read_whole) {
     EXPECT_EQ(manifest->provides[2].name, "good_llm");
 }
 
+TEST(PluginManifest, a_stage_may_say_which_contracts_it_needs) {
+    const PluginFolder folder;
+    json::object text = test::good_manifest();
+    text["provides"] = json::parse(R"([{"kind": "stage", "name": "one", "needs": ["specification", "test_suite"]}, {"kind": "stage", "name": "two"}])");
+    const auto manifest = read_manifest(folder.manifest_text("a", json::serialize(text)));
+    ASSERT_TRUE(manifest.ok()) << manifest.error().to_string();
+    EXPECT_THAT(manifest->provides[0].needs, testing::ElementsAre("specification", "test_suite"));
+    EXPECT_TRUE(manifest->provides[1].needs.empty());
+    for (const char* wrong : {R"([{"kind": "stage", "name": "one", "needs": "specification"}])", R"([{"kind": "stage", "name": "one", "needs": [1]}])", R"([{"kind": "tool", "name": "one", "needs": ["plan"]}])"}) {
+        text["provides"] = json::parse(wrong);
+        const auto refused = read_manifest(folder.manifest_text("b", json::serialize(text)));
+        ASSERT_FALSE(refused.ok()) << wrong;
+        EXPECT_EQ(refused.error().code, "AF-PLUG-005");
+        EXPECT_THAT(refused.error().where, HasSubstr("provides[0].needs"));
+    }
+}
+
 TEST(PluginManifest, missing_file_is_not_found) {
     const PluginFolder folder;
     const auto manifest = read_manifest(folder.path() + "/plugin.json");

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/plain_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/files.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string kind_in_words(mode_t mode) {
+    if (S_ISLNK(mode)) { return "a symbolic link"; }
+    if (S_ISDIR(mode)) { return "a folder"; }
+    if (S_ISFIFO(mode)) { return "a pipe"; }
+    if (S_ISSOCK(mode)) { return "a socket"; }
+    return "a device";
+}
+
+/// An open file, or what lies in its place, or neither where nothing does.
+struct Found {
+    FileDescriptor file;
+    std::optional<std::string> instead;
+    int error = 0;
+};
+
+Found open_plain(const fs::path& folder, const fs::path& name) {
+    FileDescriptor at(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!at.valid()) { return {{}, errno == ELOOP || errno == ENOTDIR ? std::optional<std::string>("below a symbolic link") : std::nullopt, errno}; }
+    for (const fs::path& part : name.parent_path()) {
+        struct stat st {};
+        if (::fstatat(at.get(), part.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return {{}, std::nullopt, errno}; }
+        if (!S_ISDIR(st.st_mode)) { return {{}, "below " + kind_in_words(st.st_mode) + " (" + part.string() + ")", ENOTDIR}; }
+        FileDescriptor next(::openat(at.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (!next.valid()) { return {{}, std::nullopt, errno}; }
+        at = std::move(next);
+    }
+    struct stat st {};
+    if (::fstatat(at.get(), name.filename().c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return {{}, std::nullopt, errno}; }
+    if (!S_ISREG(st.st_mode)) { return {{}, kind_in_words(st.st_mode), EINVAL}; }
+    FileDescriptor file(::openat(at.get(), name.filename().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file.valid()) { return {{}, std::nullopt, errno}; }
+    // Of what was opened, whatever has the name by now.
+    if (::fstat(file.get(), &st) != 0 || !S_ISREG(st.st_mode)) { return {{}, kind_in_words(st.st_mode), EINVAL}; }
+    if (st.st_nlink > 1) { return {{}, "a file with several names (hard links)", EINVAL}; }
+    return {std::move(file), std::nullopt, 0};
+}
+
+}  // namespace
+
+std::optional<std::string> what_is_no_plain_file(const fs::path& folder, const fs::path& name) { return open_plain(folder, name).instead; }
+
+Result<std::string> read_plain_file(const fs::path& folder, const fs::path& name, std::uint64_t max_bytes) {
+    const Found found = open_plain(folder, name);
+    const std::string shown = (folder / name).string();
+    if (found.instead) { return Error{"AF-BASE-037", "The file is " + *found.instead + ", which is not followed", shown, "Put a file of its own there, or remove it.", ErrorKind::conflict}; }
+    if (!found.file.valid()) {
+        if (found.error == ENOENT) { return Error{"AF-BASE-010", "The file does not exist", shown, "Check the path.", ErrorKind::not_found}; }
+        return Error{"AF-BASE-011", "The file could not be opened: " + errno_text(found.error), shown, "Check the rights.", ErrorKind::io};
+    }
+    // By its descriptor: the name may lead elsewhere by now.
+    auto text = read_file("/proc/self/fd/" + std::to_string(found.file.get()), max_bytes);
+    if (!text.ok()) {
+        Error error = text.error();
+        error.where = shown;
+        return error;
+    }
+    return text;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/plain_file.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+class PlainFile : public ::testing::Test {
+protected:
+    PlainFile() {
+        std::filesystem::create_directories(root() / "a" / "b");
+        std::ofstream(root() / "a" / "b" / "file") << "text";
+        std::ofstream(outside_.path() / "secret") << "secret";
+    }
+    [[nodiscard]] std::filesystem::path root() const { return folder_.path() / "task"; }
+    void expect_refused(const std::string& name, const std::string& words) const {
+        const auto read = read_plain_file(root(), name);
+        ASSERT_FALSE(read.ok());
+        EXPECT_EQ(read.error().code, "AF-BASE-037");
+        EXPECT_EQ(read.error().kind, ErrorKind::conflict);
+        EXPECT_NE(read.error().message.find(words), std::string::npos) << read.error().message;
+        EXPECT_TRUE(what_is_no_plain_file(root(), name).has_value());
+    }
+
+    TemporaryDirectory folder_{"plain-file"};
+    TemporaryDirectory outside_{"plain-file-outside"};
+};
+
+TEST_F(PlainFile, is_read_through_folders) {
+    EXPECT_EQ(read_plain_file(root(), "a/b/file").value(), "text");
+    EXPECT_EQ(what_is_no_plain_file(root(), "a/b/file"), std::nullopt);
+}
+
+TEST_F(PlainFile, that_is_not_there_is_no_other_thing) {
+    for (const char* name : {"a/b/other", "a/c/file", "x/y/z"}) {
+        EXPECT_EQ(read_plain_file(root(), name).error().kind, ErrorKind::not_found) << name;
+        EXPECT_EQ(what_is_no_plain_file(root(), name), std::nullopt) << name;
+    }
+}
+
+TEST_F(PlainFile, is_no_link_of_any_kind) {
+    std::filesystem::create_symlink(outside_.path() / "secret", root() / "link");
+    expect_refused("link", "a symbolic link");
+    std::filesystem::create_symlink("nowhere", root() / "dangling");
+    expect_refused("dangling", "a symbolic link");
+    std::filesystem::create_hard_link(root() / "a" / "b" / "file", root() / "second");
+    expect_refused("second", "several names");
+    expect_refused("a/b/file", "several names");
+}
+
+TEST_F(PlainFile, is_no_folder_pipe_or_socket) {
+    expect_refused("a/b", "a folder");
+    ASSERT_EQ(::mkfifo((root() / "pipe").c_str(), 0600), 0);
+    expect_refused("pipe", "a pipe");
+}
+
+TEST_F(PlainFile, does_not_lie_below_a_link) {
+    std::filesystem::create_directory_symlink(outside_.path(), root() / "a" / "elsewhere");
+    expect_refused("a/elsewhere/secret", "below a symbolic link (elsewhere)");
+    std::filesystem::create_directory_symlink(root(), folder_.path() / "linked");
+    EXPECT_EQ(read_plain_file(folder_.path() / "linked", "a/b/file").error().code, "AF-BASE-037");
+}
+
+TEST_F(PlainFile, may_not_be_larger_than_allowed) { EXPECT_EQ(read_plain_file(root(), "a/b/file", 3).error().code, "AF-BASE-012"); }
+
+}  // namespace
+}  // namespace agentforge::kernel
