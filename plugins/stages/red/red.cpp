@@ -27,7 +27,7 @@ public:
                "The interfaces of the specification are declared already; each raises its skeleton marker. Every requirement whose "
                "verification_method is test needs at least one new test; a test that must pass before and after is a guard (kind: guard). "
                "Tests must fail at an assertion or at the marker, not at an import or a typo. Follow the patterns of the existing tests. "
-               "Leave existing tests as they are; only one that the specification names in outdated_tests, or that was handed back, is changed to what holds now. "
+               "Leave existing tests as they are; only one that the specification names in outdated_tests, or that was handed back, is changed to what holds now: delete its file and create it anew, with that change alone. "
                "Where you have several tests for a requirement, put some, with other values, into a second file that needs nothing of the first "
                "(test_x and test_x_more): the kernel holds one file back from those who implement, and runs it. "
                "Run them, then hand in the suite with `complete`: each file with its tests, their requirement_ref and acceptance criterion.";
