@@ -100,7 +100,7 @@ public:
         const json::object step = must(parse_json(kept_.records[last] + "}", "step")).as_object();
         steps_ = step.at("step").to_number<std::uint64_t>();
         json::object rest = step;
-        for (const char* key : {"seq", "step", "agent"}) { rest.erase(key); }
+        for (const char* key : {"seq", "step", "agent"}) { rest.stable_erase(key); }
         rest_ = to_json_line(rest).substr(1);
         rest_.pop_back();
     }
