@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which measurements a gate is made of, in which order, and what is remembered of them.
+// The front door of the gates: remembers what was measured of a tree, and hands everything else to ScopedGates.
 #include "gates/gates.hpp"
 
 #include <filesystem>

@@ -200,9 +200,15 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
     for (const auto& each : evidence.read_answers) {
         ruling.blocking.push_back(each + ", which only the implementation brings, so the tests take what they expect from it; a test must hold what it expects itself.");
     }
-    for (const auto& test : evidence.outdated) {
-        if (test.status != TestStatus::passed) { continue; }
-        ruling.blocking.push_back(test.id + " was changed as outdated, and passes on this tree as it was before, so the change does not contradict it. Put its lines back.");
+    std::map<std::string, bool> contradicted;       // Outdated test → one of its cases fails as it was.
+    for (const auto& test : evidence.outdated) { contradicted[without_parameters(test.id)] |= test.status != TestStatus::passed; }
+    for (const auto& test : evidence.covered_up) {
+        ruling.blocking.push_back(test.id + " is not outdated, passed before the task, and fails on this tree where its file is as it was (" + first_line(test.message) +
+                                  "); what was changed around it keeps it from failing. Change only what the outdated test says.");
+    }
+    for (const auto& [id, fails] : contradicted) {
+        if (fails) { continue; }
+        ruling.blocking.push_back(id + " was changed as outdated, and passes on this tree as it was before, so the change does not contradict it. Put its lines back.");
     }
     const bool new_tests = !evidence.fresh.empty();
     if (!new_tests && !evidence.asked_without) {
@@ -544,6 +550,25 @@ Result<std::set<std::string>> Measure::changed_as_outdated(const GateCall& call)
     return ids;
 }
 
+namespace {
+
+/// Tests that are not outdated, in files with tests that are: their lines may not change, but what stands around them may have.
+void add_covered_up(const GreenEvidence& green, const std::set<std::string>& outdated, const TestRun& run, MeaningEvidence& evidence) {
+    std::set<std::string> files;
+    for (const std::string& id : outdated) { files.insert(id.substr(0, id.find("::"))); }
+    for (const auto& before : green.base_tests) {
+        const bool flaky = std::ranges::find(green.flaky, before.id) != green.flaky.end();
+        if (before.status != TestStatus::passed || flaky || before.id == before.file || outdated.contains(before.id) || !files.contains(before.file)) { continue; }
+        const auto* now = outcome_with(run.tests, before.id);
+        if (run.believed && now != nullptr && now->status == TestStatus::passed) { continue; }
+        TestOutcome failed = now != nullptr ? *now : before;
+        if (now == nullptr || !run.believed) { failed.message = run.believed ? "it does not load" : "the run is not believed: " + run.disbelief; }
+        evidence.covered_up.push_back(std::move(failed));
+    }
+}
+
+}  // namespace
+
 Result<void> Measure::run_former_tests(const GateCall& call, const GreenEvidence& green, MeaningEvidence& evidence, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const std::set<std::string> outdated, changed_as_outdated(call));
@@ -567,6 +592,7 @@ Result<void> Measure::run_former_tests(const GateCall& call, const GreenEvidence
     for (const auto& test : run.tests) {
         if (run.believed && ids.contains(test.id)) { (outdated.contains(test.id) ? evidence.outdated : evidence.removed).push_back(test); }
     }
+    add_covered_up(green, outdated, run, evidence);
     return {};
 }
 

@@ -54,6 +54,7 @@ struct MeaningEvidence {
     std::vector<TestOutcome> removed;               ///< Tests that passed before and are gone: how they end on this tree.
     std::vector<std::string> read_answers;          ///< `test file names data file`, which the implementation brings and the request does not name.
     std::vector<TestOutcome> outdated;              ///< Tests that were changed or removed as outdated: how they end on this tree as they were before.
+    std::vector<TestOutcome> covered_up;            ///< Other tests of these files that passed before the task: how they fail on this tree as they were before.
 };
 
 /// The id without its case: what precedes `[`. Cases of one test differ in the values after it.

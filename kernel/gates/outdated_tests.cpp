@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <optional>
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -40,16 +40,22 @@ bool has_word(std::string_view line, std::string_view word) {
     return false;
 }
 
-/// What a test may be called where it is written, the likeliest first: all of its name, or its innermost or (for subtests) outermost part.
-std::vector<std::string> written_names(const TestOutcome& test) {
-    const std::string whole = without_parameters(test.name);
-    std::vector<std::string> names{whole};
-    for (const std::string_view separator : {"::", " > ", ".", "/"}) {
-        if (const auto at = whole.rfind(separator); at != std::string_view::npos) { names.push_back(whole.substr(at + separator.size())); }
-        if (const auto at = whole.find(separator); at != std::string_view::npos) { names.push_back(whole.substr(0, at)); }
+/// The parts of a test's name, from the outside in: its class or suite, itself, and what it is given (`TestSize/given`).
+std::vector<std::string> parts_of_name(std::string_view name) {
+    std::vector<std::string> parts;
+    while (!name.empty()) {
+        std::size_t end = name.size();
+        std::size_t next = name.size();
+        for (const std::string_view separator : {"::", " > ", ".", "/"}) {
+            if (const auto at = name.find(separator); at < end) {
+                end = at;
+                next = at + separator.size();
+            }
+        }
+        if (end > 0) { parts.emplace_back(name.substr(0, end)); }
+        name.remove_prefix(next);
     }
-    std::erase_if(names, [](const std::string& name) { return name.empty(); });
-    return names;
+    return parts;
 }
 
 /// An annotation or a comment.
@@ -58,19 +64,33 @@ bool belongs_to_the_next(std::string_view line) {
     return line.starts_with('@') || line.starts_with('#') || line.starts_with("//") || line.starts_with("/*") || line.starts_with('*');
 }
 
+/// The line of a test: the first with its whole name, else the first with its innermost part that stands below its outer ones.
+std::optional<std::size_t> line_of_test(const std::vector<std::string_view>& lines, const TestOutcome& test) {
+    const auto line_with = [&](const std::string& word, std::size_t from) -> std::optional<std::size_t> {
+        for (std::size_t at = from; at < lines.size(); ++at) {
+            if (!belongs_to_the_next(lines[at]) && has_word(lines[at], word)) { return at; }
+        }
+        return std::nullopt;
+    };
+    const std::string id = without_parameters(test.id);
+    const std::string name = id.starts_with(test.file + "::") ? id.substr(test.file.size() + 2) : without_parameters(test.name);
+    if (const auto whole = line_with(name, 0)) { return whole; }
+    std::optional<std::size_t> found;
+    for (const std::string& part : parts_of_name(name)) {
+        if (const auto at = line_with(part, found.value_or(0))) { found = at; }
+    }
+    return found;
+}
+
 /// Where each test begins, by number of its line (from 1).
 std::map<std::uint64_t, std::string> beginnings(const std::vector<std::string_view>& lines, const std::vector<TestOutcome>& tests) {
     std::map<std::uint64_t, std::string> begin;
     for (const TestOutcome& test : tests) {
         if (test.id == test.file) { continue; }
-        for (const std::string& name : written_names(test)) {
-            const auto found = std::ranges::find_if(lines, [&](std::string_view line) { return !belongs_to_the_next(line) && has_word(line, name); });
-            if (found == lines.end()) { continue; }
-            auto first = static_cast<std::size_t>(found - lines.begin());
-            while (first > 0 && belongs_to_the_next(lines[first - 1])) { --first; }
-            begin.try_emplace(first + 1, without_parameters(test.id));
-            break;
-        }
+        auto first = line_of_test(lines, test);
+        if (!first) { continue; }
+        while (*first > 0 && belongs_to_the_next(lines[*first - 1])) { --*first; }
+        begin.try_emplace(*first + 1, without_parameters(test.id));
     }
     return begin;
 }
@@ -81,7 +101,7 @@ std::string owner(const std::map<std::uint64_t, std::string>& begin, std::uint64
 }
 
 std::string quoted(const std::vector<std::string>& lines) {
-    constexpr std::size_t most_lines = 12;
+    constexpr std::size_t most_lines = 60;
     constexpr std::size_t most_bytes = 200;
     std::string text;
     for (std::size_t at = 0; at < std::min(most_lines, lines.size()); ++at) { text += (at == 0 ? "`" : ", `") + ellipsis(lines[at], most_bytes) + "`"; }

@@ -369,6 +369,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     evidence.declared = declared_tests(baseline.test_suite, problems);
     evidence.base_tests = baseline.base_tests;
     evidence.flaky = baseline.flaky;
+    evidence.outdated = {baseline.outdated.begin(), baseline.outdated.end()};
     for (const auto& test : baseline.red_tests) {
         if (test.status == TestStatus::passed) { evidence.passed_in_red.push_back(test.id); }
     }

@@ -74,6 +74,7 @@ struct GreenEvidence {
     TestRun run;                                    ///< The whole suite on this tree.
     std::vector<TestOutcome> base_tests;
     std::vector<std::string> flaky;                 ///< Of base_tests: whether they pass says nothing.
+    std::set<std::string> outdated;                 ///< Ids of base_tests that RED may have removed.
     bool change_exists = true;                      ///< The tree differs from RED's.
 };
 /// facts: all_tests_pass, no_regressions, fails_without_change, tests_unchanged, test_results, passing_tests, new_tests.

@@ -156,6 +156,7 @@ public:
     void on(const TaskState&, const records::ActionAsked& asked) { person("an action waits for you: ", printable(*asked.action, 300), asked.approval_id); }
     void on(const TaskState& state, const records::ApprovalRequested& requested) {
         person("approval wanted for ", printable(requested.stage) + ": " + printable(state.stage().artifact), requested.approval_id);
+        for (const std::string& line : state.resumption.shown_by_content) { display_.line("      you approve: " + printable(line, 1500)); }
     }
     void on(const TaskState&, const records::EscalationResolved& resolved) { answered(*resolved.resolved_by, resolved.escalation_id); }
     void on(const TaskState&, const records::ApprovalDecided& decided) { answered(*decided.decided_by, decided.approval_id); }

@@ -185,7 +185,10 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         out << fmt::format("  gate {:<12} {} {}\n", name, gate.passed ? "passed" : "FAILED", printable(gate.summary, 200));
     }
     if (state->escalation) { out << "\n  waits for an answer to " << state->escalation->id << ": " << printable(state->escalation->question, 1000) << "\n"; }
-    if (state->approval) { out << "\n  waits for approval " << state->approval->id << " of " << state->stage().artifact << "\n"; }
+    if (state->approval) {
+        out << "\n  waits for approval " << state->approval->id << " of " << state->stage().artifact << "\n";
+        for (const std::string& line : state->resumption.shown_by_content) { out << "    you approve: " << printable(line, 1500) << "\n"; }
+    }
     for (const std::string& file : changed_artifact_files(store.paths(*id), *state)) { out << "\n  CHANGED on disk since it was accepted: " << printable(file, 300) << "\n"; }
     if (state->action && !state->action->id.empty()) { out << "\n  waits for a decision on the action " << state->action->id << " (" << printable(state->action->tool, 80) << ")\n"; }
     if (!state->pause_reason.empty() && state->error.empty()) { out << "\n  paused: " << printable(state->pause_reason, 1000) << "\n"; }

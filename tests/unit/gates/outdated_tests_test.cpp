@@ -54,6 +54,13 @@ TEST(ChangedTests, an_annotation_belongs_to_the_test_below_it) {
     EXPECT_THAT(ids(changed_tests(python, with(python, "[1]", "[1, 2]"), tests_of("t.py", {"test_a[1]", "test_ab"}))), ElementsAre("t.py::test_a"));
 }
 
+TEST(ChangedTests, tests_of_one_name_are_told_apart_by_their_class) {
+    const std::string two = "class TestA:\n    def test_size(self):\n        assert a() == 1\n\nclass TestB:\n    def test_size(self):\n        assert b() == 1\n";
+    const auto tests = tests_of("t.py", {"TestA::test_size", "TestB::test_size"});
+    EXPECT_THAT(ids(changed_tests(two, with(two, "a() == 1", "a() == 2"), tests)), ElementsAre("t.py::TestA::test_size"));
+    EXPECT_THAT(ids(changed_tests(two, with(two, "b() == 1", "b() == 2"), tests)), ElementsAre("t.py::TestB::test_size"));
+}
+
 TEST(ChangedTests, what_precedes_every_test_is_no_tests) {
     EXPECT_THAT(ids(changed_tests(python, with(python, "return 1", "return 2"), tests_of("t.py", {"test_a[1]", "test_ab"}))), ElementsAre(""));
     EXPECT_THAT(ids(changed_tests(python, with(python, "f.a() == 1", "True"), {})), ElementsAre("")) << "a file whose tests nobody knows";

@@ -175,6 +175,18 @@ TEST(RedRule, an_existing_test_changes_only_where_it_is_outdated) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old was changed and still passes without the change"));
 }
 
+TEST(RedRule, one_failing_case_is_enough_for_an_outdated_test_with_parameters) {
+    auto evidence = red();
+    evidence.base_tests = {outcome("t.py::test_old[1]", TestStatus::passed), outcome("t.py::test_old[2]", TestStatus::passed)};
+    evidence.outdated = {"t.py::test_old[1]", "t.py::test_old[2]"};
+    evidence.changed = {{.id = "t.py::test_old", .line = 7, .before = {"[1, 2]"}, .after = {"[3, 2]"}, .file = "t.py"}};
+    evidence.run.tests.push_back(outcome("t.py::test_old[3]", TestStatus::failed_assertion));
+    evidence.run.tests.push_back(outcome("t.py::test_old[2]", TestStatus::passed));
+    EXPECT_TRUE(judge_red(evidence).passed()) << issues(judge_red(evidence));
+    evidence.run.tests[evidence.run.tests.size() - 2].status = TestStatus::passed;
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old was changed and still passes"));
+}
+
 TEST(RedRule, lines_that_are_no_tests_never_change) {
     auto evidence = red();
     evidence.changed = {{.id = "", .line = 1, .before = {"import f"}, .after = {}, .file = "t.py"}};
