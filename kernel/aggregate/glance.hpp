@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task at a glance: the figures that `status`, the dashboard's API and its page show. Each figure comes from here, whoever shows it.
+// A task at a glance, for `status`, the dashboard's API and its page: its summary, whether a process runs it, its progress, what it did last.
 #pragma once
 
 #include <filesystem>

@@ -15,14 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string kind_in_words(mode_t mode) {
-    if (S_ISLNK(mode)) { return "a symbolic link"; }
-    if (S_ISDIR(mode)) { return "a folder"; }
-    if (S_ISFIFO(mode)) { return "a pipe"; }
-    if (S_ISSOCK(mode)) { return "a socket"; }
-    return "a device";
-}
-
 /// An open file, or what lies in its place, or neither where nothing does.
 struct Found {
     FileDescriptor file;
@@ -36,23 +28,32 @@ Found open_plain(const fs::path& folder, const fs::path& name) {
     for (const fs::path& part : name.parent_path()) {
         struct stat st {};
         if (::fstatat(at.get(), part.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return {{}, std::nullopt, errno}; }
-        if (!S_ISDIR(st.st_mode)) { return {{}, "below " + kind_in_words(st.st_mode) + " (" + part.string() + ")", ENOTDIR}; }
+        if (!S_ISDIR(st.st_mode)) { return {{}, "below " + std::string(file_kind(st.st_mode)) + " (" + part.string() + ")", ENOTDIR}; }
         FileDescriptor next(::openat(at.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (!next.valid()) { return {{}, std::nullopt, errno}; }
         at = std::move(next);
     }
     struct stat st {};
     if (::fstatat(at.get(), name.filename().c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return {{}, std::nullopt, errno}; }
-    if (!S_ISREG(st.st_mode)) { return {{}, kind_in_words(st.st_mode), EINVAL}; }
+    if (!S_ISREG(st.st_mode)) { return {{}, std::string(file_kind(st.st_mode)), EINVAL}; }
     FileDescriptor file(::openat(at.get(), name.filename().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!file.valid()) { return {{}, std::nullopt, errno}; }
     // Of what was opened, whatever has the name by now.
-    if (::fstat(file.get(), &st) != 0 || !S_ISREG(st.st_mode)) { return {{}, kind_in_words(st.st_mode), EINVAL}; }
+    if (::fstat(file.get(), &st) != 0 || !S_ISREG(st.st_mode)) { return {{}, std::string(file_kind(st.st_mode)), EINVAL}; }
     if (st.st_nlink > 1) { return {{}, "a file with several names (hard links)", EINVAL}; }
     return {std::move(file), std::nullopt, 0};
 }
 
 }  // namespace
+
+std::string_view file_kind(mode_t mode) noexcept {
+    if (S_ISLNK(mode)) { return "a symbolic link"; }
+    if (S_ISDIR(mode)) { return "a folder"; }
+    if (S_ISREG(mode)) { return "a file"; }
+    if (S_ISFIFO(mode)) { return "a pipe"; }
+    if (S_ISSOCK(mode)) { return "a socket"; }
+    return "a device";
+}
 
 std::optional<std::string> what_is_no_plain_file(const fs::path& folder, const fs::path& name) { return open_plain(folder, name).instead; }
 

@@ -6,10 +6,15 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <sys/types.h>
 
 #include <agentforge/result.hpp>
 
 namespace agentforge::kernel {
+
+/// What a file is by its mode, for a message: "a symbolic link", "a folder", "a file", "a pipe", "a socket", "a device".
+[[nodiscard]] std::string_view file_kind(mode_t mode) noexcept;
 
 /// What lies there in place of a regular file with one name, reached through folders alone: "a symbolic link", "a file with several names (hard links)", "a folder" …
 /// Empty: such a file, or nothing. `name` is relative to `folder`; no link in it is followed.

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/files.hpp"
+#include "base/plain_file.hpp"
 #include "base/text.hpp"
 #include "host/display.hpp"
 
@@ -25,14 +26,6 @@ namespace fs = std::filesystem;
 constexpr rlim_t fewest_open_files = 64;        // A task was seen to need 16; its plugins, journal and children shall not be near the edge.
 constexpr rlim_t usual_open_files = 1024;
 constexpr std::uint64_t least_room = 1ULL << 20U;
-
-std::string_view what_it_is(mode_t mode) {
-    if (S_ISLNK(mode)) { return "a symbolic link"; }
-    if (S_ISREG(mode)) { return "a file"; }
-    if (S_ISFIFO(mode)) { return "a pipe"; }
-    if (S_ISSOCK(mode)) { return "a socket"; }
-    return "a device";
-}
 
 /// The folder itself, or the nearest above it that is there.
 fs::path nearest_there(fs::path folder) {
@@ -48,7 +41,7 @@ Result<void> check_can_write(const fs::path& folder, const std::string& purpose,
     };
     struct stat found {};
     if (::stat(there.c_str(), &found) != 0) { return refused(errno_text(errno)); }
-    if (!S_ISDIR(found.st_mode)) { return refused("it is " + std::string(what_it_is(found.st_mode)) + ", not a folder"); }
+    if (!S_ISDIR(found.st_mode)) { return refused("it is " + std::string(file_kind(found.st_mode)) + ", not a folder"); }
     if (::faccessat(AT_FDCWD, there.c_str(), W_OK | X_OK, AT_EACCESS) != 0) { return refused(errno_text(errno)); }
     return {};
 }
@@ -94,7 +87,7 @@ Result<void> check_own_folder(const fs::path& agentforge) {
             continue;
         }
         if (S_ISDIR(found.st_mode)) { continue; }
-        return Error{"AF-CLI-130", "`" + std::string(*name == '\0' ? ".agentforge" : ".agentforge/" + std::string(name)) + "` is " + std::string(what_it_is(found.st_mode)) + ", not a folder",
+        return Error{"AF-CLI-130", "`" + std::string(*name == '\0' ? ".agentforge" : ".agentforge/" + std::string(name)) + "` is " + std::string(file_kind(found.st_mode)) + ", not a folder",
                      folder.string(), "move it away; AgentForge makes the folder itself, and writes through no link", ErrorKind::denied};
     }
     return {};
