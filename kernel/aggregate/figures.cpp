@@ -21,8 +21,8 @@ std::uint64_t seconds_between(const std::string& from, const std::string& to) {
 
 bool is_done(const StageState& stage) { return stage.status == StageStatus::completed || stage.status == StageStatus::skipped; }
 
-/// The stages up to the one that the task ends with.
-std::size_t stages_to_the_end(const TaskState& state) {
+/// How many stages there are up to the one that the task ends with.
+std::size_t stage_count(const TaskState& state) {
     const std::string& exit = state.exit_after ? *state.exit_after : state.pipeline.exit_stage;
     const auto found = std::ranges::find(state.stages, exit, &StageState::name);
     return found == state.stages.end() ? state.stages.size() : static_cast<std::size_t>(found - state.stages.begin()) + 1;
@@ -54,24 +54,19 @@ json::object health_of(const FollowedTask& task) {
 }
 
 json::object cost_of(const TaskState& state) {
-    const Spend spend = state.ledger.total();
-    json::object cost{{"tokens_used", spend.tokens()}, {"input_tokens", spend.input_tokens}, {"output_tokens", spend.output_tokens}, {"calls", spend.calls},
-                      {"calls_lost", spend.lost}, {"estimated_cost_usd", static_cast<double>(spend.cost_microusd) * micro}, {"cost_known", spend.cost_known()}};
-    if (!spend.cost_known() && spend.cost_microusd == 0) { cost["estimated_cost_usd"] = nullptr; }
-    return cost;
+    const CostFigures cost = cost_figures(state);
+    return {{"tokens_used", cost.tokens}, {"input_tokens", cost.input_tokens}, {"output_tokens", cost.output_tokens}, {"calls", cost.calls}, {"calls_lost", cost.calls_lost},
+            {"estimated_cost_usd", cost.usd ? json::value(*cost.usd) : json::value(nullptr)}, {"cost_known", cost.known}};
 }
 
 json::object pipeline_of(const TaskState& state) {
+    const std::vector<StageFigures> all = stages_to_the_end(state);
     json::array stages;
-    const std::size_t end = stages_to_the_end(state);
-    for (std::size_t index = 0; index < end; ++index) {
-        const StageState& stage = state.stages[index];
-        stages.push_back({{"name", stage.name}, {"status", to_string(stage.status)}, {"steps", stage.steps}, {"attempts", stage.attempts}, {"duration_ms", stage.duration_ms},
-                          {"tokens", state.ledger.of_stage(stage.name).tokens()}, {"skip_reason", text_or_null(stage.skip_reason)}, {"error", text_or_null(stage.error)},
-                          {"artifact", text_or_null(stage.artifact)}});
+    for (const StageFigures& stage : all) {
+        stages.push_back({{"name", stage.name}, {"status", stage.status}, {"steps", stage.steps}, {"attempts", stage.attempts}, {"duration_ms", stage.duration_ms},
+                          {"tokens", stage.tokens}, {"skip_reason", text_or_null(stage.skip_reason)}, {"error", text_or_null(stage.error)}, {"artifact", text_or_null(stage.artifact)}});
     }
-    const bool none = state.stages.empty() || end == 0;
-    return {{"template", state.pipeline.name}, {"entry_stage", none ? "" : state.stages.front().name}, {"exit_stage", none ? "" : state.stages[end - 1].name},
+    return {{"template", state.pipeline.name}, {"entry_stage", all.empty() ? "" : all.front().name}, {"exit_stage", all.empty() ? "" : all.back().name},
             {"progress", overall_progress(state)}, {"stages", std::move(stages)}};
 }
 
@@ -122,6 +117,25 @@ json::object delivery_of(const TaskState& state) {
 
 }  // namespace
 
+StageFigures figures_of(const TaskState& state, const StageState& stage) {
+    return {.name = stage.name, .status = std::string(to_string(stage.status)), .done = is_done(stage), .steps = stage.steps, .attempts = stage.attempts, .duration_ms = stage.duration_ms,
+            .tokens = state.ledger.of_stage(stage.name).tokens(), .skip_reason = stage.skip_reason, .error = stage.error, .artifact = stage.artifact};
+}
+
+std::vector<StageFigures> stages_to_the_end(const TaskState& state) {
+    std::vector<StageFigures> all;
+    for (std::size_t index = 0; index < stage_count(state); ++index) { all.push_back(figures_of(state, state.stages[index])); }
+    return all;
+}
+
+CostFigures cost_figures(const TaskState& state) {
+    const Spend spend = state.ledger.total();
+    CostFigures cost{.tokens = spend.tokens(), .input_tokens = spend.input_tokens, .output_tokens = spend.output_tokens, .calls = spend.calls, .calls_lost = spend.lost,
+                     .usd = static_cast<double>(spend.cost_microusd) * micro, .known = spend.cost_known(), .in_words = cost_in_words(spend, state.ledger.unpriced_models())};
+    if (!cost.known && spend.cost_microusd == 0) { cost.usd = std::nullopt; }
+    return cost;
+}
+
 double stage_progress(const TaskState& state) {
     if (state.stages.empty() || state.stages.size() <= state.stage_index) { return 0; }
     constexpr double most_while_working = 0.9;      // An estimate: what is left is gate, review and approval.
@@ -138,7 +152,7 @@ double stage_progress(const TaskState& state) {
 
 double overall_progress(const TaskState& state) {
     if (state.status == TaskStatus::completed) { return 1; }
-    const std::size_t end = stages_to_the_end(state);
+    const std::size_t end = stage_count(state);
     if (end == 0) { return 0; }
     double done = 0;
     for (std::size_t index = 0; index < end; ++index) { done += is_done(state.stages[index]) ? 1 : 0; }

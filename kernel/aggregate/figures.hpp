@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a task as the dashboard's API tells them (North Star 11.2, 13.13). Field names are those of that document.
+// The figures of a task, for `status`, the dashboard's API and its page. JSON has the field names of North Star 11.2 and 13.13.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,37 @@
 #include "aggregate/glance.hpp"
 
 namespace agentforge::kernel {
+
+/// How one stage stands.
+struct StageFigures {
+    std::string name;
+    std::string status;         ///< As in `state.yaml`.
+    bool done = false;          ///< Completed or skipped.
+    std::uint64_t steps = 0;
+    unsigned attempts = 0;
+    std::uint64_t duration_ms = 0;
+    std::uint64_t tokens = 0;   ///< With those of lost calls.
+    std::string skip_reason;    ///< This and what follows: empty where there is none.
+    std::string error;
+    std::string artifact;
+};
+
+/// What the calls of models came to.
+struct CostFigures {
+    std::uint64_t tokens = 0;
+    std::uint64_t input_tokens = 0;
+    std::uint64_t output_tokens = 0;
+    std::uint64_t calls = 0;
+    std::uint64_t calls_lost = 0;
+    std::optional<double> usd;  ///< Nothing: no price is known.
+    bool known = false;         ///< Each call had a price.
+    std::string in_words;
+};
+
+[[nodiscard]] StageFigures figures_of(const TaskState& state, const StageState& stage);
+/// The stages up to the one that the task ends with, in order.
+[[nodiscard]] std::vector<StageFigures> stages_to_the_end(const TaskState& state);
+[[nodiscard]] CostFigures cost_figures(const TaskState& state);
 
 struct TaskFigures {
     std::string repo;

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aggregate/glance.hpp"
 
-#include <algorithm>
-#include <fstream>
-#include <vector>
-
 #include "aggregate/figures.hpp"
-#include "base/text.hpp"
+#include "aggregate/followed_task.hpp"
 #include "plugins/call_mark.hpp"
 #include "records/records.hpp"
 
@@ -24,31 +20,6 @@ TaskGlance look_into(const TaskPaths& paths) {
     return glance;
 }
 
-/// The last bytes of a file, at most so many.
-std::string end_of(const std::filesystem::path& file, std::streamoff most) {
-    std::ifstream in(file, std::ios::binary | std::ios::ate);
-    if (!in) { return {}; }
-    const std::streamoff size = in.tellg();
-    std::string text(static_cast<std::size_t>(std::min(size, most)), '\0');
-    in.seekg(size - static_cast<std::streamoff>(text.size()));
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
-    return text;
-}
-
-/// The record of a line where it is a step or a gate; others are not parsed.
-std::optional<Record> act_of(std::string_view line) {
-    const std::string_view head = line.substr(0, 120);
-    const auto is_of = [head](std::string_view type) { return head.find("\"type\": \"" + std::string(type) + "\"") != std::string_view::npos; };
-    const bool act = is_of(records::Step::type) || is_of(records::Gate::type);
-    if (!act || !line.starts_with("- {")) { return std::nullopt; }
-    auto value = parse_json(line.substr(2), "journal");
-    if (!value.ok() || !value->is_object()) { return std::nullopt; }
-    Record record;
-    record.body = std::move(value->get_object());
-    return record;
-}
-
 }  // namespace
 
 void LastActs::take(const Record& record) {
@@ -63,27 +34,6 @@ void LastActs::take(const Record& record) {
         }
         if (gate->conformance && gate->conformance->is_bool()) { conformance = gate->conformance->get_bool(); }
     }
-}
-
-LastActs last_acts(const std::filesystem::path& journal) {
-    constexpr std::streamoff most = 256 << 10;
-    const std::string text = end_of(journal, most);
-    std::vector<Record> newest_first;
-    LastActs found;         // Of the records so far: when there is one of each kind, older ones say nothing.
-    // From the end; a line that is not whole is none.
-    std::size_t end = text.rfind('\n');
-    while (end != std::string::npos && end > 0 && (found.action.empty() || found.tests == 0 || !found.conformance)) {
-        const std::size_t before = text.rfind('\n', end - 1);
-        if (before == std::string::npos) { break; }
-        auto record = act_of(std::string_view(text).substr(before + 1, end - before - 1));
-        end = before;
-        if (!record) { continue; }
-        found.take(*record);
-        newest_first.push_back(std::move(*record));
-    }
-    LastActs acts;
-    std::for_each(newest_first.rbegin(), newest_first.rend(), [&acts](const Record& record) { acts.take(record); });
-    return acts;
 }
 
 bool is_interrupted(const TaskGlance& task) {
@@ -103,10 +53,9 @@ TaskGlance glance_of(const TaskState& state, LastActs acts, const TaskPaths& pat
     glance.can_be_extended = can_be_extended(state);
     if (is_terminal(state.status)) { return glance; }
     glance.progress = overall_progress(state);
-    for (const StageState& stage : state.stages) {
+    for (const StageFigures& stage : stages_to_the_end(state)) {
         ++glance.stages;
-        glance.stages_done += stage.status == StageStatus::completed || stage.status == StageStatus::skipped ? 1 : 0;
-        if (state.exit_after && stage.name == *state.exit_after) { break; }
+        glance.stages_done += stage.done ? 1 : 0;
     }
     if (state.escalation) {
         glance.waiting_id = state.escalation->id;
@@ -127,10 +76,15 @@ TaskGlance glance_at(const TaskStore& store, TaskSummary summary) {
     TaskGlance glance;
     if (!is_over(summary.status)) {
         const TaskPaths paths = store.paths(summary.task_id);
-        const auto projection = store.load_state(summary.task_id);
-        const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
-        LastActs acts = last_acts(paths.journal());
-        glance = state.ok() ? glance_of(*state, std::move(acts), paths) : look_into(paths);
+        FollowedTask task(paths, summary.task_id);
+        if (task.refresh().ok() && task.state().task_id == summary.task_id) {
+            glance = glance_of(task.state(), task.acts(), paths);
+            summary = glance.summary;
+        } else {
+            const auto projection = store.load_state(summary.task_id);
+            const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
+            glance = state.ok() ? glance_of(*state, {}, paths) : look_into(paths);
+        }
         glance.began = !store.never_began(summary.task_id);
     }
     glance.summary = std::move(summary);

@@ -24,9 +24,6 @@ struct LastActs {
     void take(const Record& record);
 };
 
-/// From the last 256 KiB of a journal, without checking it: for a glance. What cannot be read is not there.
-[[nodiscard]] LastActs last_acts(const std::filesystem::path& journal);
-
 /// One task of a listing, with what only its own files say.
 struct TaskGlance {
     TaskSummary summary;
@@ -48,7 +45,7 @@ struct TaskGlance {
 [[nodiscard]] bool can_be_extended(const TaskState& state);
 /// Of a task whose state is known; `paths`, its folder, says who has it.
 [[nodiscard]] TaskGlance glance_of(const TaskState& state, LastActs acts, const TaskPaths& paths);
-/// Looks at a task of a listing, where it has not ended. Its state is read from `state.yaml`, which may be a record behind.
+/// Looks at a task of a listing. One that has not ended is read from its journal, as everywhere; from `state.yaml`, without its last actions, where the journal cannot be read.
 [[nodiscard]] TaskGlance glance_at(const TaskStore& store, TaskSummary summary);
 [[nodiscard]] json::object to_json(const TaskGlance& glance);
 

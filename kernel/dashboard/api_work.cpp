@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "aggregate/figures.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -131,10 +132,11 @@ Result<json::object> phase_of(const FollowedTask& task, const std::string& phase
     AF_TRY(json::array criteria, exit_criteria_of(task, *stage, *found));
     constexpr std::size_t most_recent = 20;
     AF_TRY(json::array recent, recent_steps(task, phase, most_recent));
-    return json::object{{"task_id", state.task_id}, {"phase", phase}, {"status", to_string(found->status)}, {"started_at", text_or_null(found->started_at)}, {"completed_at", text_or_null(found->completed_at)},
-                        {"objective", stage->purpose}, {"agent", stage->agent}, {"error", text_or_null(found->error)}, {"attempts", found->attempts}, {"visits", found->visits}, {"cycles", found->cycles},
-                        {"tokens", state.ledger.of_stage(found->name).tokens()}, {"duration_ms", found->duration_ms}, {"artifact", text_or_null(found->artifact)}, {"exit_criteria", std::move(criteria)},
-                        {"files_touched", touched_json(task, phase)}, {"steps", {{"total", found->steps}, {"recent", std::move(recent)}}}};
+    const StageFigures figures = figures_of(state, *found);
+    return json::object{{"task_id", state.task_id}, {"phase", phase}, {"status", figures.status}, {"started_at", text_or_null(found->started_at)}, {"completed_at", text_or_null(found->completed_at)},
+                        {"objective", stage->purpose}, {"agent", stage->agent}, {"error", text_or_null(figures.error)}, {"attempts", figures.attempts}, {"visits", found->visits}, {"cycles", found->cycles},
+                        {"tokens", figures.tokens}, {"duration_ms", figures.duration_ms}, {"artifact", text_or_null(figures.artifact)}, {"exit_criteria", std::move(criteria)},
+                        {"files_touched", touched_json(task, phase)}, {"steps", {{"total", figures.steps}, {"recent", std::move(recent)}}}};
 }
 
 // ---------------------------------------------------------------------------------------------------------- steps --
@@ -293,14 +295,14 @@ json::array groups(const std::vector<std::pair<std::string, Spend>>& sums) {
 
 json::object cost_of(const FollowedTask& task) {
     const TaskState& state = task.state();
-    const Spend spend = state.ledger.total();
+    const CostFigures cost = cost_figures(state);
     json::array points;
     for (const UsagePoint& point : task.usage()) {
         points.push_back({{"at", point.at}, {"step", point.step}, {"tokens_used", point.tokens}, {"estimated_cost_usd", static_cast<double>(point.cost_microusd) * micro}});
     }
     const json::value* limits = state.costing.if_contains("limits");
-    return {{"task_id", state.task_id}, {"tokens_used", spend.tokens()}, {"estimated_cost_usd", static_cast<double>(spend.cost_microusd) * micro}, {"cost_known", spend.cost_known()},
-            {"in_words", cost_in_words(spend, state.ledger.unpriced_models())}, {"by_phase", groups(state.ledger.by(&LedgerEntry::stage))}, {"by_agent", groups(state.ledger.by(&LedgerEntry::agent))},
+    return {{"task_id", state.task_id}, {"tokens_used", cost.tokens}, {"estimated_cost_usd", cost.usd ? json::value(*cost.usd) : json::value(nullptr)}, {"cost_known", cost.known},
+            {"in_words", cost.in_words}, {"by_phase", groups(state.ledger.by(&LedgerEntry::stage))}, {"by_agent", groups(state.ledger.by(&LedgerEntry::agent))},
             {"by_model", groups(state.ledger.by(&LedgerEntry::model))}, {"over_time", std::move(points)}, {"limits", limits != nullptr ? *limits : json::value(nullptr)}};
 }
 

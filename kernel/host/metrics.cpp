@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "aggregate/figures.hpp"
 #include "base/text.hpp"
 #include "cost/limits.hpp"
 #include "host/command_line.hpp"
@@ -36,7 +37,7 @@ json::object stage_metrics(const TaskState& state, std::size_t index, const Task
     const StageState& stage = state.stages[index];
     const StageTemplate& shape = state.pipeline.stages[index];
     json::object told{{"stage", stage.name},      {"part", shape.part},       {"status", to_string(stage.status)}, {"duration_ms", stage.duration_ms},
-                      {"wall_ms", stage.wall_ms}, {"tokens", state.ledger.of_stage(stage.name).tokens()}, {"budget_share", shape.budget_share}, {"visits", stage.visits},
+                      {"wall_ms", stage.wall_ms}, {"tokens", figures_of(state, stage).tokens}, {"budget_share", shape.budget_share}, {"visits", stage.visits},
                       {"retries", stage.retries}, {"cycles", stage.cycles},   {"sent_back", sent_back_by(state, stage.name)}, {"steps", stage.steps}};
     if (const auto budget = own_tokens(limits, shape)) { told["token_budget"] = *budget; }
     if (stage.plan_step) { told["plan_step"] = records::to_fields(*stage.plan_step); }
@@ -55,7 +56,7 @@ int show_metrics(Program& program, const std::string& task) {
     if (program.json_output) {
         json::array stages;
         for (std::size_t at = 0; at < state->stages.size(); ++at) { stages.push_back(stage_metrics(*state, at, limits)); }
-        program.print_json({{"task_id", *id}, {"status", to_string(state->status)}, {"pipeline", state->pipeline.name}, {"wall_ms", state->wall_ms()}, {"tokens", state->ledger.total().tokens()},
+        program.print_json({{"task_id", *id}, {"status", to_string(state->status)}, {"pipeline", state->pipeline.name}, {"wall_ms", state->wall_ms()}, {"tokens", cost_figures(*state).tokens},
                             {"cycles", state->resumption.cycles.size()}, {"stages", std::move(stages)}});
         return 0;
     }
@@ -64,12 +65,12 @@ int show_metrics(Program& program, const std::string& task) {
     for (std::size_t at = 0; at < state->stages.size(); ++at) {
         const StageState& stage = state->stages[at];
         const auto budget = own_tokens(limits, state->pipeline.stages[at]);
-        const std::string tokens = std::to_string(state->ledger.of_stage(stage.name).tokens()) + (budget ? " / " + std::to_string(*budget) : "");
+        const std::string tokens = std::to_string(figures_of(*state, stage).tokens) + (budget ? " / " + std::to_string(*budget) : "");
         const std::string plan = stage.plan_step ? fmt::format(", {} of {} of the plan", stage.plan_step->number, stage.plan_step->of) : "";
         program.out << fmt::format("  {:<10} {:<9} {:>9} {:>20} {:>7} {:>6} {:>9}  {}{}\n", printable(stage.name, 40), state->pipeline.stages[at].part, human_duration(std::chrono::milliseconds(stage.duration_ms)), tokens,
                                    stage.retries, stage.cycles, sent_back_by(*state, stage.name), stage.steps, plan);
     }
-    program.out << fmt::format("\n  {} tokens, sent back {} time{}, {} while it ran\n", state->ledger.total().tokens(), state->resumption.cycles.size(), state->resumption.cycles.size() == 1 ? "" : "s", human_duration(std::chrono::milliseconds(state->wall_ms())));
+    program.out << fmt::format("\n  {} tokens, sent back {} time{}, {} while it ran\n", cost_figures(*state).tokens, state->resumption.cycles.size(), state->resumption.cycles.size() == 1 ? "" : "s", human_duration(std::chrono::milliseconds(state->wall_ms())));
     return 0;
 }
 

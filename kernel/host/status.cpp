@@ -8,6 +8,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "aggregate/figures.hpp"
 #include "aggregate/followed_task.hpp"
 #include "base/text.hpp"
 #include "base/clock.hpp"
@@ -119,17 +120,18 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
         if (!text.ok()) { return program.fail(text.error()); }
         artifact = *text;
     }
+    const StageFigures figures = figures_of(state, *found);
     const Spend spend = state.ledger.of_stage(phase);
     if (program.json_output) {
         json::array told;
         for (const Record* record : own) { told.push_back(record->body); }
-        print_answer(out, json::object{{"task_id", state.task_id}, {"stage", phase}, {"status", to_string(found->status)}, {"steps", found->steps},
-                                       {"input_tokens", spend.input_tokens}, {"output_tokens", spend.output_tokens}, {"duration_ms", found->duration_ms},
-                                       {"error", found->error}, {"artifact", found->artifact}, {"records", std::move(told)}}, watch);
+        print_answer(out, json::object{{"task_id", state.task_id}, {"stage", phase}, {"status", figures.status}, {"steps", figures.steps},
+                                       {"input_tokens", spend.input_tokens}, {"output_tokens", spend.output_tokens}, {"duration_ms", figures.duration_ms},
+                                       {"error", figures.error}, {"artifact", figures.artifact}, {"records", std::move(told)}}, watch);
         return 0;
     }
-    out << state.task_id << "  stage " << phase << "  " << to_string(found->status) << "\n  " << found->steps << " steps, " << spend.tokens() << " tokens, "
-        << human_duration(std::chrono::milliseconds(found->duration_ms)) << (found->error.empty() ? "" : "\n  " + printable(found->error, 1000)) << "\n\n";
+    out << state.task_id << "  stage " << phase << "  " << figures.status << "\n  " << figures.steps << " steps, " << figures.tokens << " tokens, "
+        << human_duration(std::chrono::milliseconds(figures.duration_ms)) << (figures.error.empty() ? "" : "\n  " + printable(figures.error, 1000)) << "\n\n";
     for (const Record* record : own) {
         if (record->type() == records::Answer::type || record->type() == records::CallStarted::type || record->type() == records::CallFinished::type) { continue; }
         out << "  " << printable(record_line(*record), 220) << "\n";
@@ -148,7 +150,8 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     const TaskState* const state = &seen->state();
     if (program.json_output) {
         json::object object = to_json(*state);
-        object["total_tokens"] = state->ledger.total().tokens();     // With those of lost calls, which belong to no step.
+        object["total_tokens"] = cost_figures(*state).tokens;    // With those of lost calls, which belong to no step.
+        object["figures"] = seen->followed ? json::value(to_json(figures_of(*seen->followed, place.root.filename().string()))) : json::value(nullptr);
         object.erase("pipeline_template");
         const std::vector<std::string> changed = changed_artifact_files(store.paths(*id), *state);
         object["changed_artifacts"] = json::array(changed.begin(), changed.end());
@@ -172,9 +175,10 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
                 << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at << "\n\n";
     for (const StageState& stage : state->stages) {
         const bool at_it = stage.plan_step && stage.status != StageStatus::completed;
-        out << fmt::format("  {:<10} {:<10} {:>3} steps {:>8} tokens {:>8}{}{}\n", stage.name, to_string(stage.status), stage.steps,
-                                   state->ledger.of_stage(stage.name).tokens(), human_duration(std::chrono::milliseconds(stage.duration_ms)),
-                                   at_it ? "  " + printable(plan_step_text(*stage.plan_step), 200) : "", stage.error.empty() ? "" : "  " + printable(stage.error, 200));
+        const StageFigures figures = figures_of(*state, stage);
+        out << fmt::format("  {:<10} {:<10} {:>3} steps {:>8} tokens {:>8}{}{}\n", figures.name, figures.status, figures.steps,
+                                   figures.tokens, human_duration(std::chrono::milliseconds(figures.duration_ms)),
+                                   at_it ? "  " + printable(plan_step_text(*stage.plan_step), 200) : "", figures.error.empty() ? "" : "  " + printable(figures.error, 200));
         for (const std::string& line : remarks_on(*state, stage)) { out << "             " << printable(line, 300) << "\n"; }
     }
     if (spend.calls + spend.lost > 0) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "aggregate/figures.hpp"
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "host/display.hpp"
@@ -33,11 +34,10 @@ std::pair<std::string, std::string> sign_of(const TaskGlance& task) {
 }
 
 /// One word for how it is.
-std::string condition_of(const TaskGlance& task) {
-    if (task.summary.waiting_for == "escalation") { return "ESCALATED"; }
-    if (!task.summary.waiting_for.empty()) { return "WAITS: " + upper_case(task.summary.waiting_for); }
-    if (is_interrupted(task)) { return "INTERRUPTED"; }
-    return upper_case(task.summary.status == "running" ? task.summary.current_stage : task.summary.status);
+std::string condition_word(const TaskGlance& task) {
+    const std::string condition = condition_of(task);
+    if (condition == "awaiting_approval") { return "WAITS: " + upper_case(task.summary.waiting_for); }
+    return upper_case(condition == "in_progress" ? task.summary.current_stage : condition);
 }
 
 std::string percent_of(const TaskGlance& task) { return fmt::format("{}%", static_cast<unsigned>(task.progress * 100)); }
@@ -45,7 +45,7 @@ std::string percent_of(const TaskGlance& task) { return fmt::format("{}%", stati
 /// `● 9266d27b GREEN ██████░░░░ 62%`, as much of it as fits.
 BoxLine head_of(const TaskGlance& task, const BoxLook& look, std::chrono::system_clock::time_point now) {
     const auto [sign, colour] = sign_of(task);
-    BoxLine line{.text = sign + " " + short_id(task.summary.task_id) + " " + condition_of(task), .colours = colour};
+    BoxLine line{.text = sign + " " + short_id(task.summary.task_id) + " " + condition_word(task), .colours = colour};
     const bool waits = !task.summary.waiting_for.empty();
     line.right = time_since(waits || task.summary.status == "paused" || is_over(task.summary.status) ? task.summary.updated_at : task.summary.created_at, now);
     if (is_over(task.summary.status) && !line.right.empty()) { line.right += " ago"; }
@@ -93,9 +93,10 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
         const auto [sign, colour] = stage.status == StageStatus::completed ? std::pair{"✓", good_colour} : stage.status == StageStatus::skipped ? std::pair{"–", dim_colour}
                                     : !stage.error.empty() && stage.status == StageStatus::failed ? std::pair{"✗", bad_colour} : now ? std::pair{"●", "1"} : std::pair{"·", dim_colour};
         BoxLine line{.text = fmt::format("{} {:<10}", sign, printable(stage.name, 40)), .colours = colour};
-        if (stage.steps > 0) {
-            line.text += fmt::format(" {:>4} step{}", stage.steps, stage.steps == 1 ? " " : "s");
-            if (room >= room_for_all) { line.text += fmt::format(" {:>9} tokens", state.ledger.of_stage(stage.name).tokens()); }
+        const StageFigures figures = figures_of(state, stage);
+        if (figures.steps > 0) {
+            line.text += fmt::format(" {:>4} step{}", figures.steps, figures.steps == 1 ? " " : "s");
+            if (room >= room_for_all) { line.text += fmt::format(" {:>9} tokens", figures.tokens); }
             if (stage.duration_ms > 0) { line.right = human_duration(std::chrono::milliseconds(stage.duration_ms)); }      // Known once a visit has ended.
         } else if (stage.status != StageStatus::pending) {
             line.text += " " + std::string(to_string(stage.status));
@@ -193,8 +194,7 @@ std::vector<BoxPart> box_of_task(const TaskState& state, const TaskGlance& glanc
     BoxPart head{head_of(glance, look, now)};
     head.push_back({.text = "  \"" + printable(state.request, 400) + "\"", .whole = true});
     if (const std::string acts = acts_text(glance.acts, is_over(glance.summary.status), now); !acts.empty()) { head.push_back({.text = "  " + acts, .whole = true}); }
-    const std::uint64_t tokens = state.ledger.total().tokens();
-    head.push_back({.text = fmt::format("  {} step{}, {} tokens{}", state.steps, state.steps == 1 ? "" : "s", tokens, cost.empty() ? "" : "; " + printable(cost, 200)), .whole = true});
+    head.push_back({.text = fmt::format("  {} step{}, {} tokens{}", state.steps, state.steps == 1 ? "" : "s", cost_figures(state).tokens, cost.empty() ? "" : "; " + printable(cost, 200)), .whole = true});
     parts.push_back(std::move(head));
     parts.push_back(stages_part(state, box_room(look)));
 

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import stat
@@ -103,6 +104,47 @@ class TestDashboard(DashboardTest):
         self.assertEqual(sorted(diff), ["base_tree", "files", "patch", "task_id", "tree"])
         artifact = client.json(f"/api/tasks/{task}/artifacts")["artifacts"][0]
         self.assertTrue(client.json(f"/api/tasks/{task}/artifacts/{artifact['phase']}/{artifact['name']}")["text"])
+
+    def test_status_and_the_api_give_the_same_figures(self):
+        """Of a task that was delivered, one that waits for a person, and one that was stopped: each field, in JSON and in text."""
+        self.assert_code(self.start(), 0)
+        self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22)
+        self.assert_code(self.start("--set", "limits.max_steps=3"), 22)
+        client = self.begin("--port", "0")
+        listed = {entry["task_id"]: entry for entry in self.run_program("status", "--json").json["tasks"]}
+        self.assertEqual(sorted(told["status"] for told in listed.values()), ["awaiting_approval", "completed", "paused"])
+        api = {entry["task_id"]: entry for entry in client.json("/api/tasks")["tasks"]}
+        for task, entry in listed.items():
+            shown = client.json(f"/api/tasks/{task}")
+            told = self.run_program("status", task, "--json").json
+            self.assertEqual(told["figures"], api[task])
+            self.assertEqual((told["total_tokens"], told["steps"]), (shown["cost"]["tokens_used"], shown["steps"]["total"]))
+            self.assert_same_where_open(entry, shown)
+            self.assert_same_stages(task, self.run_program("status", task).out, shown, client)
+            cost = client.json(f"/api/tasks/{task}/cost")
+            metrics = self.run_program("metrics", task, "--json").json
+            self.assertEqual((cost["tokens_used"], cost["estimated_cost_usd"], metrics["tokens"]), (shown["cost"]["tokens_used"], shown["cost"]["estimated_cost_usd"], shown["cost"]["tokens_used"]))
+
+    def assert_same_where_open(self, entry, shown):
+        same = {"request": shown["request"], "status": shown["status"]["task_status"], "pipeline": shown["pipeline"]["template"], "current_stage": shown["status"]["phase"],
+                "created_at": shown["timing"]["started_at"], "updated_at": shown["timing"]["last_activity"]}
+        if not shown["timing"]["completed_at"]:
+            action = shown["current_action"]
+            stages = shown["pipeline"]["stages"]
+            same |= {"running": shown["status"]["running"], "waiting_id": shown["status"]["waiting_id"] or "", "progress": shown["status"]["overall_progress"], "last_action": action["action"],
+                     "last_action_at": action["started_at"], "tests": shown["health"]["tests_total"], "tests_passed": shown["health"]["tests_passing"],
+                     "conformance": shown["health"]["conformance"], "stages": len(stages), "stages_done": sum(stage["status"] in ("completed", "skipped") for stage in stages)}
+        self.assertEqual({name: entry.get(name) for name in same}, same)
+
+    def assert_same_stages(self, task, text, shown, client):
+        for stage in shown["pipeline"]["stages"]:
+            line = re.search(rf"^  {stage['name']} +(\S+) +(\d+) steps +(\d+) tokens", text, re.M)
+            self.assertTrue(line, text)
+            self.assertEqual((line[1], int(line[2]), int(line[3])), (stage["status"], stage["steps"], stage["tokens"]))
+            phase = client.json(f"/api/tasks/{task}/phases/{stage['name']}")
+            told = self.run_program("status", task, "--phase", stage["name"], "--json").json
+            self.assertEqual((told["status"], told["steps"], told["input_tokens"] + told["output_tokens"], told["duration_ms"], told["artifact"]),
+                             (phase["status"], phase["steps"]["total"], phase["tokens"], phase["duration_ms"], phase["artifact"] or ""))
 
     def test_a_task_ends_with_the_artifact_that_was_shown(self):
         self.assert_code(self.start("--iterate-at", "spec"), 22)

@@ -181,37 +181,5 @@ TEST(GlanceOf, ATaskWhoseStateIsKnownNeedsNoProjection) {
     EXPECT_DOUBLE_EQ(glance.progress, overall_progress(state));
 }
 
-class LastActsOf : public ::testing::Test {
-protected:
-    void SetUp() override { file_ = std::filesystem::temp_directory_path() / ("agentforge-acts-" + std::to_string(::getpid())); }
-    void TearDown() override { std::filesystem::remove(file_); }
-    LastActs of(const std::string& text) {
-        std::ofstream(file_) << text;
-        return last_acts(file_);
-    }
-    std::filesystem::path file_;
-};
-
-TEST_F(LastActsOf, AreTheNewestStepAndTheNewestGateWithTests) {
-    const LastActs acts = of("actions:\n"
-                             R"(- {"seq": 1, "step": 1, "type": "step", "timestamp": "2026-01-02T15:29:40.000Z", "action": {"type": "read_file"}})" "\n"
-                             R"(- {"seq": 2, "step": 1, "type": "gate", "gate": "tests", "tests": 10, "tests_passed": 8, "conformance": false})" "\n"
-                             R"(- {"seq": 3, "step": 2, "type": "step", "timestamp": "2026-01-02T15:29:48.000Z", "action": {"type": "edit_file"}})" "\n"
-                             R"(- {"seq": 4, "step": 2, "type": "gate", "gate": "syntax"})" "\n");
-    EXPECT_EQ(acts.action + " " + acts.at, "edit_file 2026-01-02T15:29:48.000Z");
-    EXPECT_EQ(acts.tests_passed, 8U);
-    EXPECT_EQ(acts.conformance, std::optional(false));
-}
-
-TEST_F(LastActsOf, ALineThatIsNotWholeIsNone) {
-    EXPECT_EQ(of("x\n" R"(- {"seq": 1, "step": 1, "type": "step", "action": {"type": "read_file"}})").action, "");
-    EXPECT_EQ(of("x\n" R"(- {"seq": 1, "step": 1, "type": "step", "acti)" "\n").action, "");
-    EXPECT_EQ(last_acts("/nowhere/journal").action, "");
-}
-
-TEST_F(LastActsOf, IsFoundBehindALongJournal) {
-    EXPECT_EQ(of(std::string(1 << 20, 'x') + "\n" R"(- {"seq": 1, "step": 1, "type": "step", "action": {"type": "read_file"}})" "\n").action, "read_file");
-}
-
 }  // namespace
 }  // namespace agentforge::kernel::testing
