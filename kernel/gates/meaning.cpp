@@ -2,6 +2,7 @@
 #include "gates/meaning.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
 #include <set>
@@ -155,6 +156,8 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
     std::size_t noticed = 0;
     std::map<std::string, bool> files;              // Whether a mutant of it was noticed.
     bool guarded = false;
+    std::set<std::string> at_fault;                 // Who cannot change tests can hand these back.
+    const auto blame = [&at_fault](const auto& tests) { for (const auto& id : tests) { at_fault.insert(without_parameters(id)); } };
     for (const auto& mutant : evidence.tried) {
         auto& file = files[mutant.file];
         file = file || mutant.noticed != Noticed::not_noticed;
@@ -165,13 +168,16 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
     for (const auto& id : evidence.text_tests) {
         ruling.blocking.push_back(id + " passes where the change stands in comments only, so it tests the text of the source and not what it does; "
                                        "the tests must be written again.");
+        blame(std::array{id});
     }
     for (const auto& id : evidence.form_tests) {
         ruling.blocking.push_back(id + " fails when a statement that does nothing is added to the functions of the change, so it tests how they are written and not what they do; "
                                        "the tests must be written again.");
+        blame(std::array{id});
     }
     for (const auto& id : evidence.without_assertions) {
         ruling.blocking.push_back(id + " passes without a single assertion, so it tests nothing; the tests must be written again.");
+        blame(std::array{id});
     }
     if (evidence.expects_anything) {
         ruling.blocking.push_back("Every new test passes as well when the values that it expects are others, so what the code returns is equal to everything, or nothing is compared; "
@@ -227,10 +233,12 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
         ruling.blocking.push_back("No new test notices a fault in the change: " + told(*survived.front()) + ", and " +
                                   (survived.size() == 1 ? "all of them pass" : "all of them pass, as with " + std::to_string(survived.size() - 1) + " more such changes") +
                                   ". They do not test what the change does; the tests must be written again.");
+        blame(evidence.fresh);
     }
     for (const auto* mutant : ignored_results(evidence.tried)) {
         ruling.blocking.push_back("No new test notices when every result of `" + mutant->results_of + "` is another (" + told(*mutant) + "), so none tests what it returns; " +
                                   "the tests must be written again.");
+        blame(evidence.fresh);
     }
     // One requirement's tests may speak for lines that were not reached in time; what the others' notice says nothing of them.
     if (evidence.mutated && ruling.blocking.empty() && !evidence.cut_short && evidence.tried.size() >= fewest_mutants) {
@@ -238,6 +246,7 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
             ruling.blocking.push_back(requirement + " is tested by nothing that compares: its new tests (" + listed(evidence.of_requirements.at(requirement)) + ") pass on all of " +
                                       std::to_string(evidence.tried.size()) + " faults in the change, and as well when the values that they expect are others; "
                                       "a test of it must be written again.");
+            blame(evidence.of_requirements.at(requirement));
         }
     }
     if (!new_tests && evidence.code_changed && evidence.mutated) {
@@ -255,6 +264,7 @@ Ruling judge_meaning(const MeaningEvidence& evidence) {
             }
         }
     }
+    if (!at_fault.empty()) { ruling.facts["tests_at_fault"] = json::array(at_fault.begin(), at_fault.end()); }
     json::array lost;
     for (const auto& test : evidence.removed) {
         if (test.status != TestStatus::passed && test.status != TestStatus::failed_assertion) { lost.emplace_back(test.id); }

@@ -69,7 +69,8 @@ struct MeaningEvidence {
 /// notice altered results of a function that the specification declares, or of any function; if the tests fail without the kernel's recorder; if a function does no work for other lists than the tests'; if a declared
 /// body was not written; if a removed test would fail at
 /// an assertion.
-/// facts: behaviour (`tested`, `unchanged` or `documentation`), lost_tests (removed, and they do not load beside the change), removed_functions, mutants_tried, mutants_noticed, mutants_survived.
+/// facts: behaviour (`tested`, `unchanged` or `documentation`), lost_tests (removed, and they do not load beside the change), removed_functions, mutants_tried, mutants_noticed, mutants_survived,
+/// tests_at_fault (those that must be written again, without the parameters of cases).
 [[nodiscard]] Ruling judge_meaning(const MeaningEvidence& evidence);
 
 /// Whether the request asks for work that may leave behaviour unchanged: refactoring, moving, deleting, documenting, formatting. Understands English

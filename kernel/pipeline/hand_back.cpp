@@ -12,6 +12,7 @@
 #include "config/gate_names.hpp"
 #include "contracts/names.hpp"
 #include "gates/before.hpp"
+#include "gates/meaning.hpp"
 #include "gates/rules.hpp"
 #include "pipeline/measure.hpp"
 
@@ -151,8 +152,17 @@ Result<std::vector<Named>> tests_of_red(const std::string& claimed, const std::v
     return refused("`" + ellipsis(claimed, 200) + "` " + (found.empty() ? "is neither a test written for this task nor one that passed before it and fails now" : "is the name of several tests") + "; they are " + ellipsis(all, 1000));
 }
 
+/// The gate blocks because of a test that passes: it proves nothing, and must be written again.
+bool proves_nothing(const Named& test, const GateReport& report) { return contains(fact_texts(report.facts, "tests_at_fault"), without_parameters(test.id)); }
+
+/// The issue that the gate has with it.
+std::string why_it_proves_nothing(const Named& test, const GateReport& report) {
+    const auto named = std::ranges::find_if(report.blocking_issues, [&](const std::string& issue) { return issue.find(without_parameters(test.id)) != std::string::npos; });
+    return named != report.blocking_issues.end() ? *named : report.summary;
+}
+
 Result<void> must_fail(const Named& test, const GateReport& report) {
-    if (build_fault(report, test.outcome->file)) { return {}; }
+    if (build_fault(report, test.outcome->file) || proves_nothing(test, report)) { return {}; }
     switch (test.outcome->status) {
         case TestStatus::failed_assertion:
         case TestStatus::error: return {};
@@ -192,7 +202,8 @@ json::object told(const Named& test, const GateReport& report) {
     if (const auto fault = build_fault(report, outcome.file)) {
         return {{"id", test.id}, {"file", outcome.file}, {"line", fault->line}, {"status", to_string(TestStatus::error)}, {"message", fault->message}};
     }
-    return {{"id", test.id}, {"file", outcome.file}, {"line", outcome.line}, {"status", to_string(outcome.status)}, {"message", outcome.message}};
+    const std::string message = proves_nothing(test, report) ? "passes. " + why_it_proves_nothing(test, report) : outcome.message;
+    return {{"id", test.id}, {"file", outcome.file}, {"line", outcome.line}, {"status", to_string(outcome.status)}, {"message", message}};
 }
 
 std::string place_of(const json::object& measured) {

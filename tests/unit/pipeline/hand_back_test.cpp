@@ -115,6 +115,17 @@ TEST(HandBack, a_test_that_passes_is_not_wrong) {
     EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_lower", "test_spaces"}), one_fails()), HasSubstr("test_lower passes"));
 }
 
+TEST(HandBack, a_test_that_passes_and_proves_nothing_can_be_handed_back_alone) {
+    GateReport report = one_fails();
+    report.tests[1] = outcome(spaces, TestStatus::passed);
+    report.facts["tests_at_fault"] = json::array{spaces};
+    report.blocking_issues = {"lint", spaces + " passes without a single assertion"};
+    const auto evidence = judged(claim(), report);
+    ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
+    EXPECT_THAT(hand_back_words(*evidence), HasSubstr("passes. " + spaces + " passes without a single assertion"));
+    EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_lower"}), report), HasSubstr("passes"));
+}
+
 TEST(HandBack, a_test_of_others_is_not_reds_to_change) {
     EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_shout"}), one_fails()), HasSubstr("is neither a test written"));
 }
