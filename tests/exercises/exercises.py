@@ -117,10 +117,11 @@ def worthless_tests(texts):
 
 class Script:
     """What the model does in one stage: drafts one after the other. The next is begun when the one before was handed in and refused;
-    the last is repeated."""
+    the last is repeated. A file that is there already is edited, or deleted and made anew where the stage's agent may not edit."""
 
-    def __init__(self, drafts):
+    def __init__(self, drafts, edits=True):
         self.drafts = drafts
+        self.edits = edits
         self.draft = 0
         self.todo = None
 
@@ -142,8 +143,8 @@ class Script:
             failed = False
         if failed and self.last and self.last["name"] == "create_file":      # It is there already: read it, then write it anew.
             path, content = self.last["arguments"]["path"], self.last["arguments"]["content"]
-            self.todo.appendleft(call("edit_file", path=path, content=content))
-            self.todo.appendleft(call("read_file", path=path))
+            again = [call("read_file", path=path), call("edit_file", path=path, content=content)] if self.edits else [call("delete_file", path=path), self.last]
+            self.todo.extendleft(reversed(again))
         self.last = self.todo.popleft()
         return self.last
 
@@ -158,7 +159,7 @@ class ExerciseModel(ModelServer):
         self.become(model)
 
     def become(self, model):
-        self.scripts = {place: Script(drafts) for place, drafts in self.work(model).items()}
+        self.scripts = {(stage, role): Script(drafts, edits=stage != "red") for (stage, role), drafts in self.work(model).items()}
         self.scripts[("red", None)].requirements = [requirements for _, requirements in self.drafts_of_tests(model)]
 
     def wrong_drafts(self, model):
