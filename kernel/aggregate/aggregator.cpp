@@ -20,19 +20,19 @@ constexpr std::size_t most_ended_followed = 16;
 constexpr std::int64_t ns_per_second = 1'000'000'000;
 
 bool is_over(const TaskFigures& figures) {
-    const std::string& status = figures.glance.summary.status;
+    const std::string& status = figures.overview.summary.status;
     return status == "completed" || status == "failed" || status == "aborted";
 }
 
-bool may_run(const TaskFigures& figures) { return figures.glance.summary.status == "running" || figures.glance.summary.status == "pending" || figures.glance.running; }
+bool may_run(const TaskFigures& figures) { return figures.overview.summary.status == "running" || figures.overview.summary.status == "pending" || figures.overview.running; }
 
 Error no_task(std::string_view task) {
     return {"AF-DASH-014", "There is no task '" + ellipsis(sanitize_utf8(task), 100) + "'", std::string(), "`agentforge status --all --ended` lists them.", ErrorKind::not_found};
 }
 
 TaskChange change_of(const TaskFigures& figures, std::string type) {
-    const TaskSummary& task = figures.glance.summary;
-    return {figures.repo, task.task_id, figures.seq, std::move(type), task.current_stage, figures.steps, condition_of(figures.glance)};
+    const TaskSummary& task = figures.overview.summary;
+    return {figures.repo, task.task_id, figures.seq, std::move(type), task.current_stage, figures.steps, condition_of(figures.overview)};
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
         if (!known.figures || !may_run(*known.figures)) { continue; }
         const TaskPaths paths{folder_of(key)};
         const bool running = TaskLock::holder(paths).has_value();
-        if (running == known.figures->glance.running) { continue; }
+        if (running == known.figures->overview.running) { continue; }
         known.figures = std::make_shared<const TaskFigures>(with_process(*known.figures, running));
         ++version_;
         changes.push_back(change_of(*known.figures, "process"));
@@ -177,8 +177,8 @@ std::vector<Aggregator::Figures> Aggregator::tasks() const {
         for (const auto& [key, known] : tasks_) { if (known.figures) { all.push_back(known.figures); } }
     }
     std::ranges::sort(all, [](const Figures& one, const Figures& other) {
-        const TaskSummary& a = one->glance.summary;
-        const TaskSummary& b = other->glance.summary;
+        const TaskSummary& a = one->overview.summary;
+        const TaskSummary& b = other->overview.summary;
         return a.updated_at != b.updated_at ? a.updated_at > b.updated_at : a.task_id > b.task_id;
     });
     return all;

@@ -48,8 +48,8 @@ json::object steps_of(const TaskState& state) {
 
 json::object health_of(const FollowedTask& task) {
     const TaskState& state = task.state();
-    const LastActs& acts = task.acts();
-    return {{"tests_passing", acts.tests_passed}, {"tests_total", acts.tests}, {"conformance", acts.conformance ? json::value(*acts.conformance) : json::value(nullptr)},
+    const LastActivity& activity = task.activity();
+    return {{"tests_passing", activity.tests_passed}, {"tests_total", activity.tests}, {"conformance", activity.conformance ? json::value(*activity.conformance) : json::value(nullptr)},
             {"escalations_pending", state.waiting_for().empty() ? 0 : 1}, {"errors_recent", task.recent_errors()}};
 }
 
@@ -101,9 +101,9 @@ json::value iteration_of(const FollowedTask& task) {
 }
 
 json::value last_action_of(const FollowedTask& task) {
-    const LastActs& acts = task.acts();
-    if (acts.action.empty()) { return nullptr; }
-    return json::object{{"step", task.state().steps}, {"action", acts.action}, {"started_at", acts.at}, {"result", acts.succeeded ? "success" : "failure"}};
+    const LastActivity& activity = task.activity();
+    if (activity.action.empty()) { return nullptr; }
+    return json::object{{"step", task.state().steps}, {"action", activity.action}, {"started_at", activity.at}, {"result", activity.succeeded ? "success" : "failure"}};
 }
 
 json::object delivery_of(const TaskState& state) {
@@ -160,36 +160,36 @@ double overall_progress(const TaskState& state) {
     return std::min(1.0, done / static_cast<double>(end));
 }
 
-std::string condition_of(const TaskGlance& glance) {
-    const TaskSummary& task = glance.summary;
+std::string condition_of(const TaskOverview& overview) {
+    const TaskSummary& task = overview.summary;
     if (task.waiting_for == "escalation") { return "escalated"; }
     if (!task.waiting_for.empty()) { return "awaiting_approval"; }
-    if (is_interrupted(glance)) { return "interrupted"; }
+    if (is_interrupted(overview)) { return "interrupted"; }
     return task.status == "running" ? "in_progress" : task.status;
 }
 
-std::vector<std::string> available_actions(const TaskGlance& glance) {
-    const TaskSummary& task = glance.summary;
-    if (task.status == "completed" && glance.can_be_extended) { return {"extend"}; }
+std::vector<std::string> available_actions(const TaskOverview& overview) {
+    const TaskSummary& task = overview.summary;
+    if (task.status == "completed" && overview.can_be_extended) { return {"extend"}; }
     if (task.status == "completed" || task.status == "aborted") { return {}; }
     if (task.waiting_for == "escalation") { return {"respond", "abort"}; }
-    if (task.waiting_for == "approval" && glance.can_be_extended) { return {"approve", "revise", "reject", "extend", "abort"}; }
+    if (task.waiting_for == "approval" && overview.can_be_extended) { return {"approve", "revise", "reject", "extend", "abort"}; }
     if (task.waiting_for == "approval") { return {"approve", "revise", "reject", "abort"}; }
     if (task.waiting_for == "action") { return {"approve", "reject", "abort"}; }
-    if (glance.running) { return {"pause", "abort"}; }
+    if (overview.running) { return {"pause", "abort"}; }
     return {"resume", "abort"};
 }
 
 namespace {
 
 /// Puts in what depends on the process that has the task.
-void add_process(json::object& summary, const TaskGlance& glance) {
+void add_process(json::object& summary, const TaskOverview& overview) {
     json::object& status = summary["status"].as_object();
-    status["state"] = condition_of(glance);
-    status["running"] = glance.running;
-    status["ended_in"] = text_or_null(glance.ended_in);
+    status["state"] = condition_of(overview);
+    status["running"] = overview.running;
+    status["ended_in"] = text_or_null(overview.ended_in);
     json::array actions;
-    for (const std::string& action : available_actions(glance)) { actions.emplace_back(action); }
+    for (const std::string& action : available_actions(overview)) { actions.emplace_back(action); }
     summary["available_actions"] = std::move(actions);
 }
 
@@ -197,24 +197,24 @@ void add_process(json::object& summary, const TaskGlance& glance) {
 
 TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
     const TaskState& state = task.state();
-    TaskFigures figures{.repo = repo, .glance = glance_of(state, task.acts(), task.paths()), .seq = state.seq, .steps = state.steps, .text = {}};
+    TaskFigures figures{.repo = repo, .overview = overview_of(state, task.activity(), task.paths()), .seq = state.seq, .steps = state.steps, .text = {}};
     json::object status{{"task_status", to_string(state.status)}, {"phase", state.stages.empty() ? json::value(nullptr) : json::value(state.stage().name)},
                         {"phase_progress", stage_progress(state)}, {"overall_progress", overall_progress(state)}, {"waiting_for", text_or_null(std::string(state.waiting_for()))},
-                        {"waiting_id", text_or_null(figures.glance.waiting_id)}, {"question", text_or_null(figures.glance.question)}, {"error", text_or_null(state.error)},
+                        {"waiting_id", text_or_null(figures.overview.waiting_id)}, {"question", text_or_null(figures.overview.question)}, {"error", text_or_null(state.error)},
                         {"error_code", text_or_null(state.error_code)}, {"pause_reason", text_or_null(state.pause_reason)}};
     json::object summary{{"task_id", state.task_id}, {"repo", repo}, {"request", state.request}, {"goal", state.request}, {"goal_type", state.goal_type}, {"sequence", state.seq},
                        {"status", std::move(status)}, {"timing", timing_of(state)}, {"steps", steps_of(state)}, {"health", health_of(task)}, {"cost", cost_of(state)},
                        {"current_action", last_action_of(task)}, {"pipeline", pipeline_of(state)}, {"current_stage", current_stage_of(state)},
                        {"iteration_summary", iteration_of(task)}, {"delivery", delivery_of(state)}, {"continuation", continuation_of(state)}};
-    add_process(summary, figures.glance);
+    add_process(summary, figures.overview);
     figures.text = to_json_line(summary);
     return figures;
 }
 
 TaskFigures with_process(TaskFigures figures, bool running) {
-    figures.glance.running = running;
+    figures.overview.running = running;
     json::object summary = to_json(figures);
-    add_process(summary, figures.glance);
+    add_process(summary, figures.overview);
     figures.text = to_json_line(summary);
     return figures;
 }

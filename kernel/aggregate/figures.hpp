@@ -10,7 +10,7 @@
 #include <agentforge/json.hpp>
 
 #include "aggregate/followed_task.hpp"
-#include "aggregate/glance.hpp"
+#include "aggregate/overview.hpp"
 
 namespace agentforge::kernel {
 
@@ -47,16 +47,16 @@ struct CostFigures {
 
 struct TaskFigures {
     std::string repo;
-    TaskGlance glance;
+    TaskOverview overview;
     Sequence seq = 0;           ///< Of the last record that they are computed from.
     std::uint64_t steps = 0;
     std::string text;           ///< `task_summary`, JSON in one line: as text it takes a quarter of the memory.
 };
 
 /// `pending`, `in_progress`, `awaiting_approval`, `escalated`, `paused`, `interrupted`, `completed`, `failed` or `aborted`.
-[[nodiscard]] std::string condition_of(const TaskGlance& glance);
+[[nodiscard]] std::string condition_of(const TaskOverview& overview);
 /// What a person can do with the task now: `respond`, `approve`, `revise`, `reject`, `pause`, `resume`, `abort`.
-[[nodiscard]] std::vector<std::string> available_actions(const TaskGlance& glance);
+[[nodiscard]] std::vector<std::string> available_actions(const TaskOverview& overview);
 
 [[nodiscard]] TaskFigures figures_of(const FollowedTask& task, const std::string& repo);
 /// The same, but for whether a process has the task.

@@ -93,7 +93,7 @@ Result<void> FollowedTask::take(const Record& record, JournalOffset at) {
         seen_.named = true;
     }
     if ((record.seq - 1) % records_apart == 0) { seen_.places.push_back(at); }
-    seen_.acts.take(record);
+    seen_.activity.take(record);
     take_decision(record);
     if (tells_of_an_error(record)) { ++seen_.recent_errors; }
     if (record.type() == records::StageCompleted::type) { seen_.recent_errors = 0; }
@@ -151,7 +151,7 @@ void FollowedTask::take_usage(const Record& record) {
 }
 
 void FollowedTask::take_checks() {
-    const CheckPoint now{seen_.steps, seen_.acts.tests, seen_.acts.tests_passed, seen_.acts.conformance};
+    const CheckPoint now{seen_.steps, seen_.activity.tests, seen_.activity.tests_passed, seen_.activity.conformance};
     const auto same = [&now](const CheckPoint& other) { return other.tests == now.tests && other.tests_passed == now.tests_passed && other.conformance == now.conformance; };
     if (!seen_.checks.empty() && same(seen_.checks.back())) { return; }
     if (!seen_.checks.empty() && seen_.checks.back().step == now.step) { seen_.checks.pop_back(); }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregate/glance.hpp"
+#include "aggregate/overview.hpp"
 #include "journal/tail.hpp"
 #include "task/state.hpp"
 #include "task/step_index.hpp"
@@ -75,7 +75,7 @@ public:
 
     [[nodiscard]] const TaskPaths& paths() const noexcept { return paths_; }
     [[nodiscard]] const TaskState& state() const noexcept { return seen_.state; }
-    [[nodiscard]] const LastActs& acts() const noexcept { return seen_.acts; }
+    [[nodiscard]] const LastActivity& activity() const noexcept { return seen_.activity; }
     /// At most the newest 100.
     [[nodiscard]] const std::vector<IterationDecision>& decisions() const noexcept { return seen_.decisions; }
     /// At most 256, evenly spread over the steps.
@@ -112,7 +112,7 @@ private:
     /// All that records came to; each field goes into the snapshot.
     struct Findings {
         TaskState state;
-        LastActs acts;
+        LastActivity activity;
         std::uint64_t steps = 0;
         std::vector<JournalOffset> places;                  ///< Of every `records_apart`-th record, from the first.
         std::map<std::string, JournalOffset> gates;         ///< By name, the newest record.

@@ -69,17 +69,17 @@ public:
     /// Errors: `conflict` AF-DASH-022.
     Result<void> require_open() const {
         AF_TRY(const Aggregator::Figures figures, parts_.tasks.figures(place_));
-        const std::string& status = figures->glance.summary.status;
+        const std::string& status = figures->overview.summary.status;
         if (status != "completed" && status != "aborted") { return {}; }
-        return Error{"AF-DASH-022", "The task has ended", figures->glance.summary.status, "start another, or go on from one of its steps", ErrorKind::conflict};
+        return Error{"AF-DASH-022", "The task has ended", figures->overview.summary.status, "start another, or go on from one of its steps", ErrorKind::conflict};
     }
 
     /// Errors: `conflict` AF-DASH-062.
     Result<void> require_extendable() const {
         AF_TRY(const Aggregator::Figures figures, parts_.tasks.figures(place_));
-        const auto actions = available_actions(figures->glance);
+        const auto actions = available_actions(figures->overview);
         if (std::ranges::find(actions, "extend") != actions.end()) { return {}; }
-        return Error{"AF-DASH-062", "The task cannot be extended now", condition_of(figures->glance), "a task can where it has ended, or shows its last artifact, has delivered nothing, and stages follow", ErrorKind::conflict};
+        return Error{"AF-DASH-062", "The task cannot be extended now", condition_of(figures->overview), "a task can where it has ended, or shows its last artifact, has delivered nothing, and stages follow", ErrorKind::conflict};
     }
 
 private:

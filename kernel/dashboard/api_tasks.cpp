@@ -27,8 +27,8 @@ struct Filter {
     std::string words;      ///< In lower case; all of it must stand in request, id, repository or phase.
 
     [[nodiscard]] bool lets_through(const TaskFigures& task) const {
-        const TaskSummary& summary = task.glance.summary;
-        if (!state.empty() && condition_of(task.glance) != state) { return false; }
+        const TaskSummary& summary = task.overview.summary;
+        if (!state.empty() && condition_of(task.overview) != state) { return false; }
         if (!repo.empty() && task.repo != repo) { return false; }
         if (!pipeline.empty() && summary.pipeline != pipeline) { return false; }
         if (words.empty()) { return true; }
@@ -40,8 +40,8 @@ json::object counts_of(const std::vector<Aggregator::Figures>& tasks) {
     std::map<std::string, std::uint64_t> states;
     std::uint64_t waiting = 0;
     for (const auto& task : tasks) {
-        ++states[condition_of(task->glance)];
-        waiting += task->glance.summary.waiting_for.empty() ? 0 : 1;
+        ++states[condition_of(task->overview)];
+        waiting += task->overview.summary.waiting_for.empty() ? 0 : 1;
     }
     json::object counts{{"waiting", waiting}};
     for (const auto& [state, count] : states) { counts[state] = count; }
@@ -176,8 +176,8 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
         for (const PendingItem& item : pending->items) {
             const auto place = parts.tasks.find(item.task_id, repository.name);
             const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(Error{});
-            if (!figures.ok() || available_actions((*figures)->glance).empty()) { continue; }       // Its task has ended: it waits for nobody.
-            json::object told{{"id", item.id}, {"kind", kind_of(item.kind)}, {"repo", repository.name}, {"task_id", item.task_id}, {"request", (*figures)->glance.summary.request},
+            if (!figures.ok() || available_actions((*figures)->overview).empty()) { continue; }       // Its task has ended: it waits for nobody.
+            json::object told{{"id", item.id}, {"kind", kind_of(item.kind)}, {"repo", repository.name}, {"task_id", item.task_id}, {"request", (*figures)->overview.summary.request},
                               {"phase", item.stage}, {"question", item.question}, {"created_at", item.created_at}, {"hash", nullptr}, {"shown", nullptr}, {"options", json::array()},
                               {"issue", ""}, {"context", json::object()}, {"deadline", nullptr}, {"at_deadline", nullptr}};
             add_detail(store, item, told);
@@ -203,7 +203,7 @@ Result<HttpResponse> show_stats(const DashboardParts& parts) {
         tokens += of_cost.at("tokens_used").to_number<std::uint64_t>();
         cost += usd.is_null() ? 0 : usd.to_number<double>();
         cost_known = cost_known && of_cost.at("cost_known").as_bool();
-        delivered += task->glance.summary.status == "completed" ? 1 : 0;
+        delivered += task->overview.summary.status == "completed" ? 1 : 0;
     }
     return json_response({{"tasks", tasks.size()}, {"states", counts_of(tasks)}, {"completed", delivered}, {"steps", steps}, {"tokens_used", tokens}, {"estimated_cost_usd", cost}, {"cost_known", cost_known}});
 }

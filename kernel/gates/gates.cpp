@@ -7,8 +7,8 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
-#include "gates/readiness.hpp"
-#include "gates/scoped_gates.hpp"
+#include "gates/engine/readiness.hpp"
+#include "gates/engine/scoped_gates.hpp"
 
 namespace agentforge::kernel {
 

@@ -14,8 +14,8 @@
 #include <agentforge/stage.hpp>
 
 #include "base/cancel.hpp"
-#include "gates/checkout.hpp"
-#include "gates/command_log.hpp"
+#include "gates/run/checkout.hpp"
+#include "gates/run/command_log.hpp"
 #include "git/repository.hpp"
 #include "sandbox/process.hpp"
 

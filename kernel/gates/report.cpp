@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/json_fields.hpp"
-#include "gates/before.hpp"
+#include "gates/engine/baseline.hpp"
+#include "gates/engine/results.hpp"
 #include "gates/gates.hpp"
-#include "gates/results.hpp"
 
 namespace agentforge::kernel {
 namespace {

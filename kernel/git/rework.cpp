@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "git/repository.hpp"
 #include "git/library.hpp"
+#include "git/repository.hpp"
 
 namespace agentforge::kernel {
 

@@ -8,12 +8,12 @@
 #include "base/files.hpp"
 #include "base/plain_file.hpp"
 #include "base/yaml.hpp"
-#include "pipeline/acting_changes.hpp"
 #include "pipeline/artifact_files.hpp"
-#include "pipeline/changed_tests.hpp"
-#include "pipeline/hand_back.hpp"
-#include "pipeline/iteration.hpp"
 #include "pipeline/measure.hpp"
+#include "pipeline/people/acting_changes.hpp"
+#include "pipeline/people/iteration.hpp"
+#include "pipeline/tests/changed_tests.hpp"
+#include "pipeline/tests/hand_back.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -55,7 +55,7 @@ const json::array& array_field(const json::object& object, std::string_view key)
 Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     const StageTemplate stage = task_.state().stage_template();   // A copy: every record replaces the state.
     AF_TRY(const Contract contract, task_.services.contracts.get(stage.contract));
-    AF_TRY(const json::object facts, measured_facts(*task_.session, *task_.workshop, artifact, format_time(task_.services.clock.now())));
+    AF_TRY(const json::object facts, measured_facts(*task_.session, *task_.task_workspace, artifact, format_time(task_.services.clock.now())));
     artifact = with_measured(contract, std::move(artifact), facts);
     AF_TRY(const auto artifacts, task_.session->artifacts_by_contract());
     RuleContext rules;
@@ -73,7 +73,7 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     }
     AF_TRY(const std::string path, save(stage.artifact, contract, artifact));
     AF_TRY(const std::string hash, task_.session->put(artifact));
-    AF_TRY(const auto acting, acting_changes(*task_.session, *task_.workshop, delivered_tree(task_.state())));
+    AF_TRY(const auto acting, acting_changes(*task_.session, *task_.task_workspace, delivered_tree(task_.state())));
     const auto acts_later = not_yet_approved(*task_.session, acting);
     AF_TRY(const auto changed, writes_tests(stage) ? changed_test_lines(*task_.session) : Result<std::vector<std::string>>(std::vector<std::string>()));
     const auto changed_tests = not_yet_approved(*task_.session, not_allowed_beforehand(changed, task_.services.outdated_tests));
@@ -105,14 +105,14 @@ Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract,
     }
     // A stage that hands in an artifact without its gate having passed on this very tree has verified nothing.
     if (exit_gate(task_.state().stage_template()).empty()) { return faults; }
-    AF_TRY(const std::string inputs, task_.workshop->gate_inputs());
+    AF_TRY(const std::string inputs, task_.task_workspace->gate_inputs());
     if (std::string unmet = unmet_exit_gate(task_.state(), &inputs); !unmet.empty()) { faults.push_back(std::move(unmet)); }
     return faults;
 }
 
 Result<std::optional<std::string>> Acceptance::accept_review(const AgentDefinition& reviewer, json::object review, std::uint64_t spent) {
     AF_TRY(const Contract contract, task_.services.contracts.get(reviewer.output_contract(task_.stage_name())));
-    AF_TRY(const json::object facts, measured_facts(*task_.session, *task_.workshop, review, format_time(task_.services.clock.now())));
+    AF_TRY(const json::object facts, measured_facts(*task_.session, *task_.task_workspace, review, format_time(task_.services.clock.now())));
     review = with_measured(contract, std::move(review), facts);
     AF_TRY(const auto artifacts, task_.session->artifacts_by_contract());
     RuleContext rules;
@@ -143,13 +143,13 @@ Result<std::optional<std::string>> Acceptance::accept_review(const AgentDefiniti
 Result<bool> Acceptance::measure_again_if_stale() {
     const std::string gate = exit_gate(task_.state().stage_template());
     if (gate.empty()) { return false; }
-    AF_CHECK(task_.open_workshop());
-    AF_TRY(const std::string inputs, task_.workshop->gate_inputs());
+    AF_CHECK(task_.open_workspace());
+    AF_TRY(const std::string inputs, task_.task_workspace->gate_inputs());
     if (measured_with(*task_.session, gate, inputs)) { return false; }
     GateRequest request;
     request.gate = gate;
     AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
-    AF_CHECK(measure(*task_.session, *task_.workshop, task_.services.events, request, task_.state().tree, artifact ? &*artifact : nullptr, Stop{&task_.services.cancel, std::nullopt}));
+    AF_CHECK(measure(*task_.session, *task_.task_workspace, task_.services.events, request, task_.state().tree, artifact ? &*artifact : nullptr, Stop{&task_.services.cancel, std::nullopt}));
     return true;
 }
 

@@ -15,7 +15,7 @@ public:
     explicit Acceptance(OpenTask& task) : task_(task) {}
 
     /// Fills in what the kernel measured, checks the contract and the exit gate, and records `artifact_accepted` or `artifact_rejected`. `spent`: milliseconds
-    /// of agent time. The workshop is open.
+    /// of agent time. The workspace is open.
     [[nodiscard]] Result<void> accept(json::object artifact, std::uint64_t spent);
     /// Checks a review of the accepted artifact and records `review_finished`. Returns why the review does not count, where it breaks its contract.
     [[nodiscard]] Result<std::optional<std::string>> accept_review(const AgentDefinition& reviewer, json::object review, std::uint64_t spent);

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <map>
 
-#include "gates/commands.hpp"
-#include "gates/conformance_reader.hpp"
+#include "gates/conformance/conformance_reader.hpp"
+#include "gates/run/commands.hpp"
 #include "git/fork_point.hpp"
 #include "pipeline/setup.hpp"
 
@@ -95,7 +95,7 @@ Result<std::vector<Finding>> findings_before(ConformanceReader& runner, const st
     return found;
 }
 
-GateRunner::Options reading_options(const GitWorkshopOptions& options) {
+GateRunner::Options reading_options(const GitTaskWorkspaceOptions& options) {
     GateRunner::Options gates = options.gates;
     gates.dependencies_directory = dependencies_directory(options);
     gates.scratch_directory = gates.dependencies_directory + "/scratch";
@@ -116,7 +116,7 @@ std::size_t CheckResult::blocking() const {
     }));
 }
 
-Result<CheckResult> check_conformance(const GitWorkshopOptions& options, ProcessRunner& processes, const CheckRequest& request, const Stop& stop) {
+Result<CheckResult> check_conformance(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const CheckRequest& request, const Stop& stop) {
     AF_TRY(const Repository repository, Repository::open(options.repository));
     AF_TRY(const std::string head, repository.head_commit());
     AF_TRY(const std::string head_tree, repository.tree_of(head));
@@ -164,7 +164,7 @@ Result<CheckResult> check_conformance(const GitWorkshopOptions& options, Process
     return result;
 }
 
-Result<FileCheck> check_file(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& file, bool uncommitted,
+Result<FileCheck> check_file(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const std::string& file, bool uncommitted,
                              const std::vector<NamedViolation>& known, const Stop& stop) {
     AF_TRY(const Repository repository, Repository::open(options.repository));
     AF_TRY(const std::string head, repository.head_commit());

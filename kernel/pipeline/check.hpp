@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "gates/named_violations.hpp"
-#include "pipeline/workshop.hpp"
+#include "gates/conformance/named_violations.hpp"
+#include "pipeline/workspace.hpp"
 
 namespace agentforge::kernel {
 
@@ -31,11 +31,11 @@ struct CheckResult {
 
 /// Reads the files as they lie in the checkout, committed or not; ignored files and `.agentforge` are left out.
 /// Errors: AF-GIT-… of the repository and of fork_point; those of ConformanceReader::findings.
-[[nodiscard]] Result<CheckResult> check_conformance(const GitWorkshopOptions& options, ProcessRunner& processes, const CheckRequest& request, const Stop& stop);
+[[nodiscard]] Result<CheckResult> check_conformance(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const CheckRequest& request, const Stop& stop);
 
 /// What breaks the checks in one file of the last commit, or of the checkout as it lies, named by the records given. `in_tests`: the file belongs to the tests.
 struct FileCheck { std::vector<NamedViolation> violations; bool in_tests = false; };
-[[nodiscard]] Result<FileCheck> check_file(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& file, bool uncommitted,
+[[nodiscard]] Result<FileCheck> check_file(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const std::string& file, bool uncommitted,
                                            const std::vector<NamedViolation>& known, const Stop& stop);
 
 }  // namespace agentforge::kernel

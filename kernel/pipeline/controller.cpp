@@ -55,8 +55,8 @@ Result<void> check_request(std::string_view request) {
 
 Result<TaskBase> PipelineController::base_for(const StartOptions& options) {
     if (options.base) { return *options.base; }
-    AF_TRY(auto base, options.include_uncommitted ? setup_.workshops.base_with_uncommitted(setup_.services.clock.now()) : setup_.workshops.base());
-    return TaskBase{std::move(base.first), std::move(base.second), setup_.workshops.base_branch()};
+    AF_TRY(auto base, options.include_uncommitted ? setup_.task_workspaces.base_with_uncommitted(setup_.services.clock.now()) : setup_.task_workspaces.base());
+    return TaskBase{std::move(base.first), std::move(base.second), setup_.task_workspaces.base_branch()};
 }
 
 Result<PipelineResult> PipelineController::execute(std::string_view request, const StartOptions& options) {

@@ -15,12 +15,12 @@
 #include "base/ids.hpp"
 #include "config/pipelines.hpp"
 #include "escalation/store.hpp"
-#include "pipeline/continuation.hpp"
-#include "pipeline/imports.hpp"
+#include "pipeline/entry/continuation.hpp"
+#include "pipeline/entry/imports.hpp"
 #include "pipeline/services.hpp"
 #include "pipeline/session.hpp"
 #include "pipeline/stage_host.hpp"
-#include "pipeline/workshop.hpp"
+#include "pipeline/workspace.hpp"
 #include "task/store.hpp"
 
 namespace agentforge::kernel {
@@ -98,7 +98,7 @@ struct RebaseResult {
 
 struct ControllerSetup {
     TaskStore& store;
-    WorkshopFactory& workshops;
+    TaskWorkspaceFactory& task_workspaces;
     EscalationStore& escalations;
     TaskServices& services;
     IdSource& ids;
@@ -107,8 +107,8 @@ struct ControllerSetup {
     std::string command = "agentforge";             ///< Shown by the lock.
     std::shared_ptr<EscalationHandler> present = {};    ///< Asks whoever sits at the terminal, in interactive tasks, and waits as long as it takes; null: nobody does.
     AnswerRule answer_rule = {};                    ///< Until when a person is to answer.
-    /// Does what is due for an open question (HandlerGroup::tend); called for the one that a resumed task waits with. Empty: nothing is.
-    std::function<void(const std::string& id, CallContext& context)> tend = {};
+    /// Does what is due for an open question (HandlerGroup::process_due); called for the one that a resumed task waits with. Empty: nothing is.
+    std::function<void(const std::string& id, CallContext& context)> process_due = {};
     /// The stages that may follow where a task ends (extension_of), with the templates in force.
     std::function<Result<records::Extension>(const TaskState& state, const std::string& extend_to)> extend = {};
 };

@@ -15,7 +15,7 @@
 #include "git/merges.hpp"
 #include "git/objects.hpp"
 #include "git/tree_bytes.hpp"
-#include "pipeline/drift.hpp"
+#include "pipeline/delivery/drift.hpp"
 #include "pipeline/session.hpp"
 
 namespace agentforge::kernel {

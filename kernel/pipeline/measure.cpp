@@ -5,13 +5,13 @@
 #include "config/gate_names.hpp"
 #include "config/verification.hpp"
 #include "contracts/names.hpp"
-#include "gates/before.hpp"
-#include "pipeline/acting_changes.hpp"
-#include "pipeline/changed_tests.hpp"
-#include "pipeline/delivery.hpp"
-#include "pipeline/hand_back.hpp"
-#include "pipeline/held_out.hpp"
-#include "pipeline/suspicions.hpp"
+#include "gates/engine/baseline.hpp"
+#include "pipeline/delivery/delivery.hpp"
+#include "pipeline/people/acting_changes.hpp"
+#include "pipeline/tests/changed_tests.hpp"
+#include "pipeline/tests/hand_back.hpp"
+#include "pipeline/tests/held_out.hpp"
+#include "pipeline/tests/suspicions.hpp"
 #include "tools/workspace.hpp"
 
 namespace agentforge::kernel {
@@ -55,7 +55,7 @@ std::string fingerprint(const std::set<std::string>& complaints) {
 }
 
 /// Journals what was measured under `name`.
-Result<void> keep_report(TaskSession& session, Workshop& workshop, std::string_view name, bool partial, const std::string& inputs, GateReport& report) {
+Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, std::string_view name, bool partial, const std::string& inputs, GateReport& report) {
     if (json::value told = to_json(report); session.redactor().finds(told)) {
         session.redactor().redact(told);
         AF_TRY(report, gate_report_from_json(told.get_object()));
@@ -69,7 +69,7 @@ Result<void> keep_report(TaskSession& session, Workshop& workshop, std::string_v
     }
     if (auto held_out = fact_texts(report.facts, "held_out_failing"); !held_out.empty()) { gate.held_out_failing = std::move(held_out); }
     if (!inputs.empty()) { gate.inputs = inputs; }
-    if (const auto commands = workshop.take_gate_commands(); !commands.empty()) { gate.commands = to_json(commands); }
+    if (const auto commands = task_workspace.take_gate_commands(); !commands.empty()) { gate.commands = to_json(commands); }
     if (!report.tests.empty()) {
         gate.tests = report.tests.size();
         gate.tests_passed = static_cast<std::uint64_t>(std::ranges::count(report.tests, TestStatus::passed, &TestOutcome::status));
@@ -185,39 +185,39 @@ Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view 
     return baseline;
 }
 
-Result<GateReport> measure(TaskSession& session, Workshop& workshop, EventSink& events, const GateRequest& request,
+Result<GateReport> measure(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, const GateRequest& request,
                            const std::string& tree, const json::object* candidate, const Stop& stop) {
-    if (judges_a_stage(request.gate)) { AF_CHECK(ensure_baseline(session, workshop, events, stop)); }
+    if (judges_a_stage(request.gate)) { AF_CHECK(ensure_baseline(session, task_workspace, events, stop)); }
     AF_TRY(GateBaseline baseline, gate_baseline(session, request.gate, candidate));
-    AF_CHECK(hold_out(session.state(), workshop, tree, baseline));
+    AF_CHECK(hold_out(session.state(), task_workspace, tree, baseline));
     GateCall call;
     call.request = request;
     if (request.gate == gate_name::fix) { call.request.parameters["violation"] = violation_of(session.state()); }
     call.tree = tree;
     call.baseline = &baseline;
     events.event(event::GateStarted{request.gate, session.state().stage().name});
-    AF_TRY(GateReport report, workshop.gate(call, stop));
+    AF_TRY(GateReport report, task_workspace.gate(call, stop));
     if (const std::string& reason = session.state().held_out.reason; !reason.empty() && (request.gate == gate_name::green || request.gate == gate_name::refactor)) { report.facts["held_out"] = reason; }
     if (request.paths.empty() && !request.parameters.contains("scope") && is_exit_gate(session.state(), request.gate)) { AF_CHECK(hold_against_criteria(session.state(), report)); }
-    AF_TRY(const std::string inputs, workshop.gate_inputs());
-    AF_CHECK(keep_report(session, workshop, request.gate, !request.paths.empty() || request.parameters.contains("scope"), inputs, report));
+    AF_TRY(const std::string inputs, task_workspace.gate_inputs());
+    AF_CHECK(keep_report(session, task_workspace, request.gate, !request.paths.empty() || request.parameters.contains("scope"), inputs, report));
     return report;
 }
 
-Result<GateReport> run_suite(Workshop& workshop, const std::string& tree, std::int64_t number, const Stop& stop) {
+Result<GateReport> run_suite(TaskGates& gates, const std::string& tree, std::int64_t number, const Stop& stop) {
     GateCall call;
     call.request.gate = "tests";
     call.request.parameters["run"] = number;
     call.tree = tree;
-    auto measured = workshop.gate(call, stop);
+    auto measured = gates.gate(call, stop);
     if (measured.ok() || measured.error().code != "AF-GATE-002") { return measured; }
     GateReport none;        // Nothing is written in any language yet.
     none.facts = {{"tests_found", false}, {"language", nullptr}};
     return none;
 }
 
-Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink& events, const Stop& stop) {
-    AF_TRY(const std::string inputs, workshop.gate_inputs());
+Result<void> ensure_baseline(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, const Stop& stop) {
+    AF_TRY(const std::string inputs, task_workspace.gate_inputs());
     if (measured_with(session, "baseline", inputs)) {
         AF_TRY(const auto known, newest_report(session, gate_name::baseline));
         // What could not be measured is measured anew: what the user mended may be outside the repository.
@@ -225,15 +225,15 @@ Result<void> ensure_baseline(TaskSession& session, Workshop& workshop, EventSink
     }
     std::vector<GateReport> runs;
     events.event(event::GateStarted{std::string(gate_name::baseline), session.state().stage().name});
-    for (std::int64_t run = 1; run <= workshop.baseline_runs(); ++run) {
-        AF_TRY(GateReport report, run_suite(workshop, session.state().base_tree, run, stop));
+    for (std::int64_t run = 1; run <= task_workspace.baseline_runs(); ++run) {
+        AF_TRY(GateReport report, run_suite(task_workspace, session.state().base_tree, run, stop));
         const json::value* found = report.facts.if_contains("tests_found");
         runs.push_back(std::move(report));
         if (found != nullptr && *found == json::value(false)) { break; }        // Nothing that a second run could say.
     }
     GateReport report = baseline_report(std::move(runs));
     report.tree = session.state().base_tree;
-    AF_CHECK(keep_report(session, workshop, "baseline", false, inputs, report));
+    AF_CHECK(keep_report(session, task_workspace, "baseline", false, inputs, report));
     return check_suite_was_measured(report);
 }
 
@@ -257,25 +257,25 @@ bool measured_with(const TaskSession& session, std::string_view gate, const std:
     return session.state().gates.contains(gate) && found != reports.end() && found->second.inputs == inputs;
 }
 
-Result<std::vector<std::string>> begin_suite(TaskSession& session, Workshop& workshop, const Redactor& redactor) {
+Result<std::vector<std::string>> begin_suite(TaskSession& session, TaskWorkspace& task_workspace, const Redactor& redactor) {
     std::vector<std::string> paths;
     const TaskState& state = session.state();
     if (!writes_tests(state.stage_template())) { return paths; }
     AF_TRY(const auto before, newest_report(session, gate_name::baseline));
     const json::value* found = before ? before->facts.if_contains("tests_found") : nullptr;
     if (found == nullptr || *found != json::value(false)) { return paths; }
-    AF_TRY(const auto files, workshop.scaffold(state.tree));
+    AF_TRY(const auto files, task_workspace.scaffold(state.tree));
     if (files.empty()) { return paths; }
     // The kernel itself writes these, so no role's rules apply; protected places stay closed.
     AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
-    AF_TRY(auto workspace, RoleWorkspace::open(workshop.root(), std::move(rules), redactor));
-    workspace->pin(workshop.submodules());
+    AF_TRY(auto workspace, RoleWorkspace::open(task_workspace.root(), std::move(rules), redactor));
+    workspace->pin(task_workspace.submodules());
     for (const auto& [path, content] : files) {
         AF_CHECK(workspace->create(path, content, true));
         paths.push_back(path);
     }
-    AF_TRY(const std::string tree, workshop.snapshot(paths));
-    AF_CHECK(workshop.keep("seq-" + std::to_string(state.seq + 1), tree));
+    AF_TRY(const std::string tree, task_workspace.snapshot(paths));
+    AF_CHECK(task_workspace.keep("seq-" + std::to_string(state.seq + 1), tree));
     AF_CHECK(session.record(records::Snapshot{.stage = state.stage().name, .tree = tree, .reason = "a test suite was begun", .paths = paths}));
     return paths;
 }
@@ -368,7 +368,7 @@ json::object task_names(const TaskState& state) {
             {"suite_id", "SUITE-" + suffix},  {"test_suite_ref", "SUITE-" + suffix}, {"timestamp", state.created_at}, {"base_commit", state.base_commit}};
 }
 
-Result<json::object> measured_facts(const TaskSession& session, Workshop& workshop, const json::object& artifact, std::string_view now) {
+Result<json::object> measured_facts(const TaskSession& session, TaskWorkspace& task_workspace, const json::object& artifact, std::string_view now) {
     const TaskState& state = session.state();
     const std::string& named_after = state.resumption.named_after;
     const std::string suffix = named_after.starts_with("task-") ? named_after.substr(5) : named_after;
@@ -379,10 +379,10 @@ Result<json::object> measured_facts(const TaskSession& session, Workshop& worksh
     facts["implementation_id"] = "IMPL-" + suffix + "-" + stage;
     for (auto& fact : delivered_facts(state)) { facts[fact.key()] = std::move(fact.value()); }
     const std::string tree = delivered_tree(state);
-    AF_TRY(const auto changes, workshop.diff(state.base_tree, tree));
+    AF_TRY(const auto changes, task_workspace.diff(state.base_tree, tree));
     AF_TRY(const auto tests, locked_tests(session));
     add_file_facts(facts, changes, tests, artifact);
-    AF_TRY(std::vector<std::string> look_at, acting_changes(session, workshop, tree));
+    AF_TRY(std::vector<std::string> look_at, acting_changes(session, task_workspace, tree));
     const std::string gate = closing_gate(state.stage_template());
     if (!gate.empty()) {
         AF_TRY(const auto report, newest_report(session, gate));

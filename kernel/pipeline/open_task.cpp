@@ -5,10 +5,10 @@
 
 namespace agentforge::kernel {
 
-Result<void> OpenTask::open_workshop() {
-    if (workshop) { return {}; }
-    AF_TRY(workshop, setup.workshops.open(state()));
-    return workshop->restore(state().tree);
+Result<void> OpenTask::open_workspace() {
+    if (task_workspace) { return {}; }
+    AF_TRY(task_workspace, setup.task_workspaces.open(state()));
+    return task_workspace->restore(state().tree);
 }
 
 void OpenTask::warn(const Error& error) const {

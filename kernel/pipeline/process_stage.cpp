@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "gates/gates.hpp"
-#include "pipeline/agent_tools.hpp"
+#include "pipeline/agent/agent_tools.hpp"
 #include "pipeline/codec.hpp"
 
 namespace agentforge::kernel {

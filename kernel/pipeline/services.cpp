@@ -2,7 +2,7 @@
 #include "pipeline/services.hpp"
 
 #include "base/machine.hpp"
-#include "gates/readiness.hpp"
+#include "gates/engine/readiness.hpp"
 
 namespace agentforge::kernel {
 

@@ -17,7 +17,7 @@
 #include "contracts/contract.hpp"
 #include "cost/limits.hpp"
 #include "cost/prices.hpp"
-#include "pipeline/delivery_settings.hpp"
+#include "pipeline/delivery/delivery_settings.hpp"
 #include "plugins/host.hpp"
 #include "sandbox/process.hpp"
 #include "secrets/redactor.hpp"

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
-#include "gates/before.hpp"
+#include "gates/engine/baseline.hpp"
 #include "pipeline/measure.hpp"
 
 namespace agentforge::kernel {
@@ -57,13 +57,13 @@ private:
 
 }  // namespace
 
-std::string dependencies_directory(const GitWorkshopOptions& options) {
+std::string dependencies_directory(const GitTaskWorkspaceOptions& options) {
     return (std::filesystem::path(options.state_directory) / "dependencies").string();
 }
 
 namespace {
 
-GateRunner::Options gate_options(const GitWorkshopOptions& options) {
+GateRunner::Options gate_options(const GitTaskWorkspaceOptions& options) {
     GateRunner::Options gates = options.gates;
     gates.dependencies_directory = dependencies_directory(options);
     gates.scratch_directory = gates.dependencies_directory + "/scratch";
@@ -77,7 +77,7 @@ struct GateReader {
 };
 
 /// `tree` empty: HEAD's.
-Result<GateReader> gate_reader_of(const GitWorkshopOptions& options, const std::string& tree) {
+Result<GateReader> gate_reader_of(const GitTaskWorkspaceOptions& options, const std::string& tree) {
     AF_TRY(Repository repository, Repository::open(options.repository));
     GateReader reader{std::move(repository), tree, gate_options(options)};
     if (reader.tree.empty()) {
@@ -89,7 +89,7 @@ Result<GateReader> gate_reader_of(const GitWorkshopOptions& options, const std::
 
 }  // namespace
 
-Result<Setup> setup_dependencies(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& tree, bool run, const Stop& stop) {
+Result<Setup> setup_dependencies(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const std::string& tree, bool run, const Stop& stop) {
     AF_TRY(const GateReader reader, gate_reader_of(options, tree));
     Setup setup;
     setup.tree = reader.tree;
@@ -99,33 +99,33 @@ Result<Setup> setup_dependencies(const GitWorkshopOptions& options, ProcessRunne
     return setup;
 }
 
-Result<GateReadiness> look_at_checkout(const GitWorkshopOptions& options, ProcessRunner& processes, const std::vector<std::string>& files) {
+Result<GateReadiness> look_at_checkout(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const std::vector<std::string>& files) {
     GateRunner runner(std::make_unique<CheckoutAsItLies>(options.repository, files), processes, gate_options(options));
     return runner.readiness("checkout");
 }
 
-Result<GateReadiness> look_at_gates(const GitWorkshopOptions& options, ProcessRunner& processes, const std::string& tree) {
+Result<GateReadiness> look_at_gates(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const std::string& tree) {
     AF_TRY(const GateReader reader, gate_reader_of(options, tree));
     GateRunner runner(std::make_unique<TreesToRead>(reader.repository), processes, reader.gates);
     return runner.readiness(reader.tree);
 }
 
-Result<GateReport> measure_head(const GitWorkshopOptions& options, ProcessRunner& processes, const Stop& stop) {
+Result<GateReport> measure_head(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const Stop& stop) {
     AF_CHECK(make_directories(options.state_directory));
     const std::string place = (std::filesystem::path(options.state_directory) / "measured-head.lock").string();
     const FileDescriptor lock(::open(place.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock.valid() || ::flock(lock.get(), LOCK_EX) != 0) {
         return Error{"AF-GATE-108", "The folder in which HEAD is measured cannot be locked: " + errno_text(errno), place, "Check the rights of the folder.", ErrorKind::io};
     }
-    const auto workshops = make_git_workshops(options, processes);
-    AF_TRY(const auto base, workshops->base());
+    const auto task_workspaces = make_git_task_workspaces(options, processes);
+    AF_TRY(const auto base, task_workspaces->base());
     TaskState state;
     state.task_id = "measured-head";
     state.base_commit = base.first;
     state.base_tree = base.second;
-    AF_TRY(const std::unique_ptr<Workshop> workshop, workshops->open(state));
-    auto measured = run_suite(*workshop, base.second, 1, stop);
-    AF_CHECK(workshop->close());
+    AF_TRY(const std::unique_ptr<TaskWorkspace> task_workspace, task_workspaces->open(state));
+    auto measured = run_suite(*task_workspace, base.second, 1, stop);
+    AF_CHECK(task_workspace->close());
     AF_TRY(GateReport report, std::move(measured));
     report = baseline_report({std::move(report)});
     AF_CHECK(check_suite_was_measured(report));

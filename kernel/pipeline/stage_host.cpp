@@ -4,11 +4,11 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
-#include "pipeline/acting_changes.hpp"
 #include "pipeline/codec.hpp"
-#include "pipeline/delivery.hpp"
-#include "pipeline/hand_back.hpp"
-#include "pipeline/held_out.hpp"
+#include "pipeline/delivery/delivery.hpp"
+#include "pipeline/people/acting_changes.hpp"
+#include "pipeline/tests/hand_back.hpp"
+#include "pipeline/tests/held_out.hpp"
 
 namespace agentforge::kernel {
 
@@ -46,9 +46,9 @@ std::optional<records::PlanStep> plan_step_of(const json::object& run_state) {
 
 class StageHost::Calls {
 public:
-    Calls(TaskSession& session, Workshop& workshop, TaskServices& services)
+    Calls(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services)
         : session_(session),
-          workshop_(workshop),
+          task_workspace_(task_workspace),
           services_(services),
           stage_(session.state().stage().name),
           visit_(session.state().stage().visits),
@@ -63,11 +63,11 @@ public:
         if (!stage.agent.empty()) {
             AF_TRY(const AgentDefinition agent, services_.agents.get(stage.agent));
             AF_TRY(const auto locked, locked_tests(session_));
-            AF_TRY(auto symbols, workshop_.path_symbols(session_.state().base_tree));
+            AF_TRY(auto symbols, task_workspace_.path_symbols(session_.state().base_tree));
             AF_TRY(auto specified, specified_files(session_));
             AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols), std::move(specified)));
-            AF_TRY(files_, RoleWorkspace::open(workshop_.root(), std::move(rules), services_.redactor));
-            files_->pin(workshop_.submodules());
+            AF_TRY(files_, RoleWorkspace::open(task_workspace_.root(), std::move(rules), services_.redactor));
+            files_->pin(task_workspace_.submodules());
         }
         return {};
     }
@@ -123,8 +123,8 @@ public:
         if (changes.empty()) { return {}; }
         std::vector<std::string> paths;
         for (const Change& change : changes) { paths.push_back(change.path); }
-        AF_TRY(const std::string tree, workshop_.snapshot(paths));
-        AF_CHECK(workshop_.keep("seq-" + std::to_string(session_.state().seq + 1), tree));
+        AF_TRY(const std::string tree, task_workspace_.snapshot(paths));
+        AF_CHECK(task_workspace_.keep("seq-" + std::to_string(session_.state().seq + 1), tree));
         written_.emplace(tree, to_json(changes));
         return {};
     }
@@ -133,13 +133,13 @@ public:
     void take_back_unrecorded() {
         const std::string tree = session_.state().tree;
         const auto done = [&]() -> Result<void> {
-            AF_TRY(const std::string now, workshop_.snapshot({}));
+            AF_TRY(const std::string now, task_workspace_.snapshot({}));
             std::vector<std::string> paths;
-            for (std::string& path : workshop_.unrecordable()) { paths.emplace_back(std::move(path)); }
+            for (std::string& path : task_workspace_.unrecordable()) { paths.emplace_back(std::move(path)); }
             if (now == tree && paths.empty()) { return {}; }
-            AF_TRY(const auto changes, workshop_.diff(tree, now));
+            AF_TRY(const auto changes, task_workspace_.diff(tree, now));
             for (const TreeChange& change : changes) { paths.emplace_back(change.path); }
-            AF_CHECK(workshop_.restore(tree));
+            AF_CHECK(task_workspace_.restore(tree));
             return session_.record(records::Violation{stage_, std::move(paths)});
         }();
         static_cast<void>(keep(done));
@@ -151,7 +151,7 @@ public:
         return remember(done.error());
     }
     TaskSession& session() { return session_; }
-    Workshop& workshop() { return workshop_; }
+    TaskWorkspace& task_workspace() { return task_workspace_; }
     TaskServices& services() { return services_; }
     StageClock& clock() { return clock_; }
     ServerPool& servers() { return servers_; }
@@ -253,7 +253,7 @@ private:
     }
 
     TaskSession& session_;
-    Workshop& workshop_;
+    TaskWorkspace& task_workspace_;
     TaskServices& services_;
     std::string stage_;
     unsigned visit_;
@@ -351,23 +351,23 @@ private:
 StageHost::StageHost() = default;
 StageHost::~StageHost() = default;
 
-Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, Workshop& workshop, TaskServices& services) {
+Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services) {
     std::unique_ptr<StageHost> host(new StageHost());
-    host->calls_ = std::make_unique<Calls>(session, workshop, services);
+    host->calls_ = std::make_unique<Calls>(session, task_workspace, services);
     AF_CHECK(host->calls_->open());
     host->workspace_ = std::make_unique<DurableWorkspace>(*host->calls_);
     return host;
 }
 
 Result<void> StageHost::measure_before() {
-    AF_CHECK(calls_->outside(put_work_back(calls_->session(), calls_->workshop())));
+    AF_CHECK(calls_->outside(put_work_back(calls_->session(), calls_->task_workspace())));
     // A suite that cannot be measured stops the task before its first model call, not before the stage that is judged by it.
     const TaskState& state = calls_->session().state();
     if (!will_need_baseline(state)) { return {}; }
     const StageClock::Pause measuring(calls_->clock());
-    AF_CHECK(calls_->outside(ensure_baseline(calls_->session(), calls_->workshop(), calls_->services().events, calls_->stop())));
+    AF_CHECK(calls_->outside(ensure_baseline(calls_->session(), calls_->task_workspace(), calls_->services().events, calls_->stop())));
     if (!needs_baseline(state.stage_template())) { return {}; }
-    const auto begun = begin_suite(calls_->session(), calls_->workshop(), calls_->services().redactor);
+    const auto begun = begin_suite(calls_->session(), calls_->task_workspace(), calls_->services().redactor);
     if (!begun.ok()) { return calls_->outside(begun.error()); }
     if (!begun->empty()) {
         std::string paths;
@@ -380,7 +380,7 @@ void StageHost::abandon() noexcept { calls_->abandon(); }
 void StageHost::end_servers() {
     if (calls_->servers().end() && !calls_->abandoned()) { calls_->take_back_unrecorded(); }
 }
-ServerPlace StageHost::process_place() { return stage_process_place(calls_->workshop(), calls_->services()); }
+ServerPlace StageHost::process_place() { return stage_process_place(calls_->task_workspace(), calls_->services()); }
 StageClock& StageHost::stage_clock() noexcept { return calls_->clock(); }
 std::optional<Error> StageHost::left_out() const { return calls_->left_out(); }
 std::optional<Error> StageHost::fatal() const { return calls_->fatal(); }
@@ -410,7 +410,7 @@ Result<AgentOutcome> StageHost::run_agent(const AgentRun& given) {
     const unsigned number = calls_->next_run();
     AF_TRY(const json::value value, calls_->durable("run_agent", input, [&]() -> Result<json::value> {
         AF_TRY(const AgentOutcome outcome,
-               run_role(calls_->session(), calls_->workshop(), calls_->services(), calls_->clock(), run, number, false, calls_->servers()));
+               run_role(calls_->session(), calls_->task_workspace(), calls_->services(), calls_->clock(), run, number, false, calls_->servers()));
         return json::value(to_json(outcome));
     }, plan_step_of(run.state)));
     return outcome_from_json(value.as_object());
@@ -423,7 +423,7 @@ Result<ProcessResult> StageHost::run_process(const ProcessSpec& spec) {
                              {"timeout_ms", spec.timeout.count()}, {"max_output_bytes", spec.max_output_bytes}};
     AF_TRY(const json::value value, calls_->durable("run_process", input, [&]() -> Result<json::value> {
         if (calls_->input().agent.empty()) { return not_here("the program"); }
-        AF_TRY(const auto done, run_process_as_role(calls_->session(), calls_->workshop(), calls_->services(), calls_->input().agent, spec));
+        AF_TRY(const auto done, run_process_as_role(calls_->session(), calls_->task_workspace(), calls_->services(), calls_->input().agent, spec));
         AF_CHECK(calls_->snapshot(done.second));
         return json::value(to_json(done.first));
     }));
@@ -435,7 +435,7 @@ Result<GateReport> StageHost::run_gate(const GateRequest& request) {
                              {"tree", calls_->session().state().tree}};
     AF_TRY(const json::value value, calls_->durable("run_gate", input, [&]() -> Result<json::value> {
         const StageClock::Pause measuring(calls_->clock());
-        AF_TRY(const GateReport report, measure(calls_->session(), calls_->workshop(), calls_->services().events, request,
+        AF_TRY(const GateReport report, measure(calls_->session(), calls_->task_workspace(), calls_->services().events, request,
                                                 calls_->session().state().tree, nullptr, calls_->stop()));
         return json::value(to_json(report));
     }));
@@ -448,11 +448,11 @@ Result<std::vector<Change>> StageHost::write_skeleton(const std::vector<Skeleton
         list.push_back(json::object{{"name", entry.name}, {"file", entry.file}, {"signature", entry.signature}});
     }
     AF_TRY(const json::value value, calls_->durable("write_skeleton", {{"interfaces", std::move(list)}}, [&]() -> Result<json::value> {
-        AF_TRY(const auto files, calls_->workshop().skeleton(calls_->session().state().base_tree, interfaces, calls_->stop()));
+        AF_TRY(const auto files, calls_->task_workspace().skeleton(calls_->session().state().base_tree, interfaces, calls_->stop()));
         // The kernel itself writes these, so no role's rules apply; protected places stay closed.
         AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
-        AF_TRY(auto workspace, RoleWorkspace::open(calls_->workshop().root(), std::move(rules), calls_->services().redactor));
-        workspace->pin(calls_->workshop().submodules());
+        AF_TRY(auto workspace, RoleWorkspace::open(calls_->task_workspace().root(), std::move(rules), calls_->services().redactor));
+        workspace->pin(calls_->task_workspace().submodules());
         for (const auto& [path, content] : files) { AF_CHECK(workspace->create(path, content, true)); }
         const std::vector<Change> changes = workspace->take_changes();
         AF_CHECK(calls_->snapshot(changes));
@@ -471,7 +471,7 @@ Result<Delivery> StageHost::deliver(const DeliveryRequest& request) {
     for (const auto& [name, text] : request.trailers) { trailers[name] = text; }
     const json::object input{{"title", request.title}, {"body", request.body}, {"trailers", trailers}, {"tree", calls_->session().state().tree}};
     AF_TRY(const json::value value, calls_->durable("deliver", input, [&]() -> Result<json::value> {
-        AF_TRY(const Delivery delivery, deliver_task(calls_->session(), calls_->workshop(), calls_->services(), calls_->clock(), request));
+        AF_TRY(const Delivery delivery, deliver_task(calls_->session(), calls_->task_workspace(), calls_->services(), calls_->clock(), request));
         return json::value(to_json(delivery));
     }));
     return delivery_from_json(value.as_object());

@@ -11,14 +11,14 @@
 
 #include <agentforge/stage.hpp>
 
-#include "pipeline/agent_session.hpp"
+#include "pipeline/agent/agent_session.hpp"
 
 namespace agentforge::kernel {
 
 class StageHost final : public StageContext {
 public:
     /// For the stage that the task's state stands on, in its current visit.
-    [[nodiscard]] static Result<std::unique_ptr<StageHost>> enter(TaskSession& session, Workshop& workshop, TaskServices& services);
+    [[nodiscard]] static Result<std::unique_ptr<StageHost>> enter(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services);
     ~StageHost();
 
     /// Measures the suite on the user's commit before the stage begins, if this stage or a later one is judged against it. Journaled once per

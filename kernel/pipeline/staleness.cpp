@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "git/merges.hpp"
-#include "pipeline/drift.hpp"
+#include "pipeline/delivery/drift.hpp"
 
 namespace agentforge::kernel {
 

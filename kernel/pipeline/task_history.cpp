@@ -52,14 +52,14 @@ Result<json::array> conversation(const TaskSession& session) {
     return words;
 }
 
-Result<void> add_context(json::object& run_state, const TaskSession& session, Workshop& workshop) {
+Result<void> add_context(json::object& run_state, const TaskSession& session, TaskTrees& trees) {
     const TaskState& state = session.state();
     const std::string& strategy = state.stage_template().context_strategy;
     if (strategy == "minimal") { run_state.erase("input_artifact"); }
     if (strategy == "full") { AF_TRY(run_state["conversation"], conversation(session)); }
     if (strategy == "full" || strategy == "summary") { run_state["task_history"] = task_history(state); }
     if (strategy == "summary") {
-        AF_TRY(const std::string patch, workshop.patch(state.base_tree, state.tree));
+        AF_TRY(const std::string patch, trees.patch(state.base_tree, state.tree));
         run_state["change"] = head_and_tail(sanitize_utf8(session.redactor().redact(patch)), most_change_bytes);
     }
     return {};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pipeline/session.hpp"
-#include "pipeline/workshop.hpp"
+#include "pipeline/workspace.hpp"
 
 namespace agentforge::kernel {
 
@@ -19,6 +19,6 @@ namespace agentforge::kernel {
 ///   minimal   nothing; the artifact of the stage before is taken out: the stage shows what counts
 ///   focused   nothing
 /// The context's budget bounds all of it afterwards.
-[[nodiscard]] Result<void> add_context(json::object& run_state, const TaskSession& session, Workshop& workshop);
+[[nodiscard]] Result<void> add_context(json::object& run_state, const TaskSession& session, TaskTrees& trees);
 
 }  // namespace agentforge::kernel

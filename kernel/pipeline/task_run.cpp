@@ -3,9 +3,9 @@
 
 #include "base/text.hpp"
 #include "pipeline/budget.hpp"
-#include "pipeline/delivery.hpp"
-#include "pipeline/held_out.hpp"
+#include "pipeline/delivery/delivery.hpp"
 #include "pipeline/process_requests.hpp"
+#include "pipeline/tests/held_out.hpp"
 #include "plugins/call_mark.hpp"
 
 namespace agentforge::kernel {
@@ -44,8 +44,8 @@ Result<PipelineResult> TaskRun::drive() {
 
 Result<void> TaskRun::close() {
     remove_abort_request(task_.session->paths());
-    AF_CHECK(task_.open_workshop());
-    return task_.workshop->close();
+    AF_CHECK(task_.open_workspace());
+    return task_.task_workspace->close();
 }
 
 // ------------------------------------------------------------------------------------------------- before the first effect --
@@ -174,7 +174,7 @@ TaskRun::Step TaskRun::apply(const effect::SkipStage& skip) {
 TaskRun::Step TaskRun::apply(const effect::StartCycle& cycle) {
     const std::string tree = task_.state().tree;
     AF_CHECK(task_.session->record(records::CycleStarted{task_.stage_name(), cycle.to, cycle.reason}));
-    if (task_.workshop && task_.state().tree != tree) { AF_CHECK(task_.workshop->restore(task_.state().tree)); }
+    if (task_.task_workspace && task_.state().tree != tree) { AF_CHECK(task_.task_workspace->restore(task_.state().tree)); }
     return true;
 }
 
@@ -198,8 +198,8 @@ TaskRun::Step TaskRun::apply(const effect::CompleteStage&) {
 
 Result<void> TaskRun::end_with_all_tests() {
     if (!task_.state().held_out.hidden) { return {}; }
-    AF_CHECK(task_.open_workshop());
-    return return_held_out(*task_.session, *task_.workshop);
+    AF_CHECK(task_.open_workspace());
+    return return_held_out(*task_.session, *task_.task_workspace);
 }
 
 TaskRun::Step TaskRun::apply(const effect::CompleteTask& complete) {

@@ -10,7 +10,7 @@
 #include "pipeline/acceptance.hpp"
 #include "pipeline/machine.hpp"
 #include "pipeline/open_task.hpp"
-#include "pipeline/people.hpp"
+#include "pipeline/people/people.hpp"
 #include "pipeline/watchdog.hpp"
 
 namespace agentforge::kernel {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A visit of a stage: its code is loaded and run, and what it returns becomes an artifact, a question, a cycle or a failure. Reviews run the same way.
-#include "pipeline/adopted_tests.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
-#include "pipeline/hand_back.hpp"
-#include "pipeline/held_out.hpp"
+#include "pipeline/entry/adopted_tests.hpp"
 #include "pipeline/process_stage.hpp"
 #include "pipeline/task_run.hpp"
+#include "pipeline/tests/hand_back.hpp"
+#include "pipeline/tests/held_out.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -16,8 +16,8 @@ bool pauses_task(const Error& error) { return ends_the_visit(error) && error.cod
 }  // namespace
 
 TaskRun::Step TaskRun::apply(const effect::RunStage&) {
-    AF_CHECK(task_.open_workshop());
-    if (const auto settled = settle_held_out(*task_.session, *task_.workshop, Stop{&task_.services.cancel, std::nullopt}); !settled.ok()) { return end_visit(settled.error(), 0); }
+    AF_CHECK(task_.open_workspace());
+    if (const auto settled = settle_held_out(*task_.session, *task_.task_workspace, Stop{&task_.services.cancel, std::nullopt}); !settled.ok()) { return end_visit(settled.error(), 0); }
     if (adopts_tests(task_.state())) { return adopt(); }
     auto host = enter_stage();
     if (!host.ok()) { return end_visit(host.error(), 0); }
@@ -35,7 +35,7 @@ TaskRun::Step TaskRun::apply(const effect::RunStage&) {
 }
 
 TaskRun::Step TaskRun::apply(const effect::ReviewStage& review) {
-    AF_CHECK(task_.open_workshop());
+    AF_CHECK(task_.open_workspace());
     AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
     AgentRun run;
     run.role = review.reviewer;
@@ -59,7 +59,7 @@ TaskRun::Step TaskRun::apply(const effect::ReviewStage& review) {
 /// Tests from outside take the place of this stage's. No attempt makes them others: if they do not hold, the task has failed.
 TaskRun::Step TaskRun::adopt() {
     const auto given_up = [&](const Error& error) { return went_on(task_.session->record(records::TaskFailed{error.code, error.message})); };
-    auto suite = adopt_tests(*task_.session, *task_.workshop, task_.services.events, Stop{&task_.services.cancel, std::nullopt});
+    auto suite = adopt_tests(*task_.session, *task_.task_workspace, task_.services.events, Stop{&task_.services.cancel, std::nullopt});
     if (!suite.ok()) { return suite.error().code.starts_with("AF-EXT-") ? given_up(suite.error()) : end_visit(suite.error(), 0); }
     AF_CHECK(acceptance_.accept(std::move(*suite), 0));
     if (task_.state().progress == StageProgress::accepted) { return true; }
@@ -80,7 +80,7 @@ std::optional<std::size_t> TaskRun::imported_target(const StageResult& result) c
 TaskRun::Step TaskRun::ask_about_import(const StageResult& result, std::size_t stage, std::uint64_t spent) {
     std::string reason = result.cycle_reason;
     if (const json::object* claim = result.artifact ? hand_back_of(*result.artifact) : nullptr) {
-        const auto evidence = hand_back_evidence(*task_.session, *task_.workshop, *claim, task_.state().tree);
+        const auto evidence = hand_back_evidence(*task_.session, *task_.task_workspace, *claim, task_.state().tree);
         if (!evidence.ok()) { return fail_stage(evidence.error(), spent); }
         reason = hand_back_words(*evidence);
     }
@@ -93,7 +93,7 @@ TaskRun::Step TaskRun::ask_about_import(const StageResult& result, std::size_t s
 }
 
 Result<std::shared_ptr<StageHost>> TaskRun::enter_stage() {
-    AF_TRY(std::unique_ptr<StageHost> host, StageHost::enter(*task_.session, *task_.workshop, task_.services));
+    AF_TRY(std::unique_ptr<StageHost> host, StageHost::enter(*task_.session, *task_.task_workspace, task_.services));
     return std::shared_ptr<StageHost>(std::move(host));
 }
 
@@ -160,7 +160,7 @@ TaskRun::Step TaskRun::request_cycle(const StageResult& result, const std::strin
     records::CycleRequested requested{task_.stage_name(), to, result.cycle_reason, spent};
     if (const json::object* claim = result.artifact ? hand_back_of(*result.artifact) : nullptr) {
         // Whoever says so, the stage or its agent: what is not shown by what was measured is not handed back.
-        auto evidence = hand_back_evidence(*task_.session, *task_.workshop, *claim, task_.state().tree);
+        auto evidence = hand_back_evidence(*task_.session, *task_.task_workspace, *claim, task_.state().tree);
         if (!evidence.ok()) { return fail_stage(evidence.error(), spent); }
         AF_TRY(const std::string patch, save_handed_back());
         requested.reason = hand_back_words(*evidence);
@@ -175,7 +175,7 @@ TaskRun::Step TaskRun::request_cycle(const StageResult& result, const std::strin
 
 /// The work so far, for a person; the pipeline itself goes on with its tree.
 Result<std::string> TaskRun::save_handed_back() {
-    AF_TRY(const std::string patch, task_.workshop->whole_patch(task_.state().red_tree, task_.state().tree));
+    AF_TRY(const std::string patch, task_.task_workspace->whole_patch(task_.state().red_tree, task_.state().tree));
     const std::filesystem::path file = task_.session->paths().snapshots() / ("handed_back_" + std::to_string(task_.state().seq + 1) + ".patch");
     AF_CHECK(make_directories(file.parent_path()));
     AF_CHECK(write_file_atomic(file, task_.services.redactor.redact(patch), Durability::synced));

@@ -8,9 +8,9 @@ namespace agentforge::kernel {
 namespace {
 
 /// Whether the thread that makes these calls is to be given up: its own deadline has passed, or that of the model call it is in.
-class Patience {
+class CallDeadline {
 public:
-    Patience(TaskServices& services, const CallWatch& watch) : services_(services), watch_(watch) {}
+    CallDeadline(TaskServices& services, const CallWatch& watch) : services_(services), watch_(watch) {}
     bool ended(std::chrono::steady_clock::time_point deadline) {
         const auto now = services_.clock.steady();
         if (now >= deadline + services_.hang_grace) { return true; }
@@ -46,7 +46,7 @@ private:
     std::string whom_;
 };
 
-Error given_up(const std::string& what, const Patience& patience, std::chrono::milliseconds limit, std::string where) {
+Error given_up(const std::string& what, const CallDeadline& patience, std::chrono::milliseconds limit, std::string where) {
     return Error{"AF-ORCH-002", what + " did not return" + patience.words(limit), patience.where(std::move(where)),
                  "mend the plugin: it must watch cancelled() and deadline() and leave waiting to the host's services; or raise the stage's timeout_seconds",
                  ErrorKind::timeout};
@@ -57,7 +57,7 @@ Error given_up(const std::string& what, const Patience& patience, std::chrono::m
 Result<void> Watchdog::go_on_without_thread() {
     task_.services.cancel.request();     // For what the thread may be waiting in.
     gave_up_ = true;
-    task_.workshop.reset();
+    task_.task_workspace.reset();
     AF_TRY(task_.session, task_.session->take_over());
     return {};
 }
@@ -68,9 +68,9 @@ Result<StageResult> Watchdog::run_stage(const std::shared_ptr<Stage>& plugin, co
     // Until it returns the state belongs to the worker.
     const std::string name = task_.stage_name();
     const std::string executor = task_.state().stage_template().executor;
-    Patience patience(task_.services, *watch);
+    CallDeadline patience(task_.services, *watch);
     const bool returned = run_bounded(
-        [result, plugin, host, session = task_.session, workshop = task_.workshop] {
+        [result, plugin, host, session = task_.session, task_workspace = task_.task_workspace] {
             const auto before = host->measure_before();
             *result = before.ok() ? agentforge::run_stage(*plugin, *host) : StageResult::failed(before.error());
             host->end_servers();
@@ -89,15 +89,15 @@ Result<StageResult> Watchdog::run_stage(const std::shared_ptr<Stage>& plugin, co
 Result<AgentOutcome> Watchdog::run_review(const AgentRun& run, const std::shared_ptr<StageClock>& clock) {
     const auto result = std::make_shared<std::optional<Result<AgentOutcome>>>();
     const auto watch = std::make_shared<CallWatch>();
-    Patience patience(task_.services, *watch);
+    CallDeadline patience(task_.services, *watch);
     const bool returned = run_bounded(
-        [result, run, clock, session = task_.session, workshop = task_.workshop, &services = task_.services] {
+        [result, run, clock, session = task_.session, task_workspace = task_.task_workspace, &services = task_.services] {
             ServerPool servers([&services](LogLevel level, std::string_view message, const json::object& fields) {
                 event::Logged logged{static_cast<std::uint64_t>(level), std::string(message)};
                 if (!fields.empty()) { logged.fields = fields; }
                 services.events.event(logged);
             });
-            *result = run_role(*session, *workshop, services, *clock, run, 1, true, servers);
+            *result = run_role(*session, *task_workspace, services, *clock, run, 1, true, servers);
             servers.end();
         },
         watch, [&, paths = task_.session->paths()] {

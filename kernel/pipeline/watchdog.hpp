@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The watchdog over plugins that hang: runs their code on a thread of its own and gives it up at its deadline.
 //
-// The thread owns a share of all that it uses. Given up, it keeps its session and workshop, can record nothing any more, and the task goes on with a
+// The thread owns a share of all that it uses. Given up, it keeps its session and workspace, can record nothing any more, and the task goes on with a
 // session of its own.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include <agentforge/stage.hpp>
 
-#include "pipeline/agent_session.hpp"
+#include "pipeline/agent/agent_session.hpp"
 #include "pipeline/open_task.hpp"
 #include "pipeline/stage_host.hpp"
 

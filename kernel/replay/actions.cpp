@@ -37,14 +37,14 @@ class Actions {
 public:
     Actions(const ReplayPlace& place, std::string_view task_id, const TaskBase& base, const ActionsOptions& options, const std::filesystem::path& scratch)
         : place_(place), task_id_(task_id), base_(base), options_(options), scratch_(scratch), blobs_(place.tasks.paths(task_id).blobs()), host_(place.services),
-          workshops_(make_git_workshops(in_scratch(place.workshops), place.processes)) {}
+          task_workspaces_(make_git_task_workspaces(in_scratch(place.task_workspaces), place.processes)) {}
 
     Result<ActionsReport> run() {
         AF_CHECK(open());
         auto walked = walk();
-        AF_CHECK(workshop_->close());
+        AF_CHECK(task_workspace_->close());
         AF_CHECK(walked);
-        AF_TRY(const Repository repository, Repository::open(place_.workshops.repository));
+        AF_TRY(const Repository repository, Repository::open(place_.task_workspaces.repository));
         AF_CHECK(repository.keep_tree(std::string(task_id_) + "/replayed", tree_));
         report_.tree = tree_;
         AF_TRY(report_.files, repository.diff(base_.tree, tree_));
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    static GitWorkshopOptions in_scratch(GitWorkshopOptions options) {
+    static GitTaskWorkspaceOptions in_scratch(GitTaskWorkspaceOptions options) {
         options.scratch = true;
         return options;
     }
@@ -65,8 +65,8 @@ private:
         begin.base_commit = base_.commit;
         begin.base_tree = base_.tree;
         begin.tree = base_.tree;
-        AF_TRY(workshop_, workshops_->open(begin));
-        AF_CHECK(workshop_->restore(base_.tree));
+        AF_TRY(task_workspace_, task_workspaces_->open(begin));
+        AF_CHECK(task_workspace_->restore(base_.tree));
         tree_ = base_.tree;
         report_.task_id = task_id_;
         report_.base_tree = base_.tree;
@@ -119,10 +119,10 @@ private:
 
     Result<void> act(const StepRecord& recorded, const std::string& role, const std::shared_ptr<Tool>& tool, const std::string& recorded_tree, const std::string& where) {
         AF_TRY(const AgentDefinition agent, place_.services.agents.get(role));
-        AF_TRY(auto symbols, workshop_->path_symbols(base_.tree));
+        AF_TRY(auto symbols, task_workspace_->path_symbols(base_.tree));
         AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked_, std::move(symbols)));
-        AF_TRY(const auto workspace, RoleWorkspace::open(workshop_->root(), std::move(rules), place_.services.redactor));
-        workspace->pin(workshop_->submodules());
+        AF_TRY(const auto workspace, RoleWorkspace::open(task_workspace_->root(), std::move(rules), place_.services.redactor));
+        workspace->pin(task_workspace_->submodules());
         ToolBridge bridge(agent, {{recorded.tool, tool}}, *workspace, host_, {}, {});
         const ToolResult result = bridge.call(recorded.tool, recorded.arguments, {id_, visit_.first, role, recorded.step});
         StepRecord now;
@@ -133,23 +133,23 @@ private:
         std::vector<std::string> paths;
         for (const Change& change : now.changes) { paths.push_back(change.path); }
         if (auto misfit = misfit_of(recorded, now, where)) { return leave_out(std::move(*misfit)); }
-        AF_TRY(const std::string tree, workshop_->snapshot(paths));
+        AF_TRY(const std::string tree, task_workspace_->snapshot(paths));
         if (report_.same_base && tree != recorded_tree) { return leave_out({ReplayDifference::Kind::tree, where, recorded_tree, tree, false}); }
         tree_ = tree;
         return {};
     }
 
     Result<void> merge(const std::string& before, const std::string& after, const std::string& where) {
-        AF_TRY(const TreeMerge merged, workshop_->merge(before, tree_, after));
+        AF_TRY(const TreeMerge merged, task_workspace_->merge(before, tree_, after));
         if (!merged.conflicts.empty()) { return leave_out({ReplayDifference::Kind::action, where, "changed " + merged.conflicts.front(), "the file is another one here, and the two do not merge", false}); }
-        AF_CHECK(workshop_->restore(merged.tree));
+        AF_CHECK(task_workspace_->restore(merged.tree));
         tree_ = merged.tree;
         return {};
     }
 
     Result<void> leave_out(ReplayDifference misfit) {
         report_.misfits.push_back(std::move(misfit));
-        return workshop_->restore(tree_);
+        return task_workspace_->restore(tree_);
     }
 
     Result<StepRecord> whole(const records::Step& step) const {
@@ -165,8 +165,8 @@ private:
     std::filesystem::path scratch_;
     BlobStore blobs_;
     WritingOnly host_;
-    std::unique_ptr<WorkshopFactory> workshops_;
-    std::unique_ptr<Workshop> workshop_;
+    std::unique_ptr<TaskWorkspaceFactory> task_workspaces_;
+    std::unique_ptr<TaskWorkspace> task_workspace_;
     const std::string id_ = make_task_id("actions again", "20000101", place_.ids);
     json::object task_;
     std::vector<Record> records_;
@@ -180,7 +180,7 @@ private:
 
 Result<ActionsReport> replay_actions(const ReplayPlace& place, std::string_view task_id, const ActionsOptions& options) {
     AF_TRY(const RecordedTask recorded, RecordedTask::read(place.tasks, task_id));
-    AF_TRY(const Repository repository, Repository::open(place.workshops.repository));
+    AF_TRY(const Repository repository, Repository::open(place.task_workspaces.repository));
     AF_TRY(const TaskBase base, replay_base(repository, recorded, options.onto));
     AF_TRY(const auto scratch, TemporaryDirectory::make("actions"));
     return Actions(place, task_id, base, options, scratch->path()).run();

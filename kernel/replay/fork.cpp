@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "pipeline/drift.hpp"
+#include "pipeline/delivery/drift.hpp"
 #include "pipeline/garbage.hpp"
 
 namespace agentforge::kernel {

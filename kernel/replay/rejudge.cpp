@@ -27,7 +27,7 @@ Result<std::optional<json::object>> candidate_for(const std::vector<Record>& rec
 class Judge {
 public:
     Judge(const ReplayPlace& place, std::string_view task_id, const std::filesystem::path& scratch)
-        : place_(place), task_id_(task_id), scratch_(scratch), blobs_(place.tasks.paths(task_id).blobs()), workshops_(make_git_workshops(in_scratch(place.workshops), place.processes)) {}
+        : place_(place), task_id_(task_id), scratch_(scratch), blobs_(place.tasks.paths(task_id).blobs()), task_workspaces_(make_git_task_workspaces(in_scratch(place.task_workspaces), place.processes)) {}
 
     Result<RejudgedTask> judge(const Stop& stop) {
         AF_TRY(task_, place_.tasks.load(task_id_));
@@ -39,12 +39,12 @@ public:
             AF_TRY(Rejudged judged, measure_again(at, *gate, stop));
             all.verdicts.push_back(std::move(judged));
         }
-        if (workshop_) { AF_CHECK(workshop_->close()); }
+        if (task_workspace_) { AF_CHECK(task_workspace_->close()); }
         return all;
     }
 
 private:
-    static GitWorkshopOptions in_scratch(GitWorkshopOptions options) {
+    static GitTaskWorkspaceOptions in_scratch(GitTaskWorkspaceOptions options) {
         options.scratch = true;
         return options;
     }
@@ -61,13 +61,13 @@ private:
     Result<Rejudged> measure_again(std::size_t at, const records::Gate& gate, const Stop& stop) {
         TaskStore store(scratch_ / std::to_string(at));
         AF_TRY(const auto session, as_it_was(store, at));
-        if (!workshop_) { AF_TRY(workshop_, workshops_->open(session->state())); }
+        if (!task_workspace_) { AF_TRY(task_workspace_, task_workspaces_->open(session->state())); }
         std::optional<json::object> candidate;
         if (gate.gate == gate_name::red) { AF_TRY(candidate, candidate_for(records_, at, blobs_)); }
         GateRequest request;
         request.gate = gate.gate;
-        AF_TRY(const GateReport report, measure(*session, *workshop_, place_.services.events, request, gate.tree, candidate ? &*candidate : nullptr, stop));
-        AF_TRY(const std::string inputs, workshop_->gate_inputs());
+        AF_TRY(const GateReport report, measure(*session, *task_workspace_, place_.services.events, request, gate.tree, candidate ? &*candidate : nullptr, stop));
+        AF_TRY(const std::string inputs, task_workspace_->gate_inputs());
         return Rejudged{records_[at].seq, *gate.stage, gate.gate, gate.tree, gate.passed, report.passed, gate.summary, report.summary, gate.inputs.value_or("") != inputs};
     }
 
@@ -75,8 +75,8 @@ private:
     std::string_view task_id_;
     std::filesystem::path scratch_;
     BlobStore blobs_;
-    std::unique_ptr<WorkshopFactory> workshops_;
-    std::unique_ptr<Workshop> workshop_;
+    std::unique_ptr<TaskWorkspaceFactory> task_workspaces_;
+    std::unique_ptr<TaskWorkspace> task_workspace_;
     const std::string id_ = make_task_id("judged again", "20000101", place_.ids);
     json::object task_;
     std::vector<Record> records_;

@@ -18,9 +18,9 @@ public:
           next_(place.tasks.observer()),
           watch_(recorded, tasks, same_base, scratch ? place.of_scratch : next_),
           services_(place.services),
-          workshops_(make_git_workshops(options(place.workshops, scratch), place.processes)),
+          task_workspaces_(make_git_task_workspaces(options(place.task_workspaces, scratch), place.processes)),
           controller_(ControllerSetup{.store = tasks,
-                                      .workshops = *workshops_,
+                                      .task_workspaces = *task_workspaces_,
                                       .escalations = escalations,
                                       .services = services_,
                                       .ids = place.ids,
@@ -49,9 +49,9 @@ public:
     }
 
 private:
-    static GitWorkshopOptions options(GitWorkshopOptions workshops, bool scratch) {
-        workshops.scratch = scratch;
-        return workshops;
+    static GitTaskWorkspaceOptions options(GitTaskWorkspaceOptions task_workspaces, bool scratch) {
+        task_workspaces.scratch = scratch;
+        return task_workspaces;
     }
 
     const RecordedTask& recorded_;
@@ -59,7 +59,7 @@ private:
     RecordObserver* next_;
     ReplayWatch watch_;
     TaskServices services_;
-    std::unique_ptr<WorkshopFactory> workshops_;
+    std::unique_ptr<TaskWorkspaceFactory> task_workspaces_;
     std::map<std::string, std::unique_ptr<ModelClient>> models_;
     PipelineController controller_;
 };
@@ -119,7 +119,7 @@ Result<TaskBase> replay_base(const Repository& repository, const RecordedTask& r
 
 Result<ReplayReport> replay_task(const ReplayPlace& place, std::string_view task_id, const ReplayOptions& options) {
     AF_TRY(const RecordedTask recorded, RecordedTask::read(place.tasks, task_id));
-    AF_TRY(const Repository repository, Repository::open(place.workshops.repository));
+    AF_TRY(const Repository repository, Repository::open(place.task_workspaces.repository));
     AF_TRY(const TaskBase base, replay_base(repository, recorded, options.onto));
     return options.scratch ? replay_in_scratch(place, recorded, base, options) : replay_here(place, recorded, base, options);
 }

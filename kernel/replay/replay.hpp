@@ -23,7 +23,7 @@ struct ReplayPlace {
     TaskStore& tasks;                               ///< Where the recorded task is, and its replay, unless that is scratch.
     EscalationStore& escalations;
     const TaskServices& services;
-    GitWorkshopOptions workshops;
+    GitTaskWorkspaceOptions task_workspaces;
     ProcessRunner& processes;
     IdSource& ids;
     RecordObserver* of_scratch = nullptr;           ///< Told of the records of a scratch replay, which are no task of the project; null: nobody.

@@ -376,7 +376,7 @@ struct DeliveryBase { std::string commit; std::string tree; std::string red_tree
 [[nodiscard]] unsigned artifact_version(const StageState& stage);
 [[nodiscard]] ArtifactState artifact_state(const TaskState& state, std::size_t index);
 /// Why the exit gate of the current stage does not let it end on the recorded tree; empty where it does, and where the stage has none. `inputs`: what gates are
-/// measured with now (Workshop::gate_inputs); null: whatever the gate was measured with counts.
+/// measured with now (TaskWorkspace::gate_inputs); null: whatever the gate was measured with counts.
 [[nodiscard]] std::string unmet_exit_gate(const TaskState& state, const std::string* inputs = nullptr);
 /// Why the current stage is left out, or empty: what of its `skip_if` holds, the entry stage that comes after it, or that the user leaves it out.
 [[nodiscard]] std::string skip_reason(const TaskState& state);

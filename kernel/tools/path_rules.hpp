@@ -15,7 +15,7 @@
 
 namespace agentforge::kernel {
 
-/// What the symbols of a rule mean in one repository: `@tests` and `@sources` as its languages say (kernel/gates/scopes.hpp), `@created` in one task.
+/// What the symbols of a rule mean in one repository: `@tests` and `@sources` as its languages say (kernel/gates/engine/scopes.hpp), `@created` in one task.
 /// A file may hold tests beside other code (Rust): then `@tests` allows it and `!@tests` does not forbid it, and the gates
 /// hold its parts against each other.
 struct PathSymbols {

@@ -29,9 +29,9 @@ struct Answers {
     bool recorded = false;
 };
 
-class InstantWorkshop final : public Workshop {
+class InstantTaskWorkspace final : public TaskWorkspace {
 public:
-    InstantWorkshop(std::unique_ptr<Workshop> inner, Answers& answers) : inner_(std::move(inner)), answers_(answers) {}
+    InstantTaskWorkspace(std::unique_ptr<TaskWorkspace> inner, Answers& answers) : inner_(std::move(inner)), answers_(answers) {}
 
     const std::string& root() const noexcept override { return inner_->root(); }
     std::string scratch() const override { return inner_->scratch(); }
@@ -76,27 +76,27 @@ public:
     Result<void> close() override { return inner_->close(); }
 
 private:
-    std::unique_ptr<Workshop> inner_;
+    std::unique_ptr<TaskWorkspace> inner_;
     Answers& answers_;
     std::size_t next_gate_ = 0;
     std::size_t next_skeleton_ = 0;
 };
 
-class InstantWorkshops final : public WorkshopFactory {
+class InstantTaskWorkspaces final : public TaskWorkspaceFactory {
 public:
-    InstantWorkshops(std::unique_ptr<WorkshopFactory> inner, Answers& answers) : inner_(std::move(inner)), answers_(answers) {}
+    InstantTaskWorkspaces(std::unique_ptr<TaskWorkspaceFactory> inner, Answers& answers) : inner_(std::move(inner)), answers_(answers) {}
     Result<std::pair<std::string, std::string>> base() override { return inner_->base(); }
     std::string base_branch() override { return inner_->base_branch(); }
     Result<void> archive(const std::string& task_id, const std::string& folder, const std::string& escalations) override {
         return inner_->archive(task_id, folder, escalations);
     }
-    Result<std::unique_ptr<Workshop>> open(const TaskState& state) override {
-        AF_TRY(std::unique_ptr<Workshop> workshop, inner_->open(state));
-        return std::unique_ptr<Workshop>(std::make_unique<InstantWorkshop>(std::move(workshop), answers_));
+    Result<std::unique_ptr<TaskWorkspace>> open(const TaskState& state) override {
+        AF_TRY(std::unique_ptr<TaskWorkspace> task_workspace, inner_->open(state));
+        return std::unique_ptr<TaskWorkspace>(std::make_unique<InstantTaskWorkspace>(std::move(task_workspace), answers_));
     }
 
 private:
-    std::unique_ptr<WorkshopFactory> inner_;
+    std::unique_ptr<TaskWorkspaceFactory> inner_;
     Answers& answers_;
 };
 
@@ -129,7 +129,7 @@ public:
         const fs::path repository = folder_.path() / ("repository-" + std::to_string(++number_));
         fs::copy(folder_.path() / "seed", repository, fs::copy_options::recursive);
         ::sync();       // What the copy left unwritten is not this task's.
-        GitWorkshopOptions options;
+        GitTaskWorkspaceOptions options;
         options.repository = repository.string();
         options.state_directory = (folder_.path() / "state").string();
         options.gates.languages_directory = product_->paths.config + "/languages";
@@ -139,7 +139,7 @@ public:
         for (const char* key : {"language", "baseline_runs", "held_out", "unattended", "setup"}) { options.gates.settings.erase(key); }     // Not the gates' own.
         options.gates.baseline_runs = product_->settings.integer("gates.baseline_runs");
         options.gates.setup = product_->settings.text("gates.setup");
-        InstantWorkshops workshops(make_git_workshops(std::move(options), *processes_), answers_);
+        InstantTaskWorkspaces task_workspaces(make_git_task_workspaces(std::move(options), *processes_), answers_);
         TaskStore store(repository / ".agentforge");
         EscalationStore escalations(repository / ".agentforge");
         auto model = make_model_client(must(product_->plugins.backend("replay", {{"transcript", transcript_.string()}})),
@@ -157,7 +157,7 @@ public:
                               .max_output_tokens = 4096,
                               .environment = current_environment()};
         PipelineController controller(ControllerSetup{.store = store,
-                                                      .workshops = workshops,
+                                                      .task_workspaces = task_workspaces,
                                                       .escalations = escalations,
                                                       .services = services,
                                                       .ids = ids_,

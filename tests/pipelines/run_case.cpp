@@ -15,9 +15,9 @@
 #include <agentforge/agentic.hpp>
 
 #include "base/files.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
-#include "base/json_fields.hpp"
 #include "config/settings.hpp"
 #include "pipeline/controller.hpp"
 #include "sandbox/process.hpp"
@@ -372,7 +372,7 @@ void run(const Case& test) {
     ASSERT_TRUE(agents.ok()) << agents.error().to_string();
 
     const auto processes = make_process_runner(product().paths.exec_helper);
-    GitWorkshopOptions options;
+    GitTaskWorkspaceOptions options;
     options.repository = repository.folder().string();
     options.state_directory = (place.path() / "state").string();
     options.gates.languages_directory = product().paths.config + "/languages";
@@ -393,7 +393,7 @@ void run(const Case& test) {
     }
     options.gates.settings.erase("outdated_tests");
     const bool strict = options.gates.settings.erase("unattended") > 0;
-    const auto workshops = make_git_workshops(std::move(options), *processes);
+    const auto task_workspaces = make_git_task_workspaces(std::move(options), *processes);
     TaskStore store(repository.folder() / ".agentforge");
     EscalationStore escalations(repository.folder() / ".agentforge");
     const auto client = make_model_client(std::make_shared<UnmarkedBackend>(std::make_shared<ScriptedModel>(test, place.path() / "state")), RetryPolicy{}, [](std::chrono::milliseconds) {});
@@ -416,7 +416,7 @@ void run(const Case& test) {
     services.outdated_tests = texts_of(test.settings, "outdated_tests");
     services.agentic = [&](const AgentDefinition& agent) { return works_by_shell(test, agent.stage, agent.role); };
     PipelineController controller(ControllerSetup{.store = store,
-                                                  .workshops = *workshops,
+                                                  .task_workspaces = *task_workspaces,
                                                   .escalations = escalations,
                                                   .services = services,
                                                   .ids = ids,

@@ -1,6 +1,6 @@
 
 // Methods of lists of numbers call themselves with other lists, as tests run. Writes one line a call to the file $AGENTFORGE_CALLS
-// (kernel/gates/varied_calls.hpp).
+// (kernel/gates/test_quality/varied_calls.hpp).
 final class AgentForgeCalls {
     interface Call {
         Object of(double[] given) throws Throwable;

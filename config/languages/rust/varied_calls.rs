@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of lists of numbers call themselves with other lists, as tests run. Writes one line a call to the file $AGENTFORGE_CALLS
-// (kernel/gates/varied_calls.hpp).
+// (kernel/gates/test_quality/varied_calls.hpp).
 #![allow(warnings, missing_docs)]
 
 use std::cell::Cell;

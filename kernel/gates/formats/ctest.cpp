@@ -284,15 +284,15 @@ private:
         const auto found = verdicts_.find(name);
         if (found == verdicts_.end()) { return tell(name, TestStatus::error, "not run: ctest did not tell how it ended", {}); }
         const auto& verdict = found->second;
-        manner_ = manner_of(value, command);
+        invocation_ = invocation_of(value, command);
         const auto plain_name = name.starts_with(canary_prefix) ? name.substr(canary_prefix.size()) : name;
         if (const auto file = unlisted_.find(plain_name); file != unlisted_.end() && logs_.contains(plain_name)) {
             if (name == plain_name) { not_compiled(file->second, logs_.at(plain_name)); }
             return;
         }
         const bool canary = name.starts_with(canary_prefix);
-        manner_.provisional = unlisted_.contains(plain_name);
-        if (manner_.provisional && !canary) {
+        invocation_.provisional = unlisted_.contains(plain_name);
+        if (invocation_.provisional && !canary) {
             // Called as its file: the target's name is our own.
             const auto& file = unlisted_.at(plain_name);
             const auto stem = file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
@@ -302,7 +302,7 @@ private:
         for (const auto& process : processes_) {
             if (process.argv == command && (process.kind != "plain" || process.canary == canary)) { seen.push_back(&process); }
         }
-        manner_.recorded = manner_.recorded || (!seen.empty() && !by_text(value));
+        invocation_.recorded = invocation_.recorded || (!seen.empty() && !by_text(value));
         if (canary && !command.empty() && (seen.empty() || seen.front()->kind == "plain")) { return plain_canary(name, command.front(), verdict); }
         if (verdict.status == "disabled") { return tell(name, TestStatus::skipped, "disabled", {}); }
         const bool by_itself = verdict.message.starts_with("SKIP_");
@@ -330,7 +330,7 @@ private:
         test.status = status;
         test.message = std::move(message);
         test.sources = sources;
-        test.manner = manner_;
+        test.invocation = invocation_;
         result_.tests.push_back(std::move(test));
     }
 
@@ -424,7 +424,7 @@ private:
                 test.status = TestStatus::error;
                 test.message = after;
             }
-            test.manner = manner_;
+            test.invocation = invocation_;
             if (test.canary) { with_canary_.insert(process.argv.front()); }
             if (test.status == TestStatus::passed && !test.canary) { with_passes_.insert(process.argv.front()); }
             result_.tests.push_back(std::move(test));
@@ -434,10 +434,10 @@ private:
     /// Whether what the program says of itself is not what counts.
     static bool by_text(const json::object& test) { return has_property(test, {"WILL_FAIL", "PASS_REGULAR_EXPRESSION", "FAIL_REGULAR_EXPRESSION"}); }
 
-    TestManner manner_of(const json::object& test, const std::vector<std::string>& command) const {
-        TestManner manner;
-        manner.recorded = !command.empty() && programs_.contains(command.front()) && !by_text(test);
-        manner.how = "command: " + json::serialize(json::array(command.begin(), command.end())) + "\n";
+    TestInvocation invocation_of(const json::object& test, const std::vector<std::string>& command) const {
+        TestInvocation invocation;
+        invocation.recorded = !command.empty() && programs_.contains(command.front()) && !by_text(test);
+        invocation.how = "command: " + json::serialize(json::array(command.begin(), command.end())) + "\n";
         std::set<std::string> lines;
         const auto* properties = test.if_contains("properties");
         for (const auto& each : properties != nullptr && properties->is_array() ? properties->get_array() : json::array{}) {
@@ -446,8 +446,8 @@ private:
             if (name.empty() || name == "COST") { continue; }       // What earlier runs took: it orders them.
             lines.insert(name + ": " + (property->contains("value") ? json::serialize(property->at("value")) : "") + "\n");
         }
-        for (const auto& line : lines) { manner.how += line; }
-        return manner;
+        for (const auto& line : lines) { invocation.how += line; }
+        return invocation;
     }
 
     static bool has_property(const json::object& test, const std::vector<std::string_view>& names) {
@@ -470,7 +470,7 @@ private:
     std::map<std::string, std::string> logs_;           ///< Of what did not compile, by target.
     std::vector<Recorded> processes_;
     bool told_inputs_ = false;
-    TestManner manner_;                                 ///< Of the test that is being told.
+    TestInvocation invocation_;                                 ///< Of the test that is being told.
     std::set<std::string> with_passes_;
     std::set<std::string> with_canary_;
 };

@@ -12,7 +12,7 @@
 
 #include <agentforge/host.hpp>
 
-#include "gates/results.hpp"
+#include "gates/engine/results.hpp"
 
 namespace agentforge::kernel {
 
@@ -47,7 +47,7 @@ struct ReportedTest {
     /// an exception, a crash, a timeout, a broken fixture, a file that cannot be loaded).
     TestStatus status = TestStatus::error;
     std::string message;                ///< Whole; the kernel looks for patterns in it before it cuts it.
-    std::optional<TestManner> manner;   ///< Where the format tells; the kernel adds which test files the program is built from.
+    std::optional<TestInvocation> invocation;   ///< Where the format tells; the kernel adds which test files the program is built from.
     bool whole_file = false;            ///< Reports the whole file, or its class, which could not be loaded or set up.
     bool canary = false;                ///< Only for formats whose recorder brings the canary; others are known by their names.
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole pipelines over a fake workshop and a scripted model: 000 §5.2, 001 §5.2, and every crash a task can meet.
+// Whole pipelines over a fake workspace and a scripted model: 000 §5.2, 001 §5.2, and every crash a task can meet.
 #include <agentforge/stage_helpers.hpp>
 
 #include "base/text.hpp"
-#include "pipeline/agent_session.hpp"
+#include "pipeline/agent/agent_session.hpp"
 #include "unit/backends/fakes.hpp"
 #include "unit/pipeline/bench.hpp"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The log of a project, as whoever watches a machine reads it. Its cases are in tests/unit/host/log_test.cpp."""
+"""The log of a project, as whoever watches a machine reads it. Its cases are in tests/unit/program/log_test.cpp."""
 
 import json
 import re

@@ -58,7 +58,7 @@ class TestSettingsFile(Untouched):
 
 
 class TestDefinitionFiles(Untouched):
-    """One fault of each kind of file, as the whole program tells it; all faults of all kinds are in tests/unit/host/wrong_files_test.cpp."""
+    """One fault of each kind of file, as the whole program tells it; all faults of all kinds are in tests/unit/program/wrong_files_test.cpp."""
 
     def setUp(self):
         super().setUp()

@@ -162,7 +162,7 @@ OTHER_WORDS = {
 
 # Words of their own that are spelled like a type of record.
 LIKE_A_RECORD = {
-    "kernel/host/event_stream.cpp": "the types of docs/stream-json.md",
+    "kernel/program/log/event_stream.cpp": "the types of docs/stream-json.md",
     "kernel/base/events.hpp": "the same, of what is no record",
 }
 # Who reads the records of a journal one by one, and what for. All else asks the state.
@@ -172,10 +172,10 @@ READERS = {
     "kernel/task/store.cpp": "opens a journal: whose it is",
     "kernel/pipeline/session.cpp": "opens a task: folds its journal",
     "kernel/aggregate/followed_task.cpp": "folds a journal that another process writes",
-    "kernel/host/inspect.cpp": "shows records",
-    "kernel/host/history.cpp": "shows records",
-    "kernel/host/cost.cpp": "sums the commands that gates ran, as inspect shows them",
-    "kernel/host/logs.cpp": "shows records",
+    "kernel/program/commands/inspect.cpp": "shows records",
+    "kernel/program/commands/history.cpp": "shows records",
+    "kernel/program/commands/cost.cpp": "sums the commands that gates ran, as inspect shows them",
+    "kernel/program/commands/logs.cpp": "shows records",
     "kernel/dashboard/api_work.cpp": "shows records",
     "kernel/audit/evidence.cpp": "verifies a journal whole",
     "kernel/replay/actions.cpp": "takes the recorded steps",
@@ -274,7 +274,7 @@ class Records(unittest.TestCase):
 class PlantedRecords(unittest.TestCase):
     """The test itself: each kind of record that is read as text is found."""
 
-    def found(self, line, name="kernel/host/status.cpp"):
+    def found(self, line, name="kernel/program/commands/status.cpp"):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for file, text in (("kernel/records/records.hpp", 'static constexpr std::string_view type = "stage_started";\n'), (name, line + "\n")):
@@ -298,7 +298,7 @@ class PlantedRecords(unittest.TestCase):
         self.assertEqual(1, len(self.found('const std::string stage = text_of(records->front().body, "stage");')))
 
     def test_scan_of_a_journal(self):
-        self.assertEqual(1, len(self.found("for (const Record& record : *store.records(id)) {}", "kernel/host/diff.cpp")))
+        self.assertEqual(1, len(self.found("for (const Record& record : *store.records(id)) {}", "kernel/program/commands/diff.cpp")))
 
 
 class PlantedViolations(unittest.TestCase):

@@ -59,7 +59,7 @@ public:
     std::vector<Change> take_changes() override { return workspace->take_changes(); }
 };
 
-struct Workshop {
+struct TaskWorkspace {
     TemporaryDirectory folder{"agent"};
     WorkspaceHost host;
     FakeContext context;
@@ -83,7 +83,7 @@ struct Workshop {
 };
 
 TEST(AgentWithBridge, writes_files_and_completes) {
-    Workshop setup;
+    TaskWorkspace setup;
     const auto outcome = setup.run([](const CompletionRequest& request) {
         return request.place.step == 1 ? tool_answer("create_file", {{"path", "a.py"}, {"content", "x = 1\n"}}) : tool_answer("complete", {{"summary", "done"}});
     });
@@ -92,7 +92,7 @@ TEST(AgentWithBridge, writes_files_and_completes) {
 }
 
 TEST(AgentWithBridge, records_what_a_step_changed) {
-    Workshop setup;
+    TaskWorkspace setup;
     ASSERT_TRUE(setup.run([](const CompletionRequest& request) {
         return request.place.step == 1 ? tool_answer("create_file", {{"path", "a.py"}, {"content", "x = 1\n"}}) : tool_answer("complete", {{"summary", "done"}});
     }).ok());
@@ -101,7 +101,7 @@ TEST(AgentWithBridge, records_what_a_step_changed) {
 }
 
 TEST(AgentWithBridge, refuses_to_edit_a_file_that_is_not_as_the_model_saw_it_until_it_reads_it_again) {
-    Workshop setup;
+    TaskWorkspace setup;
     ASSERT_TRUE(write_file_atomic(setup.folder.path() / "a.py", "x = 1\n", Durability::cached).ok());
     ASSERT_TRUE(setup.run([](const CompletionRequest& request) {
         const auto step = request.place.step;
@@ -113,7 +113,7 @@ TEST(AgentWithBridge, refuses_to_edit_a_file_that_is_not_as_the_model_saw_it_unt
 }
 
 TEST(AgentWithBridge, tells_the_model_why_a_tool_was_refused) {
-    Workshop setup;
+    TaskWorkspace setup;
     ASSERT_TRUE(setup.run([](const CompletionRequest& request) {
         return request.place.step == 1 ? tool_answer("deploy", {}) : tool_answer("complete", {{"summary", "done"}});
     }).ok());

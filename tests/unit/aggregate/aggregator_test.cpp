@@ -30,7 +30,7 @@ TEST_F(Aggregated, TasksOfAllRepositoriesAreThereWithTheLastActivityFirst) {
     EXPECT_TRUE(aggregator.refresh().empty());
     const auto tasks = aggregator.tasks();
     ASSERT_EQ(tasks.size(), 2U);
-    EXPECT_GE(tasks[0]->glance.summary.updated_at, tasks[1]->glance.summary.updated_at);
+    EXPECT_GE(tasks[0]->overview.summary.updated_at, tasks[1]->overview.summary.updated_at);
     EXPECT_TRUE(aggregator.problems().empty());
 }
 
@@ -139,10 +139,10 @@ TEST_F(Aggregated, AFolderThatIsALinkIsLeftOut) {
 
 TEST_F(Aggregated, ATaskThatHasDeliveredCannotBeExtended) {
     const auto actions = [](bool can_be_extended) {
-        TaskGlance glance;
-        glance.summary.status = "completed";
-        glance.can_be_extended = can_be_extended;
-        return available_actions(glance);
+        TaskOverview overview;
+        overview.summary.status = "completed";
+        overview.can_be_extended = can_be_extended;
+        return available_actions(overview);
     };
     EXPECT_EQ(actions(true), std::vector<std::string>{"extend"});
     EXPECT_TRUE(actions(false).empty());

@@ -88,8 +88,8 @@ TEST_F(Followed, TaskKnowsWhatGatesHadFoundAtEachStep) {
     ASSERT_TRUE(task.refresh().ok());
     EXPECT_EQ(task.checks_after(1)->tests, 21U);
     EXPECT_FALSE(task.checks_after(1)->conformance.has_value());
-    EXPECT_EQ(task.checks_after(task.step_count())->tests, task.acts().tests);
-    EXPECT_EQ(task.checks_after(task.step_count())->conformance, task.acts().conformance);
+    EXPECT_EQ(task.checks_after(task.step_count())->tests, task.activity().tests);
+    EXPECT_EQ(task.checks_after(task.step_count())->conformance, task.activity().conformance);
 }
 
 TEST_F(Followed, FiguresAreThoseOfTheStateInTheNamesOfTheSpecification) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which model a role talks to, and what it takes over from `llm:`.
 #include "config/settings.hpp"
-#include "host/model_settings.hpp"
+#include "program/project/model_settings.hpp"
 #include "unit/config/fixtures.hpp"
 
 namespace agentforge::kernel {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tests are run after an edit, and which wait for the end of a phase.
-#include "gates/affected.hpp"
+#include "gates/engine/affected.hpp"
 
-#include "gates/before.hpp"
+#include "gates/engine/baseline.hpp"
 #include "unit/gates/slug_project.hpp"
 
 namespace agentforge::kernel::testing {

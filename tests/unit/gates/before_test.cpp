@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The suite before the task: what is not held against it, and what nobody can say.
-#include "gates/before.hpp"
+#include "gates/engine/baseline.hpp"
 
-#include "gates/rules.hpp"
+#include "gates/engine/rules.hpp"
 #include "unit/gates/slug_project.hpp"
 
 namespace agentforge::kernel::testing {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/belief.hpp"
+#include "gates/run/report_trust.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -59,11 +59,11 @@ TEST_F(Believing, a_complete_report_whose_canary_failed_is_believed) {
 TEST_F(Believing, how_a_test_is_run_is_told_the_same_of_every_build_folder) {
     context_.build = "/scratch/build-1";
     auto& test = tell("adds", TestStatus::passed, "");
-    test.manner = TestManner{true, false, "command: [\"/scratch/build-1/t\"]\n"};
+    test.invocation = TestInvocation{true, false, "command: [\"/scratch/build-1/t\"]\n"};
     test.sources = {"/some/tree/src/a.x", "/some/tree/tests/a_test.x"};
     report_.reads = {"/scratch/build-1/x.cmake"};
     const auto run = judge();
-    EXPECT_EQ(run.manners.at("tests/a_test.x::adds"), (std::set{TestManner{true, false, "command: [\"{build}/t\"]\nbuilt from: tests/a_test.x\n"}}));
+    EXPECT_EQ(run.invocations.at("tests/a_test.x::adds"), (std::set{TestInvocation{true, false, "command: [\"{build}/t\"]\nbuilt from: tests/a_test.x\n"}}));
     EXPECT_THAT(run.reads, ElementsAre("{build}/x.cmake"));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dependencies: asked for, fetched once for each lockfile, then there to be read.
-#include "gates/dependencies.hpp"
+#include "gates/run/dependencies.hpp"
 
 #include "unit/gates/slug_project.hpp"
 

@@ -232,13 +232,13 @@ TEST(CTestFormat, a_test_that_must_fail_is_judged_by_ctest_alone) {
     run.properties = R"([{"name":"WILL_FAIL","value":true}])";
     const auto result = run.parse();
     EXPECT_EQ(only_status(result), "passed ");
-    EXPECT_EQ(result.tests[0].manner, (TestManner{false, false, "command: [\"/b/t\"]\nWILL_FAIL: true\n"}));
+    EXPECT_EQ(result.tests[0].invocation, (TestInvocation{false, false, "command: [\"/b/t\"]\nWILL_FAIL: true\n"}));
 }
 
 TEST(CTestFormat, how_a_test_is_run_and_judged_is_told) {
     auto run = plain_run("run", {R"("main","code":0)"});
     run.properties = R"([{"name":"COST","value":1.5},{"name":"TIMEOUT","value":2.0},{"name":"ENVIRONMENT","value":["A=1"]}])";
-    EXPECT_EQ(run.parse().tests[0].manner, (TestManner{true, false, "command: [\"/b/t\"]\nENVIRONMENT: [\"A=1\"]\nTIMEOUT: 2E0\n"}));
+    EXPECT_EQ(run.parse().tests[0].invocation, (TestInvocation{true, false, "command: [\"/b/t\"]\nENVIRONMENT: [\"A=1\"]\nTIMEOUT: 2E0\n"}));
 }
 
 TEST(CTestFormat, what_the_build_takes_instructions_from_under_other_names_is_told) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gates/held_out.hpp"
+#include "gates/engine/held_out.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,21 +77,21 @@ TEST(HeldOutTests, an_artifact_is_shown_without_all_that_names_them) {
 
 TEST(HeldOutTests, one_that_fails_is_told_by_its_requirement_alone) {
     const auto suite = Suite().file("a.py", {{"secret", "REQ-001"}, {"hidden", "REQ-002"}});
-    const auto ruling = judge_held_out(suite.held("a.py"), specification, run_of(suite.tests, TestStatus::failed_assertion));
-    ASSERT_EQ(ruling.blocking.size(), 2U);
-    EXPECT_THAT(ruling.blocking[0], AllOf(HasSubstr("REQ-001: Lower case"), Not(HasSubstr("ocelot")), Not(HasSubstr("secret")), Not(HasSubstr("a.py"))))
+    const auto verdict = judge_held_out(suite.held("a.py"), specification, run_of(suite.tests, TestStatus::failed_assertion));
+    ASSERT_EQ(verdict.blocking.size(), 2U);
+    EXPECT_THAT(verdict.blocking[0], AllOf(HasSubstr("REQ-001: Lower case"), Not(HasSubstr("ocelot")), Not(HasSubstr("secret")), Not(HasSubstr("a.py"))))
         << "what RED wrote as the criterion is not in the specification";
-    EXPECT_THAT(ruling.blocking[1], HasSubstr("REQ-002: 'x' becomes 'ocelot'")) << "the specification says so, which everybody reads";
-    EXPECT_EQ(ruling.facts.at("held_out_failing"), json::value(json::array{"a.py"}));
-    EXPECT_EQ(ruling.facts.at("held_out_pass"), json::value(false));
+    EXPECT_THAT(verdict.blocking[1], HasSubstr("REQ-002: 'x' becomes 'ocelot'")) << "the specification says so, which everybody reads";
+    EXPECT_EQ(verdict.facts.at("held_out_failing"), json::value(json::array{"a.py"}));
+    EXPECT_EQ(verdict.facts.at("held_out_pass"), json::value(false));
 }
 
 TEST(HeldOutTests, those_that_pass_are_counted) {
     const auto suite = Suite().file("a.py", {{"one", "REQ-001"}}).file("b.py", {{"two", "REQ-001"}});
-    const auto ruling = judge_held_out(suite.held("a.py"), specification, run_of(suite.tests, TestStatus::passed));
-    EXPECT_TRUE(ruling.passed());
-    EXPECT_EQ(ruling.facts.at("held_out_tests"), json::value(1));
-    EXPECT_EQ(ruling.facts.at("passing_tests"), json::value(json::array{"a.py::one"}));
+    const auto verdict = judge_held_out(suite.held("a.py"), specification, run_of(suite.tests, TestStatus::passed));
+    EXPECT_TRUE(verdict.passed());
+    EXPECT_EQ(verdict.facts.at("held_out_tests"), json::value(1));
+    EXPECT_EQ(verdict.facts.at("passing_tests"), json::value(json::array{"a.py::one"}));
 }
 
 TEST(HeldOutTests, one_that_is_not_run_does_not_pass) {

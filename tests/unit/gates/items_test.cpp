@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/items.hpp"
-#include "gates/skeleton_plain.hpp"
+#include "gates/language/inline_tests.hpp"
+#include "gates/stubs/skeleton_plain.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -16,7 +16,7 @@ using ::testing::Pair;
 const std::string cfg_test = R"(^\s*#\[cfg\(test\)\])";
 
 TEST(SplitItems, a_module_of_tests_ends_with_its_brace) {
-    const auto split = split_items("fn a() {}\n\n#[cfg(test)]\nmod tests {\n    fn b() { if true {} }\n}\n\nfn c() {}\n", cfg_test);
+    const auto split = split_inline_tests("fn a() {}\n\n#[cfg(test)]\nmod tests {\n    fn b() { if true {} }\n}\n\nfn c() {}\n", cfg_test);
     EXPECT_EQ(split.tests, "#[cfg(test)]\nmod tests {\n    fn b() { if true {} }\n}\n");
     EXPECT_EQ(split.code, "fn a() {}\nfn c() {}\n");
 }
@@ -24,25 +24,25 @@ TEST(SplitItems, a_module_of_tests_ends_with_its_brace) {
 TEST(SplitItems, braces_in_text_and_comments_are_none) {
     const std::string tests = "#[cfg(test)]\nmod tests {\n    const A: &str = \"}\\\"}\";\n    const B: &str = r#\"}\"}\"#;\n    // }\n    /* } /* } */ } */\n"
                               "    const C: char = '}';\n    const D: char = '\\'';\n    fn e<'a>(x: &'a str) {}\n}\n";
-    const auto split = split_items(tests + "fn code() {}\n", cfg_test);
+    const auto split = split_inline_tests(tests + "fn code() {}\n", cfg_test);
     EXPECT_EQ(split.tests, tests);
     EXPECT_EQ(split.code, "fn code() {}\n");
 }
 
 TEST(SplitItems, an_attribute_in_text_or_comment_begins_nothing) {
     const std::string code = "const A: &str = \"\n#[cfg(test)]\n\";\n/*\n#[cfg(test)]\n*/\nfn code() {}\n";
-    EXPECT_EQ(split_items(code, cfg_test).tests, "");
-    EXPECT_EQ(split_items(code, cfg_test).code, code);
+    EXPECT_EQ(split_inline_tests(code, cfg_test).tests, "");
+    EXPECT_EQ(split_inline_tests(code, cfg_test).code, code);
 }
 
 TEST(SplitItems, an_item_without_braces_ends_with_its_semicolon) {
-    const auto split = split_items("#[cfg(test)]\nmod tests;\nfn code() { [0; 2]; }\n", cfg_test);
+    const auto split = split_inline_tests("#[cfg(test)]\nmod tests;\nfn code() { [0; 2]; }\n", cfg_test);
     EXPECT_EQ(split.tests, "#[cfg(test)]\nmod tests;\n");
     EXPECT_EQ(split.code, "fn code() { [0; 2]; }\n");
 }
 
 TEST(SplitItems, what_is_not_closed_belongs_to_the_tests) {
-    EXPECT_EQ(split_items("#[cfg(test)]\nmod tests {\nfn code() {}\n", cfg_test).code, "");
+    EXPECT_EQ(split_inline_tests("#[cfg(test)]\nmod tests {\nfn code() {}\n", cfg_test).code, "");
 }
 
 Skeletons plain(std::string_view kind, const SkeletonInterface& interface, const std::map<std::string, std::string>& contents = {}) {

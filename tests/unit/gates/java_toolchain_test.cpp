@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/commands.hpp"
+#include "gates/run/commands.hpp"
 #include "unit/gates/project.hpp"
 
 namespace agentforge::kernel::testing {

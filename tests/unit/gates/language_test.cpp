@@ -3,9 +3,9 @@
 
 #include <re2/re2.h>
 
-#include "gates/belief.hpp"
-#include "gates/commands.hpp"
-#include "gates/language.hpp"
+#include "gates/language/language.hpp"
+#include "gates/run/commands.hpp"
+#include "gates/run/report_trust.hpp"
 #include "unit/gates/project.hpp"
 
 namespace agentforge::kernel::testing {

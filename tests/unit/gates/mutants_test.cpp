@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gates/mutants.hpp"
+#include "gates/test_quality/mutants.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/language.hpp"
-#include "gates/meaning.hpp"
+#include "gates/language/language.hpp"
+#include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -283,8 +283,8 @@ TEST(Mutants, comments_of_each_language_are_no_code) {
     EXPECT_TRUE(same("rust", "fn a() {}\n", "/// Does.\nfn a() {}\n"));
 }
 
-MeaningEvidence with_mutant(TriedMutant::Noticed noticed) {
-    MeaningEvidence evidence;
+TestQualityEvidence with_mutant(TriedMutant::Noticed noticed) {
+    TestQualityEvidence evidence;
     evidence.fresh = {"t.py::T::a"};
     evidence.mutated = true;
     evidence.tried = {{"a.py", 2, "return 1", "return None", noticed, false}};
@@ -293,19 +293,19 @@ MeaningEvidence with_mutant(TriedMutant::Noticed noticed) {
 
 TEST(Meaning, new_tests_that_notice_nothing_block_and_survivors_are_named) {
     auto evidence = with_mutant(TriedMutant::Noticed::not_noticed);
-    auto ruling = judge_meaning(evidence);
-    EXPECT_THAT(ruling.blocking, ElementsAre(HasSubstr("a.py:2: `return 1` made `return None`")));
+    auto verdict = judge_test_quality(evidence);
+    EXPECT_THAT(verdict.blocking, ElementsAre(HasSubstr("a.py:2: `return 1` made `return None`")));
     evidence.tried.push_back({"a.py", 3, "x", "y", TriedMutant::Noticed::by_assertion, false});
-    ruling = judge_meaning(evidence);
-    EXPECT_THAT(ruling.blocking, IsEmpty());
-    EXPECT_EQ(ruling.facts.at("mutants_survived").as_array().size(), 1U);
-    EXPECT_EQ(ruling.facts.at("behaviour"), "tested");
+    verdict = judge_test_quality(evidence);
+    EXPECT_THAT(verdict.blocking, IsEmpty());
+    EXPECT_EQ(verdict.facts.at("mutants_survived").as_array().size(), 1U);
+    EXPECT_EQ(verdict.facts.at("behaviour"), "tested");
 }
 
 TEST(Meaning, a_new_test_that_passes_although_a_result_must_equal_another_literal_blocks) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.equal_to_others = {"t.py::T::a"};
-    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("t.py::T::a passes as well when the literals that it says a result equals are others")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("t.py::T::a passes as well when the literals that it says a result equals are others")));
 }
 
 TriedMutant results_of(const std::string& function, bool declared, TriedMutant::Noticed noticed) {
@@ -316,21 +316,21 @@ TEST(Meaning, a_declared_function_whose_result_no_new_test_notices_blocks_whatev
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.tried.push_back(results_of("median", true, TriedMutant::Noticed::not_noticed));
     evidence.tried.push_back(results_of("mean", true, TriedMutant::Noticed::by_assertion));
-    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("every result of `median` is another (a.py:2: `return 1` made `return 2`)")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("every result of `median` is another (a.py:2: `return 1` made `return 2`)")));
     evidence.tried[1].noticed = TriedMutant::Noticed::by_error;
-    EXPECT_THAT(judge_meaning(evidence).blocking, IsEmpty());
+    EXPECT_THAT(judge_test_quality(evidence).blocking, IsEmpty());
 }
 
 TEST(Meaning, a_result_of_a_helper_may_go_unnoticed_unless_no_result_of_the_change_is_noticed) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.tried.push_back(results_of("helper", false, TriedMutant::Noticed::not_noticed));
     evidence.tried.push_back(results_of("other", false, TriedMutant::Noticed::not_noticed));
-    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("every result of `helper`")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("every result of `helper`")));
     evidence.tried.push_back(results_of("mean", true, TriedMutant::Noticed::by_assertion));
-    EXPECT_THAT(judge_meaning(evidence).blocking, IsEmpty());
+    EXPECT_THAT(judge_test_quality(evidence).blocking, IsEmpty());
 }
 
-MeaningEvidence with_two_requirements() {
+TestQualityEvidence with_two_requirements() {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.tried.push_back({"a.py", 3, "x", "y", TriedMutant::Noticed::not_noticed, false});
     evidence.tried.push_back({"a.py", 4, "x", "y", TriedMutant::Noticed::by_error, false});
@@ -343,47 +343,47 @@ MeaningEvidence with_two_requirements() {
 TEST(Meaning, a_requirement_whose_tests_were_never_seen_to_compare_blocks_whatever_the_others_notice) {
     auto evidence = with_two_requirements();
     EXPECT_THAT(unproven_requirements(evidence), ElementsAre("REQ-002"));
-    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(::testing::AllOf(HasSubstr("REQ-002"), HasSubstr("t.py::T::b"))));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(::testing::AllOf(HasSubstr("REQ-002"), HasSubstr("t.py::T::b"))));
     evidence.comparing.insert("t.py::T::b");
-    EXPECT_TRUE(judge_meaning(evidence).passed());
+    EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
 TEST(Meaning, one_case_of_a_test_with_parameters_speaks_for_the_others) {
     auto evidence = with_two_requirements();
     evidence.of_requirements["REQ-002"] = {"t.py::T::b[1-True]"};
     evidence.comparing.insert("t.py::T::b[1-False]");
-    EXPECT_TRUE(judge_meaning(evidence).passed());
+    EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
 TEST(Meaning, a_requirement_that_there_was_no_time_to_prove_does_not_block) {
     auto evidence = with_two_requirements();
     evidence.cut_short = true;
-    EXPECT_TRUE(judge_meaning(evidence).passed());
+    EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
 TEST(Meaning, a_fault_that_only_raises_an_error_is_no_test_of_what_the_change_does) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_error);
     evidence.tried.push_back({"a.py", 3, "x", "y", TriedMutant::Noticed::not_noticed, false});
-    EXPECT_FALSE(judge_meaning(evidence).passed());
+    EXPECT_FALSE(judge_test_quality(evidence).passed());
     evidence.tried.pop_back();
-    EXPECT_TRUE(judge_meaning(evidence).passed());
+    EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
 TEST(Meaning, without_a_new_test_a_guard_and_each_changed_file_must_be_seen_to_notice) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.fresh.clear();
-    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("no guard fails")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("no guard fails")));
     evidence.tried[0].by_guard = true;
-    EXPECT_TRUE(judge_meaning(evidence).passed());
-    EXPECT_EQ(judge_meaning(evidence).facts.at("behaviour"), "unchanged");
+    EXPECT_TRUE(judge_test_quality(evidence).passed());
+    EXPECT_EQ(judge_test_quality(evidence).facts.at("behaviour"), "unchanged");
     evidence.tried.push_back({"b.py", 1, "x", "y", TriedMutant::Noticed::not_noticed, false});
-    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("no test notices when b.py is altered")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("no test notices when b.py is altered")));
 }
 
 TEST(Meaning, a_body_that_is_still_the_skeleton_blocks) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.skeletons = {"a.py:4"};
-    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("a.py:4 is still the stub")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("a.py:4 is still the stub")));
 }
 
 TEST(Meaning, work_without_a_new_test_blocks_unless_the_request_asks_for_such) {
@@ -391,9 +391,9 @@ TEST(Meaning, work_without_a_new_test_blocks_unless_the_request_asks_for_such) {
     evidence.fresh.clear();
     evidence.tried[0].by_guard = true;
     evidence.asked_without = false;
-    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("the request does not ask for work that leaves behaviour as it is")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("the request does not ask for work that leaves behaviour as it is")));
     evidence.asked_without = true;
-    EXPECT_TRUE(judge_meaning(evidence).passed());
+    EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
 TEST(Meaning, a_request_to_build_asks_for_behaviour_and_one_to_reshape_or_document_does_not) {
@@ -408,13 +408,13 @@ TEST(Meaning, a_request_to_build_asks_for_behaviour_and_one_to_reshape_or_docume
 }
 
 TEST(Meaning, code_may_not_change_where_documentation_is_asked_for) {
-    MeaningEvidence evidence;
+    TestQualityEvidence evidence;
     evidence.guards = {"t.py::test_old"};
     evidence.asked_for_documentation = true;
     evidence.code_changed = true;
-    EXPECT_THAT(judge_meaning(evidence).blocking, Contains(HasSubstr("asks for documentation, and code has changed")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, Contains(HasSubstr("asks for documentation, and code has changed")));
     evidence.code_changed = false;
-    EXPECT_THAT(judge_meaning(evidence).blocking, Not(Contains(HasSubstr("asks for documentation"))));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, Not(Contains(HasSubstr("asks for documentation"))));
     for (const char* request : {"Document the limit in quota", "Add docstrings to stats.py", "Fix the typos in the README", "Please comment parser.py", "Improve the wording of the changelog"}) {
         EXPECT_TRUE(asks_for_documentation(request)) << request;
     }
@@ -432,14 +432,14 @@ TEST(Mutants, a_docstring_is_no_code_unless_the_program_reads_it) {
 }
 
 TEST(Meaning, documentation_alone_is_not_the_code_that_the_request_asks_for) {
-    MeaningEvidence evidence;
+    TestQualityEvidence evidence;
     evidence.fresh = {"t.py::test_readme"};
     evidence.code_changed = false;
-    EXPECT_TRUE(judge_meaning(evidence).passed());
+    EXPECT_TRUE(judge_test_quality(evidence).passed());
     evidence.asked_for_code = true;
-    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("nothing but documentation, comments and tests has changed")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("nothing but documentation, comments and tests has changed")));
     evidence.code_changed = true;
-    EXPECT_TRUE(judge_meaning(evidence).passed());
+    EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
 TEST(Meaning, a_request_asks_for_code_if_it_begins_so_names_code_and_no_documentation) {
@@ -451,10 +451,10 @@ TEST(Meaning, a_request_asks_for_code_if_it_begins_so_names_code_and_no_document
 }
 
 TEST(Meaning, documentation_alone_needs_no_new_test) {
-    MeaningEvidence evidence;
+    TestQualityEvidence evidence;
     evidence.code_changed = false;
-    EXPECT_TRUE(judge_meaning(evidence).passed());
-    EXPECT_EQ(judge_meaning(evidence).facts.at("behaviour"), "documentation");
+    EXPECT_TRUE(judge_test_quality(evidence).passed());
+    EXPECT_EQ(judge_test_quality(evidence).facts.at("behaviour"), "documentation");
     const auto python = shipped("python");
     for (const char* path : {"docs/a.md", "a.md", "packages/one/docs/a.md", "src/README.md", "src/CONTRIBUTING.md", "CHANGELOG.md", "README", "README.txt", "LICENSE-APACHE-2.0", "LICENSE-MIT"}) { EXPECT_TRUE(is_documentation(python, path)) << path; }
     for (const char* path : {"templates/letter.md", "src/prompts/system.md", "a.py", "requirements.txt", "README_slug.py", "LICENSE.py", "README.sh", "AUTHORSHIP", "README.json"}) { EXPECT_FALSE(is_documentation(python, path)) << path; }
@@ -466,12 +466,12 @@ TEST(Meaning, where_there_is_no_new_test_a_new_function_that_no_test_notices_blo
     evidence.tried[0].by_guard = true;
     const TriedMutant survivor{"a.py", 9, "return 1", "return 2", TriedMutant::Noticed::not_noticed, false, "whisper"};
     evidence.tried.push_back(survivor);
-    EXPECT_TRUE(judge_meaning(evidence).passed()) << "one altered line may be the same in effect";
+    EXPECT_TRUE(judge_test_quality(evidence).passed()) << "one altered line may be the same in effect";
     evidence.tried.push_back(survivor);
-    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("no test notices when whisper of a.py is altered, which is new")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("no test notices when whisper of a.py is altered, which is new")));
     evidence.tried.push_back(survivor);
     evidence.tried.back().noticed = TriedMutant::Noticed::by_error;
-    EXPECT_TRUE(judge_meaning(evidence).passed());
+    EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
 TEST(Mutants, the_function_around_a_line_is_told_where_it_is_new) {
@@ -488,12 +488,12 @@ TEST(Mutants, the_function_around_a_line_is_told_where_it_is_new) {
 }
 
 TEST(Meaning, a_removed_test_that_would_fail_at_an_assertion_blocks_and_one_that_no_longer_loads_does_not) {
-    MeaningEvidence evidence;
+    TestQualityEvidence evidence;
     evidence.fresh = {"t.py::T::a"};
     evidence.removed = {{"t.py::T::b", "b", "t.py", 3, TestStatus::error, "ImportError"}};
-    EXPECT_TRUE(judge_meaning(evidence).passed());
+    EXPECT_TRUE(judge_test_quality(evidence).passed());
     evidence.removed[0].status = TestStatus::failed_assertion;
-    EXPECT_THAT(judge_meaning(evidence).blocking, ElementsAre(HasSubstr("t.py::T::b was removed")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("t.py::T::b was removed")));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "gates/conformance_reader.hpp"
-#include "gates/named_violations.hpp"
-#include "gates/sarif.hpp"
+#include "gates/conformance/conformance_reader.hpp"
+#include "gates/conformance/named_violations.hpp"
+#include "gates/conformance/sarif.hpp"
 #include "unit/gates/project.hpp"
 
 namespace agentforge::kernel::testing {

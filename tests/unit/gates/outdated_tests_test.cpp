@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gates/outdated_tests.hpp"
+#include "gates/test_quality/outdated_tests.hpp"
 
 #include <gmock/gmock.h>
 

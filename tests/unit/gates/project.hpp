@@ -14,8 +14,8 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
-#include "gates/checkout.hpp"
 #include "gates/gates.hpp"
+#include "gates/run/checkout.hpp"
 #include "sandbox/process.hpp"
 
 namespace agentforge::kernel::testing {

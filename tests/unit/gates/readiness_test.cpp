@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What gates will need, told beforehand: settings that mean nothing, programs that are not there, dependencies that were not fetched.
-#include "gates/readiness.hpp"
+#include "gates/engine/readiness.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/command_log.hpp"
 #include "gates/gates.hpp"
+#include "gates/run/command_log.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/results.hpp"
+#include "gates/engine/results.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/globs.hpp"
-#include "gates/rules.hpp"
+#include "gates/engine/rules.hpp"
+#include "gates/language/globs.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -46,9 +46,9 @@ GreenEvidence green() {
     return evidence;
 }
 
-std::string issues(const Ruling& ruling) {
+std::string issues(const Verdict& verdict) {
     std::string all;
-    for (const auto& issue : ruling.blocking) { all += issue + "\n"; }
+    for (const auto& issue : verdict.blocking) { all += issue + "\n"; }
     return all;
 }
 
@@ -63,14 +63,14 @@ TEST(RedRule, no_declared_test_blocks) {
 TEST(RedRule, a_new_test_that_passes_already_is_a_guard_and_covers_nothing) {
     auto evidence = red();
     evidence.run.tests[0].status = TestStatus::passed;
-    const auto ruling = judge_red(evidence);
-    EXPECT_THAT(ruling.blocking, ElementsAre("REQ-001 is covered by guards only (t.py::test_a passed before anything was implemented); write at least one new test "
+    const auto verdict = judge_red(evidence);
+    EXPECT_THAT(verdict.blocking, ElementsAre("REQ-001 is covered by guards only (t.py::test_a passed before anything was implemented); write at least one new test "
                                              "that fails without the implementation."));
-    EXPECT_EQ(ruling.facts.at("guard_tests"), json::array{"t.py::test_a"});
+    EXPECT_EQ(verdict.facts.at("guard_tests"), json::array{"t.py::test_a"});
     evidence.declared.push_back({"t.py", "test_b", "REQ-001", TestKind::fresh});
     evidence.run.tests.push_back(outcome("t.py::test_b", TestStatus::failed_assertion));
     EXPECT_THAT(judge_red(evidence).blocking, IsEmpty()) << "another test covers it";
-    EXPECT_EQ(ruling.facts.at("tests_are_valid"), json::value(true));
+    EXPECT_EQ(verdict.facts.at("tests_are_valid"), json::value(true));
 }
 
 TEST(RedRule, an_error_is_not_a_failure) {
@@ -88,10 +88,10 @@ TEST(RedRule, a_skipped_new_test_blocks) {
 TEST(RedRule, a_test_that_was_not_collected_is_in_the_report) {
     auto evidence = red();
     evidence.run.tests.clear();
-    const auto ruling = judge_red(evidence);
-    EXPECT_FALSE(ruling.passed());
-    ASSERT_EQ(ruling.tests.size(), 1U);
-    EXPECT_EQ(ruling.tests[0].status, TestStatus::not_collected);
+    const auto verdict = judge_red(evidence);
+    EXPECT_FALSE(verdict.passed());
+    ASSERT_EQ(verdict.tests.size(), 1U);
+    EXPECT_EQ(verdict.tests[0].status, TestStatus::not_collected);
 }
 
 TEST(RedRule, where_a_named_test_was_not_collected_what_was_is_listed) {
@@ -114,10 +114,10 @@ TEST(RedRule, the_compilers_error_that_hides_a_named_test_is_told) {
 TEST(RedRule, a_requirement_without_test_is_named) {
     auto evidence = red();
     evidence.requirements.push_back("REQ-002");
-    const auto ruling = judge_red(evidence);
-    EXPECT_THAT(issues(ruling), HasSubstr("REQ-002 has no test"));
-    EXPECT_EQ(ruling.facts.at("requirement_coverage_percent"), json::value(50));
-    EXPECT_EQ(ruling.facts.at("tests_exist"), json::value(false));
+    const auto verdict = judge_red(evidence);
+    EXPECT_THAT(issues(verdict), HasSubstr("REQ-002 has no test"));
+    EXPECT_EQ(verdict.facts.at("requirement_coverage_percent"), json::value(50));
+    EXPECT_EQ(verdict.facts.at("tests_exist"), json::value(false));
 }
 
 TEST(RedRule, guards_suffice_only_for_refactor_and_delete) {
@@ -146,9 +146,9 @@ TEST(RedRule, a_foreign_file_blocks) {
 TEST(RedRule, an_undeclared_test_that_passes_is_a_guard) {
     auto evidence = red();
     evidence.run.tests.push_back(outcome("t.py::test_b", TestStatus::passed));
-    const auto ruling = judge_red(evidence);
-    EXPECT_THAT(ruling.blocking, IsEmpty());
-    EXPECT_EQ(ruling.facts.at("guard_tests"), json::array{"t.py::test_b"});
+    const auto verdict = judge_red(evidence);
+    EXPECT_THAT(verdict.blocking, IsEmpty());
+    EXPECT_EQ(verdict.facts.at("guard_tests"), json::array{"t.py::test_b"});
     EXPECT_THAT(red_ids(evidence.declared, evidence.run.tests, {}).guards, ElementsAre("t.py::test_b")) << "it must pass afterwards";
 }
 
@@ -216,15 +216,15 @@ TEST(RedRule, a_run_that_is_not_believed_blocks) {
     auto evidence = red();
     evidence.run.believed = false;
     evidence.run.disbelief = "the canary passed";
-    const auto ruling = judge_red(evidence);
-    EXPECT_THAT(issues(ruling), HasSubstr("the canary passed"));
-    EXPECT_EQ(ruling.facts.at("all_tests_fail"), json::value(false));
+    const auto verdict = judge_red(evidence);
+    EXPECT_THAT(issues(verdict), HasSubstr("the canary passed"));
+    EXPECT_EQ(verdict.facts.at("all_tests_fail"), json::value(false));
 }
 
 TEST(GreenRule, all_passing_passes) {
-    const auto ruling = judge_green(green());
-    EXPECT_THAT(ruling.blocking, IsEmpty());
-    EXPECT_EQ(ruling.facts.at("fails_without_change"), json::value(true));
+    const auto verdict = judge_green(green());
+    EXPECT_THAT(verdict.blocking, IsEmpty());
+    EXPECT_EQ(verdict.facts.at("fails_without_change"), json::value(true));
 }
 
 TEST(GreenRule, a_skipped_test_does_not_pass) {
@@ -248,9 +248,9 @@ TEST(GreenRule, another_set_of_tests_from_the_same_bytes_blocks) {
 TEST(GreenRule, a_test_that_passes_with_the_change_taken_back_blocks) {
     auto evidence = green();
     evidence.red_run.tests[0].status = TestStatus::passed;
-    const auto ruling = judge_green(evidence);
-    EXPECT_EQ(ruling.facts.at("fails_without_change"), json::value(false));
-    EXPECT_THAT(issues(ruling), HasSubstr("does not fail with the change taken back"));
+    const auto verdict = judge_green(evidence);
+    EXPECT_EQ(verdict.facts.at("fails_without_change"), json::value(false));
+    EXPECT_THAT(issues(verdict), HasSubstr("does not fail with the change taken back"));
 }
 
 TEST(GreenRule, a_regression_blocks_and_an_old_failure_does_not) {
@@ -262,14 +262,14 @@ TEST(GreenRule, a_regression_blocks_and_an_old_failure_does_not) {
 }
 
 TEST(GreenRule, a_test_that_is_run_or_judged_otherwise_than_in_RED_blocks) {
-    const TestManner before{true, false, "command: [a]\n"};
-    for (const auto& now : {TestManner{false, false, "WILL_FAIL: true\ncommand: [a]\n"}, TestManner{true, false, "command: [b]\n"}, TestManner{false, false, "command: [a]\n"}}) {
+    const TestInvocation before{true, false, "command: [a]\n"};
+    for (const auto& now : {TestInvocation{false, false, "WILL_FAIL: true\ncommand: [a]\n"}, TestInvocation{true, false, "command: [b]\n"}, TestInvocation{false, false, "command: [a]\n"}}) {
         for (const auto* id : {"t.py::test_a", "old.py::test_o"}) {
             auto evidence = green();
-            evidence.red_run.manners[id] = {before};
-            evidence.run.manners[id] = {before};
+            evidence.red_run.invocations[id] = {before};
+            evidence.run.invocations[id] = {before};
             EXPECT_TRUE(judge_green(evidence).passed());
-            evidence.run.manners[id] = {now};
+            evidence.run.invocations[id] = {now};
             EXPECT_THAT(issues(judge_green(evidence)), HasSubstr(std::string(id) + " is run or judged otherwise than before the change"));
             EXPECT_FALSE(judge_deliver(evidence).passed());
         }
@@ -278,12 +278,12 @@ TEST(GreenRule, a_test_that_is_run_or_judged_otherwise_than_in_RED_blocks) {
 
 TEST(GreenRule, a_test_file_that_the_build_comes_to_name_must_still_speak_for_itself) {
     auto evidence = green();
-    evidence.red_run.manners["t.py::test_a"] = {{true, true, "command: [kernel's]\n"}};
-    evidence.run.manners["t.py::test_a"] = {{true, false, "command: [project's]\n"}};
+    evidence.red_run.invocations["t.py::test_a"] = {{true, true, "command: [kernel's]\n"}};
+    evidence.run.invocations["t.py::test_a"] = {{true, false, "command: [project's]\n"}};
     EXPECT_TRUE(judge_green(evidence).passed());
-    evidence.run.manners["t.py::test_a"] = {{false, false, "command: [true]\n"}};
+    evidence.run.invocations["t.py::test_a"] = {{false, false, "command: [true]\n"}};
     EXPECT_FALSE(judge_green(evidence).passed());
-    evidence.run.manners["t.py::test_a"] = {{true, true, "command: [another]\n"}};
+    evidence.run.invocations["t.py::test_a"] = {{true, true, "command: [another]\n"}};
     EXPECT_FALSE(judge_green(evidence).passed());
 }
 

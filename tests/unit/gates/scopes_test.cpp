@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/scoped_gates.hpp"
+#include "gates/engine/scoped_gates.hpp"
 #include "unit/gates/project.hpp"
 
 namespace agentforge::kernel::testing {

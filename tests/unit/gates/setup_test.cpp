@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/dependencies.hpp"
+#include "gates/run/dependencies.hpp"
 #include "unit/gates/project.hpp"
 #include "unit/gates/registries.hpp"
 

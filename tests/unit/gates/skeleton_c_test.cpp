@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/skeleton_c.hpp"
+#include "gates/stubs/skeleton_c.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {

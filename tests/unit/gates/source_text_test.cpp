@@ -6,8 +6,8 @@
 #include <set>
 
 #include "gates/formats/line_counts.hpp"
-#include "gates/language.hpp"
-#include "gates/source_text.hpp"
+#include "gates/language/language.hpp"
+#include "gates/language/source_text.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "gates/language.hpp"
-#include "gates/stubs.hpp"
+#include "gates/language/language.hpp"
+#include "gates/stubs/stubs.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gates/varied_calls.hpp"
+#include "gates/test_quality/varied_calls.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/language.hpp"
+#include "gates/language/language.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/language.hpp"
-#include "gates/measure.hpp"
+#include "gates/engine/measure.hpp"
+#include "gates/language/language.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/adopted_tests.hpp"
+#include "pipeline/entry/adopted_tests.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

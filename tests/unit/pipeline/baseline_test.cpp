@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The suite before the task, the checks after an edit and the criteria at a phase's end, as the task's journal shows them.
-#include "gates/before.hpp"
-#include "pipeline/agentic.hpp"
+#include "gates/engine/baseline.hpp"
+#include "pipeline/agent/agentic.hpp"
 #include "pipeline/measure.hpp"
 #include "unit/pipeline/bench.hpp"
 

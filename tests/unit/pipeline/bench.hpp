@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a controller needs, in a temporary folder: a workshop without git, stages and models from functions, a clock
+// Everything a controller needs, in a temporary folder: a workspace without git, stages and models from functions, a clock
 // that is told the time.
 #pragma once
 
@@ -120,9 +120,9 @@ struct Memory {
     }
 };
 
-class FakeWorkshop final : public Workshop {
+class FakeTaskWorkspace final : public TaskWorkspace {
 public:
-    FakeWorkshop(Memory& memory, fs::path root) : memory_(memory), root_(root.string()) { fs::create_directories(root); }
+    FakeTaskWorkspace(Memory& memory, fs::path root) : memory_(memory), root_(root.string()) { fs::create_directories(root); }
 
     [[nodiscard]] const std::string& root() const noexcept override { return root_; }
     [[nodiscard]] std::string scratch() const override { return root_ + ".scratch"; }
@@ -277,9 +277,9 @@ private:
     std::string root_;
 };
 
-class FakeWorkshops final : public WorkshopFactory {
+class FakeTaskWorkspaces final : public TaskWorkspaceFactory {
 public:
-    FakeWorkshops(Memory& memory, fs::path root, Files base) : memory_(memory), root_(std::move(root)), base_(memory.keep(std::move(base))) {
+    FakeTaskWorkspaces(Memory& memory, fs::path root, Files base) : memory_(memory), root_(std::move(root)), base_(memory.keep(std::move(base))) {
         memory.parents["base-commit"] = WrittenCommit{base_, "", "first\n", false};
     }
     [[nodiscard]] Result<std::pair<std::string, std::string>> base() override { return std::pair<std::string, std::string>("base-commit", base_); }
@@ -288,8 +288,8 @@ public:
         memory_.archived.push_back(task_id);
         return {};
     }
-    [[nodiscard]] Result<std::unique_ptr<Workshop>> open(const TaskState&) override {
-        return std::unique_ptr<Workshop>(std::make_unique<FakeWorkshop>(memory_, root_ / std::to_string(++opened_)));
+    [[nodiscard]] Result<std::unique_ptr<TaskWorkspace>> open(const TaskState&) override {
+        return std::unique_ptr<TaskWorkspace>(std::make_unique<FakeTaskWorkspace>(memory_, root_ / std::to_string(++opened_)));
     }
 
 private:
@@ -390,7 +390,7 @@ public:
 class Bench {
 public:
     explicit Bench(Files base = {{"README.md", "hello\n"}})
-        : workshops(memory, folder.path() / "work", std::move(base)),
+        : task_workspaces(memory, folder.path() / "work", std::move(base)),
           store(folder.path() / ".agentforge"),
           escalations(folder.path() / ".agentforge"),
           contracts(shipped().contracts),
@@ -404,7 +404,7 @@ public:
     }
 
     [[nodiscard]] PipelineController controller() {
-        return PipelineController(ControllerSetup{store, workshops, escalations, services, ids, other_handler ? other_handler : handler, wait, "agentforge test", present});
+        return PipelineController(ControllerSetup{store, task_workspaces, escalations, services, ids, other_handler ? other_handler : handler, wait, "agentforge test", present});
     }
     static PluginSearch shipped_plugins() {
         PluginSearch search;
@@ -476,7 +476,7 @@ public:
     CancelToken cancel;
     Events events;
     Memory memory;
-    FakeWorkshops workshops;
+    FakeTaskWorkspaces task_workspaces;
     TaskStore store;
     EscalationStore escalations;
     const ContractSet& contracts;

@@ -490,7 +490,7 @@ TEST_F(ReviewTest, a_reviewer_writes_nothing_whatever_the_role_may) {
     StartOptions options = Bench::with({"a", "b"});
     options.pipeline.stages[0].reviewers = {"software_developer"};
     const auto result = bench.start(options);
-    EXPECT_EQ(bench.state(result.task_id).tree, bench.workshops.base()->second);
+    EXPECT_EQ(bench.state(result.task_id).tree, bench.task_workspaces.base()->second);
     bool refused = false;
     for (const Record& record : bench.records(result.task_id)) {
         if (record.type() == "step") { refused = refused || record.body.at("result").at("status").as_string() == "failure"; }
@@ -617,7 +617,7 @@ TEST_F(ApprovalTest, a_lost_question_and_its_artifact_are_written_anew) {
 
 TEST_F(ControllerTest, a_lost_question_keeps_the_deadline_that_it_was_asked_with) {
     bench.stage("a", [](StageContext&) { return StageResult::escalate({"unclear", "Which colour?", {"red", "blue"}, {}}); });
-    ControllerSetup setup{bench.store, bench.workshops, bench.escalations, bench.services, bench.ids, bench.handler};
+    ControllerSetup setup{bench.store, bench.task_workspaces, bench.escalations, bench.services, bench.ids, bench.handler};
     setup.answer_rule = {std::chrono::hours(1), "default", ""};
     const auto asked = PipelineController(setup).execute("Ask", Bench::with({"a"}));
     ASSERT_TRUE(asked.ok()) << asked.error().to_string();
@@ -756,7 +756,7 @@ TEST_F(ControllerTest, a_cycle_before_the_tests_takes_the_code_back_too) {
     options.pipeline.stages[1].agent = "software_developer";
     const auto result = bench.start(options);
     EXPECT_TRUE(result.success);
-    EXPECT_EQ(bench.state(result.task_id).tree, bench.workshops.base()->second);
+    EXPECT_EQ(bench.state(result.task_id).tree, bench.task_workspaces.base()->second);
 }
 
 TEST_F(ControllerTest, cycles_without_end_ask_a_person) {

@@ -4,10 +4,10 @@
 
 #include "git/archives.hpp"
 #include "git/merges.hpp"
-#include "pipeline/commit_hooks.hpp"
-#include "pipeline/commits.hpp"
-#include "pipeline/drift.hpp"
-#include "pipeline/publish.hpp"
+#include "pipeline/delivery/commit_hooks.hpp"
+#include "pipeline/delivery/commits.hpp"
+#include "pipeline/delivery/drift.hpp"
+#include "pipeline/delivery/publish.hpp"
 #include "unit/git/git_fixture.hpp"
 #include <gmock/gmock.h>
 

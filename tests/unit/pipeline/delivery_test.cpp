@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delivery over fakes: what leaves a task, in which form, and what is done twice (nothing).
-#include "pipeline/delivery.hpp"
+#include "pipeline/delivery/delivery.hpp"
 
 #include "unit/pipeline/bench.hpp"
 

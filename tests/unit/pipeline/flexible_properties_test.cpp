@@ -6,7 +6,7 @@
 #include <set>
 
 #include "config/template_checks.hpp"
-#include "pipeline/imports.hpp"
+#include "pipeline/entry/imports.hpp"
 #include "task/state_bytes.hpp"
 #include "unit/pipeline/random_turn.hpp"
 

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pipeline/tests/hand_back.hpp"
 #include "unit/pipeline/bench.hpp"
-#include "pipeline/hand_back.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {

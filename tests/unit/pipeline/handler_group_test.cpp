@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/handler_group.hpp"
+#include "pipeline/people/handler_group.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -142,10 +142,10 @@ TEST_F(HandlerGroupTest, OneThatFailedTellsWhenTheTaskIsLookedAfter) {
     first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
     ASSERT_FALSE(group().notify(escalation_, context_).ok());
     first_->on_notify = [](const Escalation&) { return Result<void>(); };
-    EXPECT_THAT(again().tend(id, context_, false).told, IsEmpty()) << "not before its pause is over";
+    EXPECT_THAT(again().process_due(id, context_, false).told, IsEmpty()) << "not before its pause is over";
     clock_.advance(std::chrono::minutes(1));
-    EXPECT_THAT(again().tend(id, context_, false).told, ElementsAre("first"));
-    EXPECT_THAT(again().tend(id, context_, true).told, IsEmpty());
+    EXPECT_THAT(again().process_due(id, context_, false).told, ElementsAre("first"));
+    EXPECT_THAT(again().process_due(id, context_, true).told, IsEmpty());
     EXPECT_EQ(second_->told, 1U);
 }
 
@@ -153,12 +153,12 @@ TEST_F(HandlerGroupTest, WhoResumesTellsWithoutAPause) {
     first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
     ASSERT_FALSE(group().notify(escalation_, context_).ok());
     first_->on_notify = [](const Escalation&) { return Result<void>(); };
-    EXPECT_THAT(again().tend(id, context_, true).told, ElementsAre("first"));
+    EXPECT_THAT(again().process_due(id, context_, true).told, ElementsAre("first"));
 }
 
 TEST_F(HandlerGroupTest, AProcessThatDiedBeforeItToldOwesIt) {
     HandlerGroup& after_the_crash = group();
-    EXPECT_THAT(after_the_crash.tend(id, context_, true).told, ElementsAre("first", "second"));
+    EXPECT_THAT(after_the_crash.process_due(id, context_, true).told, ElementsAre("first", "second"));
 }
 
 TEST_F(HandlerGroupTest, ATellingThatIsRepeatedHasTheSameNumber) {
@@ -170,7 +170,7 @@ TEST_F(HandlerGroupTest, ATellingThatIsRepeatedHasTheSameNumber) {
     ASSERT_FALSE(group().notify(escalation_, context_).ok());
     EXPECT_EQ(seen, 0U);
     clock_.advance(std::chrono::hours(1));
-    ASSERT_FALSE(again().tend(id, context_, true).problems.empty());
+    ASSERT_FALSE(again().process_due(id, context_, true).problems.empty());
     EXPECT_EQ(seen, 0U);
 }
 
@@ -179,25 +179,25 @@ TEST_F(HandlerGroupTest, RemindersAreToldWithTheirNumberAndEnd) {
     ASSERT_TRUE(group({}, policy).notify(escalation_, context_).ok());
     for (const unsigned expected : {1U, 2U}) {
         clock_.advance(std::chrono::hours(1));
-        const Tended done = again(policy).tend(id, context_, false);
+        const ProcessedDue done = again(policy).process_due(id, context_, false);
         EXPECT_EQ(done.reminder, expected);
         EXPECT_THAT(done.told, ElementsAre("first", "second"));
     }
     clock_.advance(std::chrono::hours(100));
-    EXPECT_THAT(again(policy).tend(id, context_, true).told, IsEmpty());
+    EXPECT_THAT(again(policy).process_due(id, context_, true).told, IsEmpty());
 }
 
 TEST_F(HandlerGroupTest, WhatIsAnsweredIsLeftAlone) {
     HandlerGroup& handlers = group();
     ASSERT_TRUE(store_.resolve(id, Resolution{false, {{"answer", "left"}}, "ada"}).ok());
-    EXPECT_THAT(handlers.tend(id, context_, true).told, IsEmpty());
+    EXPECT_THAT(handlers.process_due(id, context_, true).told, IsEmpty());
     EXPECT_EQ(first_->told, 0U);
 }
 
 TEST_F(HandlerGroupTest, ADeadlineThatPassedAbortsWhereThatIsAgreed) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "abort", ""});
     clock_.advance(std::chrono::hours(2));
-    EXPECT_EQ(handlers.tend(id, context_, false).settled, "abort");
+    EXPECT_EQ(handlers.process_due(id, context_, false).settled, "abort");
     const auto answer = store_.resolution(id);
     ASSERT_TRUE(answer.ok() && answer->has_value());
     EXPECT_TRUE((*answer)->abort);
@@ -207,7 +207,7 @@ TEST_F(HandlerGroupTest, ADeadlineThatPassedAbortsWhereThatIsAgreed) {
 TEST_F(HandlerGroupTest, ADeadlineThatPassedAnswersByTheFirstOption) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "default", ""});
     clock_.advance(std::chrono::hours(2));
-    EXPECT_EQ(handlers.tend(id, context_, false).settled, "default");
+    EXPECT_EQ(handlers.process_due(id, context_, false).settled, "default");
     const auto answer = store_.resolution(id);
     ASSERT_TRUE(answer.ok() && answer->has_value());
     EXPECT_EQ((*answer)->context.at("answer"), "left");
@@ -216,14 +216,14 @@ TEST_F(HandlerGroupTest, ADeadlineThatPassedAnswersByTheFirstOption) {
 TEST_F(HandlerGroupTest, BeforeTheDeadlineNothingIsAnswered) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "abort", ""});
     clock_.advance(std::chrono::hours(2) - milliseconds(1));
-    EXPECT_EQ(handlers.tend(id, context_, false).settled, "");
+    EXPECT_EQ(handlers.process_due(id, context_, false).settled, "");
     EXPECT_FALSE(store_.answer_version(id));
 }
 
 TEST_F(HandlerGroupTest, ADeadlineThatPausesLeavesTheQuestionOpenAndSaysSo) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "pause", ""});
     clock_.advance(std::chrono::hours(3));
-    const Tended done = handlers.tend(id, context_, false);
+    const ProcessedDue done = handlers.process_due(id, context_, false);
     EXPECT_TRUE(done.overdue);
     EXPECT_EQ(done.settled, "");
     EXPECT_FALSE(store_.answer_version(id));
@@ -231,13 +231,13 @@ TEST_F(HandlerGroupTest, ADeadlineThatPausesLeavesTheQuestionOpenAndSaysSo) {
 
 TEST_F(HandlerGroupTest, AnApprovalIsNeverGivenByADeadline) {
     const ApprovalRequest request = overdue_approval("default", "yes");
-    EXPECT_TRUE(group_->tend(request.id, context_, false).overdue);
+    EXPECT_TRUE(group_->process_due(request.id, context_, false).overdue);
     EXPECT_FALSE(store_.answer_version(request.id));
 }
 
 TEST_F(HandlerGroupTest, AnApprovalIsRefusedByADeadlineThatAborts) {
     const ApprovalRequest request = overdue_approval("abort", "");
-    EXPECT_EQ(group_->tend(request.id, context_, false).settled, "abort");
+    EXPECT_EQ(group_->process_due(request.id, context_, false).settled, "abort");
     const auto decision = store_.decision(request.id);
     ASSERT_TRUE(decision.ok() && decision->has_value());
     EXPECT_FALSE((*decision)->approved);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/iteration.hpp"
+#include "pipeline/people/iteration.hpp"
 
 #include <gmock/gmock.h>
 
 #include "base/text.hpp"
-#include "pipeline/continuation.hpp"
+#include "pipeline/entry/continuation.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/suspicions.hpp"
+#include "pipeline/tests/suspicions.hpp"
 
 #include "unit/pipeline/bench.hpp"
 

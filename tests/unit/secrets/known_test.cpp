@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secrets/known.hpp"
+#include "secrets/secret_sources.hpp"
 
 #include "base/files.hpp"
 

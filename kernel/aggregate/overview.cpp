@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aggregate/overview.hpp"
+
+#include "aggregate/figures.hpp"
+#include "aggregate/followed_task.hpp"
+#include "plugins/call_mark.hpp"
+#include "records/records.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+bool is_over(std::string_view status) { return status == "completed" || status == "failed" || status == "aborted"; }
+
+/// Who has the task, or what its last process died in.
+TaskOverview look_into(const TaskPaths& paths) {
+    TaskOverview overview;
+    overview.running = TaskLock::holder(paths).has_value();
+    if (!overview.running) { overview.ended_in = last_marked_call(paths.plugin_call()).value_or(""); }
+    return overview;
+}
+
+}  // namespace
+
+void LastActivity::take(const Record& record) {
+    if (const auto step = records::as<records::Step>(record)) {
+        action = *step->action->type;
+        at = records::envelope_in(record).timestamp.value_or("");
+        succeeded = *step->result->status == "success";
+    } else if (const auto gate = records::as<records::Gate>(record)) {
+        if (gate->tests.value_or(0) > 0) {
+            tests = *gate->tests;
+            tests_passed = gate->tests_passed.value_or(0);
+        }
+        if (gate->conformance && gate->conformance->is_bool()) { conformance = gate->conformance->get_bool(); }
+    }
+}
+
+bool is_interrupted(const TaskOverview& task) {
+    return !task.running && (task.summary.status == "running" || (task.summary.status == "pending" && task.began));
+}
+
+bool can_be_extended(const TaskState& state) {
+    if (state.stages.empty() || !state.delivery.empty() || !state.commit.empty()) { return false; }
+    const bool at_its_end = state.status == TaskStatus::completed || (state.waiting_for() == "approval" && is_last(state));
+    return at_its_end && (state.stage_index + 1 < state.stages.size() || !state.pipeline.continuation.next_pipeline.empty());
+}
+
+TaskOverview overview_of(const TaskState& state, LastActivity activity, const TaskPaths& paths) {
+    TaskOverview overview = look_into(paths);
+    overview.activity = std::move(activity);
+    overview.summary = summary_of(state);
+    overview.can_be_extended = can_be_extended(state);
+    if (is_terminal(state.status)) { return overview; }
+    overview.progress = overall_progress(state);
+    for (const StageFigures& stage : stages_to_the_end(state)) {
+        ++overview.stages;
+        overview.stages_done += stage.done ? 1 : 0;
+    }
+    if (state.escalation) {
+        overview.waiting_id = state.escalation->id;
+        overview.question = state.escalation->question;
+    } else if (state.approval) {
+        overview.waiting_id = state.approval->id;
+        overview.question = "approval of " + state.stage().name;
+    } else if (state.action && !state.action->id.empty()) {
+        overview.waiting_id = state.action->id;
+        overview.question = "the action " + state.action->tool;
+    } else if (!state.pause_reason.empty() && state.status == TaskStatus::paused) {
+        overview.question = state.pause_reason;
+    }
+    return overview;
+}
+
+TaskOverview overview_at(const TaskStore& store, TaskSummary summary) {
+    TaskOverview overview;
+    if (!is_over(summary.status)) {
+        const TaskPaths paths = store.paths(summary.task_id);
+        FollowedTask task(paths, summary.task_id);
+        if (task.refresh().ok() && task.state().task_id == summary.task_id) {
+            overview = overview_of(task.state(), task.activity(), paths);
+            summary = overview.summary;
+        } else {
+            const auto projection = store.load_state(summary.task_id);
+            const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
+            overview = state.ok() ? overview_of(*state, {}, paths) : look_into(paths);
+        }
+        overview.began = !store.never_began(summary.task_id);
+    }
+    overview.summary = std::move(summary);
+    return overview;
+}
+
+json::object to_json(const TaskOverview& overview) {
+    const TaskSummary& task = overview.summary;
+    json::object told{{"task_id", task.task_id},       {"request", task.request},
+                      {"status", task.status},         {"pipeline", task.pipeline},
+                      {"current_stage", task.current_stage}, {"created_at", task.created_at},
+                      {"updated_at", task.updated_at}, {"waiting_for", task.waiting_for}};
+    if (is_over(task.status)) { return told; }
+    told["running"] = overview.running;
+    if (!overview.ended_in.empty()) { told["ended_in"] = overview.ended_in; }
+    told["waiting_id"] = overview.waiting_id;
+    told["stages_done"] = overview.stages_done;
+    told["stages"] = overview.stages;
+    told["progress"] = overview.progress;
+    told["last_action"] = overview.activity.action;
+    told["last_action_at"] = overview.activity.at;
+    told["tests"] = overview.activity.tests;
+    told["tests_passed"] = overview.activity.tests_passed;
+    told["conformance"] = overview.activity.conformance ? json::value(*overview.activity.conformance) : json::value(nullptr);
+    return told;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,911 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/engine/measure.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <set>
+
+#include <re2/re2.h>
+
+#include "base/hash.hpp"
+#include "base/json_fields.hpp"
+#include "base/text.hpp"
+#include "gates/engine/baseline.hpp"
+#include "gates/language/inline_tests.hpp"
+#include "gates/language/source_text.hpp"
+#include "gates/stubs/stubs.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+Violation make_violation(std::string check, std::string contract, const std::string& file, std::uint64_t line, std::string message) {
+    return {std::move(check), std::move(contract), "critical", file, line, std::move(message), ""};
+}
+
+std::string counted(std::size_t count, const std::string& one, const std::string& many) {
+    return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+json::array texts(const std::vector<std::string>& values) { return json::array(values.begin(), values.end()); }
+
+json::array outcomes(const std::vector<TestOutcome>& tests) {
+    json::array list;
+    for (const auto& test : tests) { list.push_back(json::array{test.id, to_string(test.status)}); }
+    return list;
+}
+
+std::int64_t number_of(const json::object& line, const char* key) {
+    const auto* found = line.if_contains(key);
+    return found != nullptr && found->is_int64() ? found->get_int64() : 0;
+}
+
+/// By file, the functions that a specification declares, by their own names. Constructors are none: what is made there may have to come first.
+std::map<std::string, std::set<std::string>> declared_functions(const json::object& specification) {
+    std::map<std::string, std::set<std::string>> functions;
+    for (const auto& each : declarable_interfaces(specification)) {
+        const auto file = each.file.substr(each.file.rfind('/') == std::string::npos ? 0 : each.file.rfind('/') + 1);
+        const auto name = each.name.substr(each.name.find_last_of(".:#") + 1);
+        if (name != file.substr(0, file.find('.'))) { functions[each.file].insert(name); }
+    }
+    return functions;
+}
+
+}  // namespace
+
+Result<std::string> cache_key(const GateCall& call) {
+    json::object key{{"gate", call.request.gate}, {"tree", call.tree}, {"paths", texts(call.request.paths)},
+                     {"parameters", call.request.parameters}};
+    if (call.baseline != nullptr) {
+        const auto& baseline = *call.baseline;
+        key["baseline"] = json::object{{"base_tree", baseline.base_tree}, {"base_tests", outcomes(baseline.base_tests)},
+                                       {"flaky", texts(baseline.flaky)}, {"red_tree", baseline.red_tree}, {"red_tests", outcomes(baseline.red_tests)},
+                                       {"test_files", texts(baseline.test_files)}, {"specification", baseline.specification},
+                                       {"test_suite", baseline.test_suite}, {"intent", baseline.intent}, {"request", baseline.request},
+                                       {"held_out", json::array{texts(baseline.held_out.files), baseline.held_out.tree}}};
+    }
+    return hash_of(key);
+}
+
+Measure::Measure(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options)
+    : checkout_(std::move(checkout)), options_(std::move(options)), processes_(processes) {}
+
+Result<void> Measure::prepare() {
+    if (commands_ != nullptr) { return {}; }
+    AF_TRY(auto settings, GateSettings::read(options_.settings));
+    integration_ = Globs(settings.integration_tests);
+    commands_ = std::make_unique<LanguageCommands>(*checkout_, processes_, options_.scratch_directory, options_.environment,
+                                                   std::move(settings), DependencySettings{options_.dependencies_directory, options_.setup}, options_.log);
+    return {};
+}
+
+Result<const Language*> Measure::language(const std::string& tree) {
+    if (const auto known = languages_.find(tree); known != languages_.end()) { return &known->second; }
+    std::optional<Language> found;
+    if (!options_.language.empty()) {
+        AF_TRY(auto loaded, load_language(options_.languages_directory, options_.language));
+        found = std::move(loaded);
+    } else {
+        AF_TRY(const auto files, checkout_->files(tree));
+        AF_TRY(auto detected, detect_language(options_.languages_directory, files));
+        found = std::move(detected);
+    }
+    if (!found) {
+        return Error{"AF-GATE-002", "No language that AgentForge knows was found in this repository.", options_.languages_directory,
+                     "Name one in the settings, or add a file for it to config/languages.", ErrorKind::unavailable};
+    }
+    return &languages_.emplace(tree, std::move(*found)).first->second;
+}
+
+Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
+    AF_CHECK(prepare());
+    commands_->trust(call.baseline == nullptr ? call.tree : call.baseline->base_tree);
+    const auto& name = call.request.gate;
+    specification_ = call.baseline == nullptr ? json::object{} : call.baseline->specification;
+    to_be_changed_ = declared_functions(specification_);
+    judging_ = name == "red" || name == "green" || name == "refactor" || name == "fix" || name == "deliver";
+    auto upto = Enforcement::every_edit;
+    for (const auto& parameter : call.request.parameters) {
+        if (name == "tests" && parameter.key() == "scope" && parameter.value() == json::value("affected")) { continue; }
+        if (name == "tests" && parameter.key() == "run" && parameter.value().is_int64() && parameter.value().get_int64() > 0) { continue; }
+        if (name == "fix" && parameter.key() == "violation" && parameter.value().is_object()) { continue; }
+        const bool known = name == "conformance" && parameter.key() == "enforcement" && parameter.value().is_string() &&
+                           (parameter.value().get_string() == "every_edit" || parameter.value().get_string() == "all");
+        if (!known) {
+            return Error{"AF-GATE-006", "The gate `" + name + "` has no parameter `" + std::string(parameter.key()) + "` of that value.",
+                         "", "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number, and scope: affected; `fix` takes violation; the others take none.", ErrorKind::invalid};
+        }
+        if (parameter.value().get_string() == "all") { upto = Enforcement::phase_end; }
+    }
+    if (name == "tests") { return tests(call, stop); }
+    if (name == "syntax") { return syntax(call, stop); }
+    if (name == "types") { return types(call, stop); }
+    if (name == "conformance") { return conformance(call, upto, stop); }
+    const std::vector<std::string> phases{"red", "green", "refactor", "fix", "deliver"};
+    if (std::find(phases.begin(), phases.end(), name) == phases.end()) {
+        return Error{"AF-GATE-001", "There is no gate `" + name + "`.", "",
+                     "Known gates: syntax, types, conformance, tests, red, green, refactor, fix, deliver.", ErrorKind::invalid};
+    }
+    if (call.baseline == nullptr || call.baseline->base_tree.empty()) {
+        return Error{"AF-GATE-004", "The gate `" + name + "` was called without what it measures against.", "",
+                     "This is a defect of the caller: a phase gate needs a baseline.", ErrorKind::internal};
+    }
+    return name == "red" ? red(call, stop) : after_red(call, stop);
+}
+
+Result<std::vector<std::string>> Measure::test_files(const std::string& tree) {
+    AF_TRY(const auto* found, language(tree));
+    AF_TRY(auto files, checkout_->files(tree));
+    std::vector<std::string> inlined;
+    for (const auto& file : files) {
+        if (!found->may_hold_tests(file)) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (content && !split_inline_tests(*content, found->inline_begins).tests.empty()) { inlined.push_back(file); }
+    }
+    std::erase_if(files, [&](const auto& file) { return !found->tests.matches(file); });
+    files.insert(files.end(), inlined.begin(), inlined.end());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number,
+                                   const std::string& timeout) {
+    AF_TRY(const auto* found, language(tree));
+    const auto key = tree + hash_of(texts(files)) + "/" + std::to_string(number);
+    if (const auto known = runs_.find(key); known != runs_.end()) { return known->second; }
+    if (const auto known = judging_ ? runs_.end() : runs_.find("kept " + key); known != runs_.end()) { return known->second; }
+    AF_TRY(auto run, commands_->run_tests(*found, tree, {.files = files, .names = {}, .judged = judging_, .timeout = timeout}, stop));
+    if (run.believed) { runs_.emplace(run.kept_build ? "kept " + key : key, run); }
+    if (run.believed && !run.not_built) { built_.insert((judging_ ? "judged " : "kept ") + tree); }
+    return run;
+}
+
+Result<std::map<std::string, std::string>> Measure::marked_stubs(const Language& language, const std::string& tree, const Stop& stop) {
+    constexpr std::size_t most_files = 5000;
+    std::map<std::string, std::string> contents;
+    if (language.stubs.body.empty() && !language.commands.contains("stubs")) { return contents; }
+    AF_TRY(const auto files, checkout_->files(tree));
+    std::size_t read = 0;
+    for (const auto& file : files) {
+        if (!language.sources.matches(file) || language.belongs_to_tests(file) || ++read > most_files) { continue; }
+        AF_TRY(auto content, checkout_->file(tree, file));
+        if (content && is_valid_utf8(*content)) { contents.emplace(file, std::move(*content)); }
+    }
+    return marked_in(language, contents, to_be_changed_, stop);
+}
+
+Result<std::map<std::string, std::string>> Measure::marked_in(const Language& language, const std::map<std::string, std::string>& contents,
+                                                              const std::map<std::string, std::set<std::string>>& named, const Stop& stop) {
+    if (language.commands.contains("stubs")) {
+        json::object names;
+        for (const auto& [file, some] : named) { names[file] = texts({some.begin(), some.end()}); }
+        return marked_by_command(language, {{"contents", json::value_from(contents)}, {"named", std::move(names)}}, stop);
+    }
+    std::map<std::string, std::string> marked;
+    for (const auto& [file, content] : contents) {
+        auto text = mark_stubs(content, language.code, language.stubs, language.skeleton_marker, named.contains(file) ? named.at(file) : std::set<std::string>{});
+        if (text != content) { marked.emplace(file, std::move(text)); }
+    }
+    return marked;
+}
+
+Result<std::map<std::string, std::string>> Measure::marked_by_command(const Language& language, json::object input, const Stop& stop) {
+    std::map<std::string, std::string> marked;
+    input["marker"] = language.skeleton_marker;
+    AF_TRY(const auto lines, commands_->run_for_lines(language, "stubs", "", input, stop));
+    for (const auto& line : lines) {
+        if (line.if_contains("path") != nullptr) { marked.emplace(text_of(line, "path"), text_of(line, "content")); }
+    }
+    return marked;
+}
+
+Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again, const Stop& stop) {
+    AF_TRY(const auto* found, language(tree));
+    const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}};
+    TestRun run;
+    if (again) {
+        AF_TRY(run, commands_->run_tests(*found, tree, selection, stop));
+    } else {
+        AF_TRY(run, run_tests(tree, files, stop));
+    }
+    AF_CHECK(tell_stubs(*found, tree, files, run, stop));
+    return run;
+}
+
+Result<void> Measure::tell_stubs(const Language& language, const std::string& tree, const std::vector<std::string>& files, TestRun& run, const Stop& stop) {
+    const auto broken = [](const TestOutcome& test) { return test.status == TestStatus::error && test.id != test.file; };
+    for (auto& test : run.tests) {
+        if (!run.believed || !broken(test)) { continue; }
+        const bool by_result = !language.result_errors.empty() && RE2::PartialMatch(test.message, language.result_errors);
+        if (!by_result && !misses_what_is_specified(language, specification_, test.message)) { continue; }
+        test.status = TestStatus::failed_skeleton;
+        test.message = ellipsis("meets an error in what the code gave it: " + test.message, 500);
+    }
+    if (!run.believed || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return {}; }
+    auto key = tree + hash_of(texts(files));
+    for (const auto& [file, names] : to_be_changed_) { key += file + hash_of(texts({names.begin(), names.end()})); }
+    if (!at_stubs_.contains(key)) {
+        std::set<std::string> ids;
+        AF_TRY(auto marked, marked_stubs(language, tree, stop));
+        if (!marked.empty()) {
+            commands_->stand_in(std::move(marked));
+            const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "stubs"};
+            const auto second = commands_->run_tests(language, tree, selection, stop);
+            commands_->stand_in({});
+            if (!second.ok()) { return second.error(); }
+            for (const auto& test : second->tests) {
+                if (second->believed && test.status == TestStatus::failed_skeleton) { ids.insert(test.id); }
+            }
+        }
+        at_stubs_.emplace(key, std::move(ids));
+    }
+    for (auto& test : run.tests) {
+        if (!broken(test) || !at_stubs_.at(key).contains(test.id)) { continue; }
+        test.status = TestStatus::failed_skeleton;
+        test.message = ellipsis("comes to a function that is to be written or changed: " + test.message, 500);
+    }
+    return {};
+}
+
+bool Measure::is_integration_test(const std::string& path) const { return !integration_.empty() && integration_.matches(path); }
+
+Result<TestRun> Measure::run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
+                                   const std::vector<std::string>& always, const Stop& stop, std::int64_t number) {
+    std::vector<std::string> first;
+    std::vector<std::string> last;
+    for (const auto& file : files) {
+        if (!is_integration_test(file) || std::find(always.begin(), always.end(), file) != always.end()) {
+            first.push_back(file);
+        } else if (integration) {
+            last.push_back(file);
+        }
+    }
+    TestRun run;
+    run.tree = tree;
+    run.believed = true;
+    if (!first.empty()) { AF_TRY(run, run_tests(tree, first, stop, number)); }
+    if (last.empty()) { return run; }
+    AF_TRY(auto more, run_tests(tree, last, stop, number, "integration"));
+    if (first.empty()) { return more; }
+    // Both must be believed for either to count: one verdict on one tree.
+    if (run.believed && !more.believed) { run.disbelief = "tests of integration: " + more.disbelief; }
+    run.believed = run.believed && more.believed;
+    std::move(more.tests.begin(), more.tests.end(), std::back_inserter(run.tests));
+    std::move(more.notes.begin(), more.notes.end(), std::back_inserter(run.notes));
+    run.assertions.merge(more.assertions);
+    run.invocations.merge(more.invocations);
+    run.reads.merge(more.reads);
+    run.duration += more.duration;
+    return run;
+}
+
+Result<std::vector<std::string>> Measure::flipping(const GateBaseline& baseline, const std::string& tree, const std::vector<std::string>& files,
+                                                    const TestRun& run, const Stop& stop) {
+    constexpr std::size_t most_doubted = 20;
+    if (!run.believed || run.not_built) { return std::vector<std::string>{}; }
+    std::set<std::string> passed(baseline.flaky.begin(), baseline.flaky.end());     // First what is not asked about.
+    std::vector<std::string> problems;
+    for (const auto& test : declared_tests(baseline.test_suite, problems)) {
+        for (const auto* outcome : outcomes_of(test, run.tests)) { passed.insert(outcome->id); }
+    }
+    const auto left_out = std::move(passed);
+    passed.clear();
+    for (const auto& test : baseline.base_tests) {
+        if (test.status == TestStatus::passed && !left_out.contains(test.id)) { passed.insert(test.id); }
+    }
+    std::set<std::string> doubted;
+    std::set<std::string> own;
+    for (const auto& test : run.tests) {
+        if (!is_failure(test.status) || !passed.contains(test.id)) { continue; }
+        doubted.insert(test.id);
+        if (std::find(files.begin(), files.end(), test.file) == files.end()) {
+            own.insert(files.begin(), files.end());     // A report that tells no files.
+        } else {
+            own.insert(test.file);
+        }
+    }
+    if (doubted.size() > most_doubted) { return std::vector<std::string>{}; }
+    // Their own files first, which is quick where they just fail; then all that was run with them, since a test may fail only beside others.
+    const std::vector<std::string> alone(own.begin(), own.end());
+    for (const auto* selection : {&alone, &files}) {
+        if (doubted.empty()) { break; }
+        AF_TRY(const auto again, run_suite(tree, *selection, true, {}, stop, selection == &alone ? -1 : -2));      // No number that a caller gives.
+        std::set<std::string> passing;
+        for (const auto& test : again.tests) {
+            if (again.believed && test.status == TestStatus::passed) { passing.insert(test.id); }
+        }
+        std::erase_if(doubted, [&](const std::string& id) { return !passing.contains(id); });
+    }
+    return std::vector<std::string>(doubted.begin(), doubted.end());
+}
+
+Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, const std::vector<std::string>& suite, const Stop& stop) {
+    std::vector<std::string> unit = suite;
+    std::erase_if(unit, [&](const std::string& file) { return is_integration_test(file); });
+    if (call.baseline == nullptr || call.baseline->base_tree.empty()) { return unit; }
+    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
+    std::set<std::string> chosen(call.baseline->test_files.begin(), call.baseline->test_files.end());
+    std::vector<std::string> sources;
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.path, &change.old_path}) {
+            if (path->empty() || path->ends_with(".md") || path->ends_with(".rst")) { continue; }
+            if (found->tests.matches(*path)) {
+                chosen.insert(*path);
+            } else if (found->sources.matches(*path) && !found->test_support.matches(*path)) {
+                sources.push_back(*path);
+            } else {
+                return unit;        // Data, configuration, what stands beside tests: nobody can say who reads it.
+            }
+        }
+    }
+    std::vector<std::string> there = sources;
+    AF_TRY(const auto everything, checkout_->files(call.tree));
+    std::erase_if(there, [&](const std::string& file) { return !std::binary_search(everything.begin(), everything.end(), file); });
+    std::optional<std::vector<std::string>> told;
+    if (there.size() == sources.size()) { AF_TRY(told, commands_->affected(*found, call.tree, sources, stop)); }
+    if (told) {
+        chosen.insert(told->begin(), told->end());
+    } else if (!sources.empty()) {
+        std::vector<std::string> known = everything;
+        std::erase_if(known, [&](const std::string& file) { return !found->sources.matches(file) && !found->tests.matches(file); });
+        if (known.size() > MentionIndex::max_files) { return unit; }
+        std::vector<std::string> changed;
+        if (!mentions_tree_.empty()) {
+            AF_TRY(const auto since, checkout_->changes(mentions_tree_, call.tree));
+            for (const auto& change : since) { changed.push_back(change.path); }
+        }
+        mentions_tree_.clear();
+        AF_CHECK(mentions_.update(known, changed, [&](const std::string& path) { return checkout_->file(call.tree, path); }));
+        mentions_tree_ = call.tree;
+        chosen.merge(mentions_.affected(sources));
+    }
+    std::erase_if(unit, [&](const std::string& file) { return !chosen.contains(file); });
+    return unit;
+}
+
+Result<bool> Measure::needs_no_build(const std::string& tree) {
+    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto* chosen, commands_->runner(*found, tree));
+    return chosen != nullptr && chosen->format == "agentforge-lines";
+}
+
+Result<std::string> Measure::why_no_test_could_run(const std::string& tree, const Stop& stop) {
+    AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
+    if (!runs_as_it_is) { return std::string(); }
+    AF_TRY(const auto run, run_tests(tree, {}, stop));
+    return run.believed || run.crashed ? std::string() : run.disbelief;
+}
+
+Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
+    GateReport report;
+    AF_TRY(auto files, test_files(call.tree));
+    const auto total = files.size();
+    const bool affected = call.request.parameters.contains("scope");
+    std::set<std::string> names;        // Single tests that were asked for; empty where a whole file or folder was, too.
+    if (affected) {
+        AF_TRY(files, affected_files(call, files, stop));
+    } else if (!call.request.paths.empty()) {
+        AF_TRY(const auto everything, checkout_->files(call.tree));
+        std::vector<std::string> chosen;
+        bool all = false;
+        for (const auto& path : call.request.paths) {
+            const auto colon = path.rfind("::");
+            if (colon == std::string::npos) {
+                names.clear();
+                break;
+            }
+            const auto name = path.substr(colon + 2);
+            names.insert(name.substr(0, name.find_first_of("[/(")));
+        }
+        for (const auto& path : call.request.paths) {
+            const auto file = path.substr(0, path.find("::"));
+            const auto folder = file.empty() || file.back() == '/' ? file : file + "/";
+            const auto before = chosen.size();
+            std::copy_if(files.begin(), files.end(), std::back_inserter(chosen), [&](const auto& candidate) {
+                return candidate == file || candidate.compare(0, folder.size(), folder) == 0 || file == ".";
+            });
+            if (chosen.size() != before) { continue; }
+            if (std::find(everything.begin(), everything.end(), file) != everything.end()) {
+                all = true;     // A source file: which tests it affects is not known, so all are run.
+            } else {
+                report.blocking_issues.push_back("There is no file or folder " + file + " with tests in the workspace.");
+            }
+        }
+        std::sort(chosen.begin(), chosen.end());
+        chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+        if (!all) { files = std::move(chosen); }
+        AF_TRY(const auto* found, language(call.tree));
+        AF_TRY(const auto* chosen_runner, commands_->runner(*found, call.tree));
+        const bool plain = std::all_of(names.begin(), names.end(), [](const auto& name) { static const RE2 word(R"([\w$]+)"); return RE2::FullMatch(name, word); });
+        if (all || !plain || chosen_runner == nullptr || !chosen_runner->single) { names.clear(); }
+    }
+    if (files.empty()) {
+        report.passed = report.blocking_issues.empty();
+        report.summary = !report.passed ? report.blocking_issues.front()
+                         : affected && total > 0 ? "none of " + counted(total, "test file", "test files") + " is affected by the change"
+                                                 : "no tests were found";
+        report.facts = {{"tests_found", affected && total > 0}, {"test_results", count_tests({})}};
+        if (total == 0 && call.request.parameters.contains("run")) {
+            AF_TRY(const auto reason, why_no_test_could_run(call.tree, stop));
+            if (!reason.empty()) { report.facts["unmeasurable"] = texts({reason}); }
+        }
+        return report;
+    }
+    const auto number = number_of(call.request.parameters, "run");
+    // Somebody who names a test of integration wants it run.
+    const auto wanted = call.request.paths.empty() || affected ? std::vector<std::string>{} : files;
+    const auto measure = [&]() -> Result<TestRun> {
+        if (affected) { return run_tests(call.tree, files, stop, 1, "tests_after_edit"); }
+        if (names.empty()) { return run_suite(call.tree, files, true, wanted, stop, number == 0 ? 1 : number); }
+        AF_TRY(const auto* found, language(call.tree));
+        return commands_->run_tests(*found, call.tree, {files, {names.begin(), names.end()}, judging_, {}}, stop);
+    };
+    AF_TRY(auto run, measure());
+    if (!names.empty() && run.believed) {
+        // A runner may take more than was asked for; what was, must be there.
+        for (const auto& name : names) {
+            const bool there = run.not_built || std::any_of(run.tests.begin(), run.tests.end(), [&](const auto& test) { return test.id == test.file || test.id.find(name) != std::string::npos; });
+            if (!there) { report.blocking_issues.push_back("There is no test " + name + " in " + files.front() + (files.size() > 1 ? " and the other files." : ".")); }
+        }
+    }
+    report.facts = {{"tests_found", true}, {"believed", run.believed}, {"test_results", count_tests(run.tests)},
+                    {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()},
+                    {"runner", run.runner}, {"not_built", run.not_built}};
+    // The runner itself does not work. Code that crashes it, and a project that no runner is known for yet, are the task's to mend.
+    if (!run.believed && !run.runner.empty() && !run.crashed) { report.facts["unmeasurable"] = texts({run.disbelief}); }
+    std::string not_counted;
+    if (affected) {
+        report.facts["test_files_run"] = static_cast<std::int64_t>(files.size());
+        report.facts["test_files_total"] = static_cast<std::int64_t>(total);
+        if (files.size() < total) { not_counted = " (" + std::to_string(files.size()) + " of " + counted(total, "test file", "test files") + ", those that the change may affect)"; }
+    }
+    if (!run.believed) {
+        report.blocking_issues.push_back("The test run is not believed: " + run.disbelief + ".");
+    } else {
+        Excused excused;
+        std::vector<std::string> since;
+        if (call.baseline != nullptr) {
+            // A phase's end asks again; after an edit the answer is to be there soon.
+            if (!affected) { AF_TRY(since, flipping(*call.baseline, call.tree, files, run, stop)); }
+            report.facts["flaky_since"] = texts(since);
+            excused = excused_failures(call.baseline->base_tests, call.baseline->flaky, call.baseline->test_suite, run.tests);
+            report.facts["failed_before"] = json::array(excused.failed_before.begin(), excused.failed_before.end());
+            report.facts["flaky"] = json::array(excused.flaky.begin(), excused.flaky.end());
+        }
+        for (const auto& test : run.tests) {
+            if (!is_failure(test.status) || excused.failed_before.contains(test.id) || excused.flaky.contains(test.id)) { continue; }
+            if (std::find(since.begin(), since.end(), test.id) != since.end()) { continue; }
+            report.blocking_issues.push_back(test.id + " failed: " + first_line(test.message));
+        }
+        if (!since.empty()) {
+            not_counted += "; " + counted(since.size(), "test", "tests") + " failed and then passed twice (flaky): " + since.front();
+        }
+        if (const auto count = excused.failed_before.size() + excused.flaky.size(); count > 0) {
+            not_counted += "; " + counted(count, "failure", "failures") + " that the task is not charged with (failing before it, or flaky)";
+        }
+    }
+    const auto failing = report.blocking_issues.size();
+    report.passed = failing == 0;
+    report.summary = !run.believed ? report.blocking_issues.back()
+                     : run.not_built ? run.tests.front().message
+                     : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed" + not_counted
+                                     : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed" + not_counted;
+    report.tests = std::move(run.tests);
+    return report;
+}
+
+Result<std::vector<TreeChange>> Measure::scope(const GateCall& call) {
+    std::vector<TreeChange> changes;
+    if (call.baseline != nullptr && !call.baseline->base_tree.empty()) {
+        AF_TRY(changes, checkout_->changes(call.baseline->base_tree, call.tree));
+    } else {
+        AF_TRY(const auto files, checkout_->files(call.tree));
+        for (const auto& file : files) { changes.push_back({file, "", 'A', 0, 0}); }
+    }
+    std::erase_if(changes, [&](const TreeChange& change) {
+        if (change.status == 'D') { return true; }
+        if (call.request.paths.empty()) { return false; }
+        return std::none_of(call.request.paths.begin(), call.request.paths.end(), [&](const std::string& path) {
+            const auto folder = path.empty() || path.back() == '/' ? path : path + "/";
+            return path == "." || change.path == path || change.path.compare(0, folder.size(), folder) == 0;
+        });
+    });
+    return changes;
+}
+
+Result<GateReport> Measure::syntax(const GateCall& call, const Stop& stop) {
+    GateReport report;
+    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto changes, scope(call));
+    json::array files;
+    for (const auto& change : changes) {
+        if (found->sources.matches(change.path)) { files.emplace_back(change.path); }
+    }
+    const auto command = found->commands.find("syntax");
+    const bool as_text = command != found->commands.end() && !command->second.error.empty();
+    if (command == found->commands.end()) {
+        // A compiled language: its build is what reads the sources.
+        report.passed = true;
+        report.facts = {{"files_checked", 0}, {"syntax_passing", true}, {"syntax_check", "by the build"}};
+        report.summary = found->name + " is read by its build; nothing was checked apart from it";
+        return report;
+    }
+    const auto count = files.size();
+    report.facts = {{"files_checked", static_cast<std::int64_t>(count)}};
+    if (count > 0 && as_text) {
+        std::vector<std::string> names;
+        for (const auto& file : files) { names.emplace_back(file.get_string()); }
+        AF_TRY(report.violations, syntax_errors(*found, command->second, call.tree, names, stop));
+        report.facts["confinement"] = commands_->last_confinement();
+        for (const auto& each : report.violations) {
+            report.blocking_issues.push_back(each.file + ":" + std::to_string(each.line) + ": " + each.message);
+        }
+    } else if (count > 0) {
+        const json::object input{{"root", checkout_->path().string()}, {"files", std::move(files)}};
+        AF_TRY(const auto lines, commands_->run_for_lines(*found, "syntax", call.tree, input, stop));
+        report.facts["confinement"] = commands_->last_confinement();
+        for (const auto& line : lines) {
+            if (line.if_contains("end") != nullptr) { break; }
+            const auto number = static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_of(line, "line")));
+            report.violations.push_back(make_violation("syntax", "syntax", text_of(line, "file"), number, text_of(line, "message")));
+            report.blocking_issues.push_back(text_of(line, "file") + ":" + std::to_string(number) + ": " + text_of(line, "message"));
+        }
+    }
+    report.passed = report.violations.empty();
+    report.facts["syntax_passing"] = report.passed;
+    report.summary = report.passed ? counted(count, "file", "files") + " without syntax errors"
+                                   : counted(report.violations.size(), "syntax error", "syntax errors");
+    return report;
+}
+
+Result<std::vector<Violation>> Measure::type_errors(const Language& language, const TypeChecker& checker, const std::string& tree,
+                                                    const Stop& stop, bool& installed) {
+    auto command = checker.command;
+    command.name = "types";
+    AF_TRY(const auto outcome, commands_->run(language, command, tree, "", stop, false));
+    installed = outcome.has_value();
+    std::vector<Violation> found;
+    if (!installed) { return found; }
+    for (auto& error : find_messages(checker.command.error, outcome->out + "\n" + outcome->err, checkout_->path().string())) {
+        found.push_back(make_violation(checker.name, "types", error.file, error.line, ellipsis(error.message, 500)));
+    }
+    if (found.empty() && (outcome->exit_code != 0 || outcome->timed_out)) {
+        found.push_back(make_violation(checker.name, "types", "", 0,
+                                       outcome->timed_out ? checker.name + " did not finish in time"
+                                                          : checker.name + " ended with exit code " + std::to_string(outcome->exit_code) +
+                                                                ": " + ellipsis(sanitize_utf8(outcome->out + outcome->err), 300)));
+    }
+    return found;
+}
+
+Result<std::vector<Violation>> Measure::build_errors(const Language& language, const TypeChecker& checker, const std::string& tree,
+                                                     const Stop& stop) {
+    // A gate of a phase after another asks again of the same tree.
+    const auto key = (judging_ ? "judged " : "kept ") + tree;
+    if (commands_->stands_in_nothing() && built_.contains(key)) { return std::vector<Violation>{}; }
+    AF_TRY(const auto built, commands_->build(language, tree, judging_, stop));
+    std::vector<Violation> found;
+    if (built.built) {
+        if (commands_->stands_in_nothing()) { built_.insert(key); }
+        return found;
+    }
+    const auto messages = checker.command.error.empty() ? built.errors : find_messages(checker.command.error, built.output, checkout_->path().string());
+    for (const auto& error : messages) {
+        found.push_back(make_violation(checker.name, "types", error.file, error.line, ellipsis(error.message, 500)));
+    }
+    if (found.empty()) { found.push_back(make_violation(checker.name, "types", "", 0, built.problem)); }
+    return found;
+}
+
+Result<std::vector<Violation>> Measure::syntax_errors(const Language& language, const LanguageCommand& command, const std::string& tree,
+                                                      const std::vector<std::string>& files, const Stop& stop) {
+    std::vector<Violation> found;
+    // `{file}`: a program that reads one file a call.
+    const bool one_by_one = std::any_of(command.argv.begin(), command.argv.end(),
+                                        [](const auto& argument) { return argument.find("{file}") != std::string::npos; });
+    for (std::size_t at = 0; at < files.size(); at += one_by_one ? 1 : files.size()) {
+        const auto some = one_by_one ? std::vector<std::string>{files[at]} : files;
+        AF_TRY(const auto outcome, commands_->run(language, command, tree, "", stop, true, some));
+        const auto text = outcome->out + outcome->err;
+        const auto before = found.size();
+        for (auto& error : find_messages(command.error, text, checkout_->path().string())) {
+            found.push_back(make_violation("syntax", "syntax", error.file, error.line, ellipsis(error.message, 500)));
+        }
+        if (found.size() == before && (outcome->exit_code != 0 || outcome->timed_out)) {
+            found.push_back(make_violation("syntax", "syntax", some.front(), 0,
+                                           outcome->timed_out ? "the check did not finish in time"
+                                                              : "the check ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_words(text)));
+        }
+    }
+    return found;
+}
+
+Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
+    GateReport report;
+    report.passed = true;
+    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* declared, declared_checker(call.tree));
+    // True only in the sense that no checker that the project asks for has complained; `type_check` says which sense it is.
+    report.facts = {{"type_check_passing", true}, {"type_check", "not configured"}};
+    report.summary = "no type checker configured";
+    if (declared == nullptr) { return report; }
+    report.facts["type_checker"] = declared->name;
+    bool installed = false;
+    const bool by_build = declared->command.argv.empty();
+    const auto check = [&](const std::string& tree) {
+        return by_build ? build_errors(*found, *declared, tree, stop) : type_errors(*found, *declared, tree, stop, installed);
+    };
+    installed = by_build;
+    AF_TRY(auto errors, check(call.tree));
+    if (!installed) {
+        report.facts["type_check"] = "not installed";
+        report.summary = declared->name + " is configured but not installed: types were not checked";
+        return report;
+    }
+    report.facts["type_check"] = "checked";
+    report.facts["confinement"] = commands_->last_confinement();
+    std::int64_t known = 0;
+    if (!errors.empty() && call.baseline != nullptr && !call.baseline->base_tree.empty()) {
+        AF_TRY(const auto before, check(call.baseline->base_tree));
+        std::map<std::string, std::size_t> counts;
+        for (const auto& error : before) { ++counts[error.file + "\n" + error.message]; }
+        std::erase_if(errors, [&](const Violation& error) {
+            auto& left = counts[error.file + "\n" + error.message];
+            if (left == 0) { return false; }
+            --left;
+            ++known;
+            return true;
+        });
+    }
+    for (const auto& error : errors) {
+        report.blocking_issues.push_back(error.file + ":" + std::to_string(error.line) + ": " + error.message);
+    }
+    report.passed = errors.empty();
+    report.facts["type_check_passing"] = report.passed;
+    report.facts["type_errors"] = static_cast<std::int64_t>(errors.size());
+    report.facts["type_errors_before"] = known;
+    report.summary = report.passed ? declared->name + " found no new errors"
+                                   : declared->name + " found " + counted(errors.size(), "new error", "new errors");
+    report.violations = std::move(errors);
+    return report;
+}
+
+namespace {
+
+/// Whether a line belongs to the tests: the file is one, or the line is in the tests that it holds beside other code.
+bool stands_in_tests(const Language& language, const std::vector<std::string>& named, const std::string& path, const std::string& content,
+                     std::uint64_t line) {
+    if (!language.may_hold_tests(path)) { return language.belongs_to_tests(path) || std::find(named.begin(), named.end(), path) != named.end(); }
+    const auto text_at = [line](std::string_view text) {
+        for (std::uint64_t number = 1; number < line && !text.empty(); ++number) {
+            const auto end = text.find('\n');
+            text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        }
+        return text.substr(0, text.find('\n'));
+    };
+    return text_at(split_inline_tests(content, language.inline_begins).lines) != text_at(content);
+}
+
+}  // namespace
+
+Result<std::vector<ConformanceCheck>> Measure::checks(Enforcement upto) {
+    if (!checks_) {
+        AF_TRY(auto loaded, load_checks(options_.conformance_directories, commands_->settings().thresholds));
+        checks_ = std::move(loaded);
+    }
+    auto checks = *checks_;
+    std::erase_if(checks, [&](const auto& check) { return check.enforcement > upto; });
+    return checks;
+}
+
+Result<void> Measure::measure_files(const Language& language, const std::vector<ConformanceCheck>& checks, const std::vector<std::vector<FileVersion>*>& files, const Stop& stop) {
+    constexpr std::size_t most_bytes = 4UL << 20U;          // Of one call of the command, which has a timeout.
+    const auto is_measured = [&](const FileVersion& version) { return language.sources.matches(version.path) && version.content.size() <= (2UL << 20U); };
+    std::vector<FileVersion*> all;
+    for (auto* versions : files) {
+        for (auto& version : *versions) {
+            if (is_measured(version)) { all.push_back(&version); }
+        }
+    }
+    if (language.commands.contains("metrics")) {
+        for (std::size_t begin = 0; begin < all.size();) {
+            json::array inputs;
+            std::size_t bytes = 0;
+            const auto first = begin;
+            for (; begin < all.size() && (begin == first || bytes + all[begin]->content.size() <= most_bytes); ++begin) {
+                bytes += all[begin]->content.size();
+                inputs.push_back(json::object{{"path", std::to_string(begin) + "/" + all[begin]->path}, {"content", sanitize_utf8(all[begin]->content)}});
+            }
+            AF_TRY(const auto lines, commands_->run_for_lines(language, "metrics", "", json::object{{"files", std::move(inputs)}}, stop));
+            for (const auto& line : lines) {
+                const auto file = text_of(line, "file");
+                const auto slash = file.find('/');
+                if (slash == std::string::npos) { continue; }
+                const auto index = std::strtoull(file.c_str(), nullptr, 10);
+                if (index < first || index >= begin || all[index]->path != file.substr(slash + 1)) { continue; }
+                all[index]->metrics.push_back({text_of(line, "metric"), all[index]->path, static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_of(line, "line"))),
+                                               text_of(line, "name"), number_of(line, "value")});
+            }
+        }
+        return {};
+    }
+    const bool by_function = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "complexity" || check.metric == "function-length"; });
+    if (!by_function || language.code.empty()) { return {}; }
+    for (auto* version : all) {
+        for (const auto& function : functions_of(read_code(version->content, language.code), language.code)) {
+            version->metrics.push_back({"complexity", version->path, function.first_line, function.name, function.complexity});
+            version->metrics.push_back({"function-length", version->path, function.first_line, function.name,
+                                        static_cast<std::int64_t>(function.last_line - function.first_line + 1)});
+        }
+    }
+    return {};
+}
+
+Result<std::vector<Finding>> Measure::findings(const std::string& tree, const std::vector<std::string>& paths, const Stop& stop) {
+    AF_CHECK(prepare());
+    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto checks, this->checks(Enforcement::phase_end));
+    AF_TRY(const auto files, checkout_->files(tree));
+    std::set<std::string> wanted;
+    for (auto path : paths) {
+        while (path.ends_with('/')) { path.pop_back(); }
+        wanted.insert(path);
+    }
+    const auto is_wanted = [&](const std::string& file) {
+        if (wanted.empty() || wanted.contains(".") || wanted.contains("") || wanted.contains(file)) { return true; }
+        for (auto slash = file.find('/'); slash != std::string::npos; slash = file.find('/', slash + 1)) {
+            if (wanted.contains(file.substr(0, slash))) { return true; }
+        }
+        return false;
+    };
+    std::vector<FileVersion> versions;
+    for (const auto& file : files) {
+        if (!is_wanted(file)) { continue; }
+        AF_TRY(auto content, checkout_->file(tree, file));
+        if (content) { versions.push_back({file, std::move(*content), {}}); }
+    }
+    AF_CHECK(measure_files(*found, checks, {&versions}, stop));
+    const ConformanceSearch search(checks, *found);
+    std::vector<Finding> all;
+    for (const auto& version : versions) {
+        auto some = search.find(version.path, version.content, version.metrics);
+        std::move(some.begin(), some.end(), std::back_inserter(all));
+    }
+    return all;
+}
+
+Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, const Stop& stop) {
+    GateReport report;
+    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto checks, this->checks(upto));
+    AF_TRY(const auto changes, scope(call));
+    // Each file as it is and as it was in the user's commit; both are measured in one go.
+    std::vector<FileVersion> now;
+    std::vector<FileVersion> before;
+    for (const auto& change : changes) {
+        AF_TRY(auto content, checkout_->file(call.tree, change.path));
+        if (!content) { continue; }
+        now.push_back({change.path, std::move(*content), {}});
+        if (call.baseline == nullptr || call.baseline->base_tree.empty()) { continue; }
+        AF_TRY(auto old, checkout_->file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
+        if (old) { before.push_back({change.path, std::move(*old), {}}); }
+    }
+    AF_CHECK(measure_files(*found, checks, {&before, &now}, stop));
+    if (found->commands.contains("metrics") && !now.empty()) { report.facts["confinement"] = commands_->last_confinement(); }
+    const bool covered = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "untested-percent"; });
+    if (covered && call.request.paths.empty() && call.baseline != nullptr && !now.empty()) {
+        AF_TRY(const auto tests, test_files(call.tree));
+        AF_TRY(auto measured, coverage(call.baseline->base_tree, call.tree, tests, false, stop));
+        if (!measured.problem.empty() && !call.baseline->held_out.files.empty()) { measured.problem = "its command failed"; }     // Its words may be those of a test that is held out.
+        report.facts["coverage"] = measured.told();
+        if (measured.measured) {
+            report.facts["coverage_percent"] = 100 - measured.percent_missing();
+            report.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);
+        }
+        // One number for the whole change: a file of three lines with one error path is no reason to stop.
+        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) {
+            return measured.missing.empty() ? found->sources.matches(each.path) && !found->belongs_to_tests(each.path) : each.path == measured.missing.front().file;
+        });
+        if (version != now.end() && (!measured.problem.empty() || !measured.missing.empty())) {
+            std::string missing;
+            for (std::size_t index = 0; index < std::min<std::size_t>(measured.missing.size(), 5); ++index) {
+                missing += (index == 0 ? "" : ", ") + measured.missing[index].file + ":" + std::to_string(measured.missing[index].line);
+            }
+            if (measured.missing.size() > 5) { missing += " and " + std::to_string(measured.missing.size() - 5) + " more"; }
+            version->metrics.push_back({"untested-percent", version->path, measured.missing.empty() ? 0 : measured.missing.front().line,
+                                        measured.problem.empty() ? missing : "coverage could not be measured: " + measured.problem,
+                                        measured.problem.empty() ? measured.percent_missing() : 100});
+        }
+    }
+    const ConformanceSearch searched(checks, *found);
+    const auto search = [&](const std::vector<FileVersion>& versions) {
+        std::vector<Finding> findings;
+        for (const auto& version : versions) {
+            auto some = searched.find(version.path, version.content, version.metrics);
+            std::move(some.begin(), some.end(), std::back_inserter(findings));
+        }
+        return findings;
+    };
+    auto current = search(now);
+    const auto total = current.size();
+    auto fresh = only_new(std::move(current), search(before));
+    // RED's gate has judged the tests before they were locked; who comes after it cannot change them.
+    const bool locked = call.baseline != nullptr && !call.baseline->red_tree.empty() && call.request.gate != "red";
+    std::map<std::string, bool> broken;
+    std::int64_t blocking = 0;
+    for (auto& finding : fresh) {
+        auto& violation = finding.violation;
+        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) { return each.path == violation.file; });
+        if (locked && version != now.end() && stands_in_tests(*found, call.baseline->test_files, version->path, version->content, violation.line)) {
+            finding.blocks = false;
+            violation.severity = "minor";
+            violation.message += " It stands in a locked test, so it is reported and does not block.";
+        }
+        if (finding.blocks) {
+            ++blocking;
+            broken[violation.check_id] = true;
+            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" +
+                                             violation.check_id + ")" + (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
+        }
+        report.violations.push_back(std::move(finding.violation));
+    }
+    report.passed = blocking == 0;
+    report.facts["conformance_passing"] = report.passed;
+    report.facts["checks_total"] = static_cast<std::int64_t>(checks.size());
+    report.facts["checks_passing"] = static_cast<std::int64_t>(checks.size() - broken.size());
+    report.facts["violations_new"] = static_cast<std::int64_t>(fresh.size());
+    report.facts["violations_blocking"] = blocking;
+    report.facts["violations_before"] = static_cast<std::int64_t>(total - fresh.size());
+    report.summary = report.passed ? counted(checks.size(), "check", "checks") + " on " + counted(now.size(), "file", "files") +
+                                         ", nothing new that blocks"
+                                   : counted(static_cast<std::size_t>(blocking), "new violation", "new violations");
+    return report;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> Measure::scaffold(const std::string& tree) {
+    std::vector<std::pair<std::string, std::string>> files;
+    const auto found = language(tree);
+    if (!found.ok()) {
+        if (found.error().code == "AF-GATE-002") { return files; }      // Nothing is written in any language yet.
+        return found.error();
+    }
+    AF_TRY(const auto tests, test_files(tree));
+    if (!tests.empty()) { return files; }
+    for (const auto& file : (*found)->scaffold) {
+        AF_TRY(const auto content, checkout_->file(tree, file.path));
+        const bool adds = file.append || !file.before.empty();
+        const bool changes = content ? adds && content->find(file.content) == std::string::npos : !adds;
+        if (!changes || (content && !file.unless.empty() && RE2::PartialMatch(*content, file.unless))) { continue; }
+        if (!file.when.empty()) {
+            AF_TRY(const auto all, checkout_->files(tree));
+            AF_TRY(const bool wanted, holds(file.when, all, [&](const std::string& path) { return checkout_->file(tree, path); }));
+            if (!wanted) { continue; }
+        }
+        std::string text = content.value_or("");
+        if (!file.before.empty()) {
+            re2::StringPiece place;
+            if (!RE2::PartialMatch(text, RE2(file.before, RE2::Quiet), &place)) { continue; }
+            text.insert(static_cast<std::size_t>(place.data() - text.data()), file.content);
+            files.emplace_back(file.path, std::move(text));
+            continue;
+        }
+        if (!text.empty() && text.back() != '\n') { text += '\n'; }
+        files.emplace_back(file.path, text + file.content);
+    }
+    return files;
+}
+
+Result<std::vector<SetupStep>> Measure::setup_steps(const std::string& tree) {
+    AF_CHECK(prepare());
+    AF_TRY(const auto* found, language(tree));
+    return commands_->setup_steps(*found, tree);
+}
+
+Result<void> Measure::set_up(const std::string& tree, const Stop& stop) {
+    AF_CHECK(prepare());
+    AF_TRY(const auto* found, language(tree));
+    return commands_->set_up(*found, tree, stop);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathers what a phase is judged by, from recorded trees only.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <set>
+
+#include "base/hash.hpp"
+#include "base/json_fields.hpp"
+#include "base/text.hpp"
+#include "gates/conformance/named_violations.hpp"
+#include "gates/engine/held_out.hpp"
+#include "gates/engine/measure.hpp"
+#include "gates/language/inline_tests.hpp"
+#include "gates/language/source_text.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+void take_over(GateReport& report, GateReport part, const std::vector<const char*>& facts) {
+    for (const auto* fact : facts) {
+        if (const auto* value = part.facts.if_contains(fact)) { report.facts[fact] = *value; }
+    }
+    for (auto& issue : part.blocking_issues) { report.blocking_issues.push_back(std::move(issue)); }
+    for (auto& violation : part.violations) { report.violations.push_back(std::move(violation)); }
+}
+
+void take_over(GateReport& report, Verdict verdict) {
+    for (auto& issue : verdict.blocking) { report.blocking_issues.push_back(std::move(issue)); }
+    for (auto& fact : verdict.facts) { report.facts[fact.key()] = std::move(fact.value()); }
+    report.tests = std::move(verdict.tests);
+}
+
+void conclude(GateReport& report, const std::string& good) {
+    report.passed = report.blocking_issues.empty();
+    report.summary = report.passed ? good
+                     : report.blocking_issues.size() == 1
+                         ? report.blocking_issues.front()
+                         : report.blocking_issues.front() + " (and " + std::to_string(report.blocking_issues.size() - 1) + " more)";
+}
+
+/// Requirement → ids of its tests that are new.
+std::map<std::string, std::vector<std::string>> new_tests_of_requirements(const GreenEvidence& evidence, const std::vector<std::string>& fresh) {
+    std::map<std::string, std::vector<std::string>> result;
+    const std::set<std::string> is_new(fresh.begin(), fresh.end());
+    for (const auto& test : evidence.declared) {
+        if (test.kind != TestKind::fresh) { continue; }
+        for (const auto* outcome : outcomes_of(test, evidence.run.tests)) {
+            if (is_new.contains(outcome->id)) { result[test.requirement].push_back(outcome->id); }
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification) {
+    std::vector<SkeletonInterface> result;
+    const auto* interfaces = specification.if_contains("interfaces");
+    if (interfaces == nullptr || !interfaces->is_array()) { return result; }
+    for (const auto& item : interfaces->get_array()) {
+        const auto* interface = item.if_object();
+        if (interface == nullptr) { continue; }
+        SkeletonInterface each{text_of(*interface, "name"), text_of(*interface, "file"), text_of(*interface, "signature")};
+        const auto type = text_of(*interface, "type");
+        if (!each.name.empty() && !each.file.empty() && !each.signature.empty() && (type.empty() || type == "api")) {
+            result.push_back(std::move(each));
+        }
+    }
+    return result;
+}
+
+Result<std::vector<std::string>> Measure::changed_runner_configuration(const Language& language, const std::string& old_tree,
+                                                                       const std::vector<TreeChange>& changes, const std::string& tree) {
+    std::set<std::string> changed;
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.path, &change.old_path}) {
+            if (path->empty()) { continue; }
+            if (language.runner_files.matches(*path)) { changed.insert(*path); }
+            for (const auto& section : language.runner_sections) {
+                if (!path_matches(section.file, *path)) { continue; }
+                AF_TRY(const auto before, checkout_->file(old_tree, *path));
+                AF_TRY(const auto after, checkout_->file(tree, *path));
+                if (section_text(before.value_or(""), section) != section_text(after.value_or(""), section)) { changed.insert(*path); }
+            }
+        }
+    }
+    return std::vector<std::string>(changed.begin(), changed.end());
+}
+
+bool Measure::is_link(const std::string& path) const {
+    std::error_code none;
+    return std::filesystem::is_symlink(std::filesystem::symlink_status(checkout_->path() / path, none));
+}
+
+Result<std::map<std::string, std::string>> Measure::behind_links(const Language& language, const std::string& tree) {
+    if (const auto known = behind_.find(tree); known != behind_.end()) { return known->second; }
+    namespace fs = std::filesystem;
+    std::map<std::string, std::string> behind;
+    AF_TRY(const auto files, checkout_->files(tree));
+    AF_CHECK(checkout_->check_out(tree));
+    for (const auto& file : files) {
+        if (!language.belongs_to_tests(file) || !is_link(file)) { continue; }
+        // Every name on the way: a link to a link can be turned at each of them.
+        fs::path at = file;
+        for (int hops = 0; hops < 20; ++hops) {
+            fs::path so_far;
+            bool turned = false;
+            for (auto part = at.begin(); part != at.end() && !turned; ++part) {
+                so_far /= *part;
+                if (!is_link(so_far.string())) { continue; }
+                if (so_far != fs::path(file)) { behind.emplace(so_far.string(), file); }
+                std::error_code none;
+                fs::path next = so_far.parent_path() / fs::read_symlink(checkout_->path() / so_far, none);
+                while (++part != at.end()) { next /= *part; }
+                at = next.lexically_normal();
+                turned = true;
+                break;
+            }
+            if (!turned || at.is_absolute() || at.string().starts_with("..")) { break; }
+        }
+        if (at.is_relative() && !at.string().starts_with("..") && at != fs::path(file)) { behind.emplace(at.string(), file); }
+    }
+    return behind_.emplace(tree, std::move(behind)).first->second;
+}
+
+namespace {
+
+/// Adds the existing tests of a file that have changed or removed lines.
+void add_changed_tests(RedEvidence& evidence, const std::string& file, std::string_view before, std::string_view now) {
+    std::vector<TestOutcome> tests;
+    std::ranges::copy_if(evidence.base_tests, std::back_inserter(tests), [&](const TestOutcome& test) { return test.file == file; });
+    for (ChangedTest& test : changed_tests(before, now, tests)) {
+        test.file = file;
+        evidence.changed.push_back(std::move(test));
+    }
+}
+
+/// Why the specification calls a test outdated.
+std::string reason_of(const json::object& specification, const std::string& id) {
+    for (const json::object& each : objects_of(specification, "outdated_tests")) {
+        TestOutcome test;
+        test.id = id;
+        if (!tests_named({text_of(each, "test")}, {test}).empty()) { return text_of(each, "requirement_ref") + ", " + text_of(each, "reason"); }
+    }
+    return {};
+}
+
+/// For the report: changed tests as a person is shown them.
+json::array told_changes(const RedEvidence& evidence, const json::object& specification) {
+    json::array lines;
+    for (const ChangedTest& test : evidence.changed) {
+        if (!test.id.empty()) { lines.push_back(json::value(changed_test_line(test, reason_of(specification, test.id)))); }
+    }
+    return lines;
+}
+
+}  // namespace
+
+Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
+    GateReport report;
+    const auto& baseline = *call.baseline;
+    AF_TRY(const auto* found, language(call.tree));
+    RedEvidence evidence;
+    evidence.intent = baseline.intent;
+    evidence.asked_without = commands_->settings().without_new_test || asks_for_no_behaviour(baseline.request);
+    evidence.declared = declared_tests(baseline.test_suite, evidence.problems);
+    evidence.requirements = testable_requirements(baseline.specification);
+    evidence.base_tests = baseline.base_tests;
+    evidence.outdated = {baseline.outdated.begin(), baseline.outdated.end()};
+
+    auto generated = skeleton(baseline.base_tree, declarable_interfaces(baseline.specification), stop);
+    if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
+    std::map<std::string, std::string> expected;
+    if (generated.ok()) { expected.insert(generated->begin(), generated->end()); }
+    // Where there was no suite, the kernel itself has begun one.
+    AF_TRY(const auto begun, scaffold(baseline.base_tree));
+    for (const auto& [path, content] : begun) { expected.try_emplace(path, content); }
+
+    AF_TRY(const auto changes, checkout_->changes(baseline.base_tree, call.tree));
+    std::set<std::string> files;
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.old_path, &change.path}) {
+            if (path->empty()) { continue; }
+            AF_TRY(const auto content, checkout_->file(call.tree, *path));
+            if (!content) { evidence.deleted_paths.push_back(*path); }
+            const auto declared = expected.find(*path);
+            if (content && declared != expected.end() && declared->second == *content) {
+                evidence.skeleton_paths.push_back(*path);
+            } else if (found->may_hold_tests(*path)) {
+                // Its tests are RED's to write, the rest is not.
+                AF_TRY(const auto base, checkout_->file(baseline.base_tree, *path));
+                const auto before = split_inline_tests(declared != expected.end() ? declared->second : base.value_or(""), found->inline_begins);
+                const auto after = split_inline_tests(content.value_or(""), found->inline_begins);
+                (before.code == after.code ? evidence.test_paths : evidence.foreign_paths).push_back(*path);
+                if (base) { add_changed_tests(evidence, *path, before.tests, after.tests); }
+                if (!after.tests.empty()) { files.insert(*path); }
+            } else if (found->belongs_to_tests(*path)) {
+                evidence.test_paths.push_back(*path);
+                AF_TRY(const auto base, checkout_->file(baseline.base_tree, *path));
+                const auto there = evidence.asked_without && base && content ? with_new_names(*base, *content, baseline.request) : base.value_or("");
+                if (content) { add_changed_tests(evidence, *path, there, *content); }
+                if (content && found->tests.matches(*path)) { files.insert(*path); }
+            } else {
+                evidence.foreign_paths.push_back(*path);
+            }
+        }
+    }
+    if (!evidence.test_paths.empty()) { AF_CHECK(checkout_->check_out(call.tree)); }
+    for (const auto& path : evidence.test_paths) {
+        if (is_link(path)) {
+            evidence.problems.push_back(path + " is a link; write tests as files of their own, so that what they say is locked with them.");
+        }
+    }
+    for (const auto& test : evidence.declared) {
+        AF_TRY(const auto content, checkout_->file(call.tree, test.file));
+        const bool inlined = content && found->may_hold_tests(test.file) && !split_inline_tests(*content, found->inline_begins).tests.empty();
+        if (!found->tests.matches(test.file) && !inlined) {
+            evidence.problems.push_back(test.file + " is not where " + found->name + " tests are looked for (" + found->test_patterns.front() + ").");
+        } else if (content) {
+            files.insert(test.file);
+        }
+    }
+    if (!files.empty()) {
+        AF_TRY(evidence.run, run_red_tests(call.tree, {files.begin(), files.end()}, false, stop));
+        evidence.waiting_files = waiting_files(*found, baseline.specification, evidence.run);
+        report.facts["confinement"] = evidence.run.confinement;
+        report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
+    }
+    auto confinement = report.facts;
+    take_over(report, judge_red(evidence));
+    report.facts["changed_tests"] = told_changes(evidence, baseline.specification);
+    for (auto& fact : confinement) { report.facts[fact.key()] = std::move(fact.value()); }
+    if (!evidence.test_paths.empty()) {
+        // The last time that somebody can mend a test: all rules, those of a phase's end as well.
+        GateCall rules = call;
+        rules.request.paths = evidence.test_paths;
+        AF_TRY(auto judged, conformance(rules, Enforcement::phase_end, stop));
+        take_over(report, std::move(judged), {"conformance_passing"});
+    }
+    report.facts["believed"] = evidence.run.believed || files.empty();
+    const auto count = report.facts.at("failing_tests").as_array().size();
+    const auto waiting = report.facts.at("waiting_tests").as_array().size();
+    conclude(report, std::to_string(count) + (count == 1 ? " new test fails" : " new tests fail") + " as they must" +
+                         (waiting == 0 ? "" : " (" + std::to_string(waiting) + " of them do not load before the implementation exists)"));
+    return report;
+}
+
+Result<void> Measure::take_back(const Language& language, const std::string& red_tree, const std::string& tree, GreenEvidence& evidence, TestQualityEvidence& meaning,
+                                const Stop& stop) {
+    TestSelection selection{.files = evidence.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "change-taken-back"};
+    AF_TRY(selection.instead, change_as_comments(language, red_tree, tree));
+    const bool commented = !selection.instead.empty();
+    AF_TRY(auto run, commands_->run_tests(language, red_tree, selection, stop));
+    AF_CHECK(tell_stubs(language, red_tree, evidence.red_files, run, stop));
+    const auto fresh = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests).fresh;
+    const auto fails = [&](const TestOutcome& test) { return test.status == TestStatus::failed_assertion || test.status == TestStatus::failed_skeleton; };
+    std::size_t failing = 0;
+    std::vector<std::string> passing;
+    for (const auto& test : run.tests) {
+        if (std::find(fresh.begin(), fresh.end(), test.id) == fresh.end()) { continue; }
+        failing += fails(test) ? 1 : 0;
+        if (test.status == TestStatus::passed) { passing.push_back(test.id); }
+    }
+    if (commented && (!run.believed || failing < fresh.size())) {
+        // The comments may be to blame: what the bare tree says decides, and a test that passed beside comments only is shown.
+        const bool believed = run.believed;
+        AF_TRY(run, run_red_tests(red_tree, evidence.red_files, true, stop));
+        for (const auto& test : run.tests) {
+            if (believed && fails(test) && std::find(passing.begin(), passing.end(), test.id) != passing.end()) { meaning.text_tests.push_back(test.id); }
+        }
+    }
+    evidence.red_run = std::move(run);
+    return {};
+}
+
+Result<std::vector<std::string>> Measure::repeats_of_tests(const std::string& red_tree, const std::string& tree, const std::vector<std::string>& tests) {
+    std::vector<std::string> told;
+    AF_TRY(const auto* found, language(tree));
+    std::vector<TestLine> lines;
+    for (const auto& file : tests) {
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (!content) { continue; }
+        const auto text = found->may_hold_tests(file) ? split_inline_tests(*content, found->inline_begins).tests : *content;
+        auto some = test_lines(file, read_code(text, found->code));
+        std::move(some.begin(), some.end(), std::back_inserter(lines));
+    }
+    AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
+    for (const auto& change : changes) {
+        if (change.status == 'D' || !found->sources.matches(change.path) || found->belongs_to_tests(change.path)) { continue; }
+        AF_TRY(const auto now, checkout_->file(tree, change.path));
+        AF_TRY(const auto before, checkout_->file(red_tree, change.old_path.empty() ? change.path : change.old_path));
+        const auto code = found->may_hold_tests(change.path) ? split_inline_tests(now.value_or(""), found->inline_begins).lines : now.value_or("");
+        for (const auto& each : repeated_values(read_code(code, found->code), changed_line_numbers(code, before.value_or("")), lines)) {
+            told.push_back(change.path + ":" + std::to_string(each.line) + " repeats " + ellipsis(each.what, 200));
+        }
+    }
+    return told;
+}
+
+Result<Verdict> Measure::held_out(const GateCall& call, const Stop& stop) {
+    const auto& held = call.baseline->held_out;
+    AF_TRY(const auto* found, language(call.tree));
+    const auto key = held.tree + hash_of(json::array(held.files.begin(), held.files.end())) + "/held out";
+    if (const auto known = runs_.find(key); known != runs_.end()) { return judge_held_out(held, call.baseline->specification, known->second); }
+    // Built where the tree without them was: only what is delivered, with them, is built anew.
+    const TestSelection selection{.files = held.files, .names = {}, .judged = true, .timeout = {}, .built_in = call.tree};
+    AF_TRY(const auto run, commands_->run_tests(*found, held.tree, selection, stop));
+    if (run.believed) { runs_.emplace(key, run); }
+    return judge_held_out(held, call.baseline->specification, run);
+}
+
+Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, const Stop& stop) {
+    const auto& base_tree = call.baseline->base_tree;
+    AF_TRY(const auto changes, checkout_->changes(base_tree, call.tree));
+    std::set<std::string> paths;
+    for (const auto& change : changes) {
+        paths.insert(change.path);
+        if (!change.old_path.empty()) { paths.insert(change.old_path); }
+    }
+    const auto* target = call.request.parameters.if_contains("violation");
+    std::vector<NamedViolation> wanted;
+    if (target != nullptr) {
+        AF_TRY(auto named, named_violation_from_json(target->as_object(), "the task"));
+        paths.insert(named.violation.file);
+        wanted.push_back(std::move(named));
+    }
+    bool gone = true;
+    bool nothing_new = true;
+    if (!paths.empty()) {
+        const std::vector<std::string> files(paths.begin(), paths.end());
+        AF_TRY(const auto before, findings(base_tree, files, stop));
+        AF_TRY(const auto now, findings(call.tree, files, stop));
+        // The one that is meant is known by its neighbours among others of the same text; these have names of their own, so none of them is taken for it.
+        const auto known = name_violations(before, wanted);
+        for (const auto& each : name_violations(now, known)) {
+            if (wanted.empty() || each.id != wanted.front().id) { continue; }
+            gone = false;
+            report.blocking_issues.push_back(each.violation.file + ":" + std::to_string(each.violation.line) + ": the violation is still there: " + each.violation.message + " (" +
+                                             each.violation.check_id + ")" + (each.violation.fix_hint.empty() ? "" : ". " + each.violation.fix_hint));
+        }
+        for (const auto& finding : only_new(now, before)) {
+            nothing_new = false;
+            const auto& violation = finding.violation;
+            const bool told = std::any_of(report.violations.begin(), report.violations.end(), [&](const Violation& each) {
+                return each.check_id == violation.check_id && each.file == violation.file && each.line == violation.line;
+            });
+            if (!told) { report.violations.push_back(violation); }
+            if (told && finding.blocks) { continue; }
+            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" + violation.check_id +
+                                             "). It is new, and a fix adds no violation, whatever its severity" + (violation.fix_hint.empty() ? "." : ". " + violation.fix_hint));
+        }
+    }
+    report.facts["violation_gone"] = gone;
+    report.facts["no_new_violations"] = nothing_new;
+    return {};
+}
+
+Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
+    GateReport report;
+    const auto& baseline = *call.baseline;
+    const bool fix = call.request.gate == "fix";
+    const bool deliver = fix || call.request.gate == "deliver";
+    const auto red_tree = baseline.red_tree.empty() ? baseline.base_tree : baseline.red_tree;
+    AF_TRY(const auto* found, language(call.tree));
+    GreenEvidence evidence;
+    std::vector<std::string> problems;
+    evidence.declared = declared_tests(baseline.test_suite, problems);
+    evidence.base_tests = baseline.base_tests;
+    evidence.flaky = baseline.flaky;
+    evidence.outdated = {baseline.outdated.begin(), baseline.outdated.end()};
+    for (const auto& test : baseline.red_tests) {
+        if (test.status == TestStatus::passed) { evidence.passed_in_red.push_back(test.id); }
+    }
+
+    AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
+    const std::set<std::string> locked(baseline.test_files.begin(), baseline.test_files.end());
+    evidence.change_exists = !changes.empty();
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.old_path, &change.path}) {
+            if (path->empty()) { continue; }
+            if (found->may_hold_tests(*path)) {
+                AF_TRY(const auto before, checkout_->file(red_tree, *path));
+                AF_TRY(const auto after, checkout_->file(call.tree, *path));
+                if (split_inline_tests(before.value_or(""), found->inline_begins).tests != split_inline_tests(after.value_or(""), found->inline_begins).tests) {
+                    evidence.changed_tests.push_back(*path + " (the tests in it)");
+                }
+            } else if (locked.contains(*path) || found->belongs_to_tests(*path)) {
+                evidence.changed_tests.push_back(*path);
+            }
+        }
+    }
+    AF_TRY(const auto behind, behind_links(*found, red_tree));
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.old_path, &change.path}) {
+            for (const auto& [target, link] : behind) {
+                if (*path == target || path->starts_with(target + "/")) { evidence.changed_tests.push_back(*path + " (" + link + " is a link to it)"); }
+            }
+        }
+    }
+    AF_TRY(evidence.changed_configuration, changed_runner_configuration(*found, red_tree, changes, call.tree));
+    std::erase_if(evidence.changed_configuration, [&](const std::string& path) {
+        return std::find(evidence.changed_tests.begin(), evidence.changed_tests.end(), path) != evidence.changed_tests.end();
+    });
+    if (!evidence.changed_tests.empty() || !evidence.changed_configuration.empty()) {
+        // Nothing that other tests say would count.
+        take_over(report, judge_lock(evidence));
+        conclude(report, "");
+        return report;
+    }
+
+    GateCall part = call;
+    part.request.paths.clear();
+    AF_TRY(auto syntax_report, syntax(part, stop));
+    const bool parses = syntax_report.passed;
+    take_over(report, std::move(syntax_report), {"syntax_passing"});
+    if (!parses) {
+        report.facts["tests_unchanged"] = true;
+        conclude(report, "");
+        return report;
+    }
+    // RED's files: what it changed and what it named; measured on RED's tree, whatever was said about it then.
+    std::set<std::string> red_files;
+    AF_TRY(const auto red_changes, checkout_->changes(baseline.base_tree, red_tree));
+    AF_TRY(const auto red_test_files, test_files(red_tree));
+    const std::set<std::string> in_red(red_test_files.begin(), red_test_files.end());
+    for (const auto& change : red_changes) {
+        if (in_red.contains(change.path)) { red_files.insert(change.path); }
+    }
+    for (const auto& test : evidence.declared) {
+        if (in_red.contains(test.file)) { red_files.insert(test.file); }
+    }
+    evidence.red_files.assign(red_files.begin(), red_files.end());
+    evidence.red_run.believed = true;
+    if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_red_tests(red_tree, evidence.red_files, false, stop)); }
+    AF_TRY(const auto suite, test_files(call.tree));
+    evidence.run.believed = true;
+    // Tests of integration wait for the end of REFACTOR, and for what is delivered.
+    const bool integration = call.request.gate != "green";
+    if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
+    // After the run, which has built the tree where a build is what checks its types.
+    AF_TRY(auto types_report, types(part, stop));
+    take_over(report, std::move(types_report), {"type_check_passing", "type_check"});
+    AF_TRY(auto rules_report, conformance(part, Enforcement::every_edit, stop));
+    take_over(report, std::move(rules_report), {"conformance_passing", "checks_total", "checks_passing", "violations_new",
+                                                "violations_blocking", "violations_before"});
+    if (fix) { AF_CHECK(judge_violation(call, report, stop)); }
+    if (call.request.gate == "refactor") {
+        // Tests that are held out run lines, too.
+        if (!baseline.held_out.files.empty()) { part.tree = baseline.held_out.tree; }
+        AF_TRY(auto quality, conformance(part, Enforcement::phase_end, stop));
+        std::erase_if(quality.violations, [&](const Violation& violation) {
+            const auto& held = baseline.held_out.files;
+            return violation.contract != "quality" || std::find(held.begin(), held.end(), violation.file) != held.end();
+        });
+        bool complex = false;
+        bool smells = false;
+        for (auto& violation : quality.violations) {
+            if (violation.severity == "minor") { continue; }
+            (violation.check_id == "max-complexity" ? complex : smells) = true;
+            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" +
+                                             violation.check_id + ")" + (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
+        }
+        for (const char* fact : {"coverage", "coverage_percent", "coverage_lines"}) {
+            if (const auto* value = quality.facts.if_contains(fact)) { report.facts[fact] = *value; }
+        }
+        report.facts["coverage_acceptable"] =
+            std::none_of(quality.violations.begin(), quality.violations.end(),
+                         [](const Violation& violation) { return violation.check_id == "min-coverage" && violation.severity != "minor"; });
+        report.facts["complexity_acceptable"] = !complex;
+        report.facts["no_code_smells"] = !complex && !smells;
+        for (auto& violation : quality.violations) { report.violations.push_back(std::move(violation)); }
+    }
+
+    const auto waiting = waiting_files(*found, baseline.specification, evidence.red_run);
+    if (!waiting.empty()) { AF_TRY(evidence.red_run, run_without_bodies(*found, red_tree, call.tree, evidence, stop)); }
+    if (evidence.red_files.empty() && (!evidence.run.invocations.empty() || !evidence.run.reads.empty())) {
+        // No test of RED's to take the change back for, but others that must be run as they were.
+        AF_TRY(auto before, run_tests(red_tree, red_test_files, stop));
+        evidence.red_run.invocations = std::move(before.invocations);
+        evidence.red_run.reads = std::move(before.reads);
+    }
+    if (!integration) {
+        std::erase_if(evidence.base_tests, [&](const TestOutcome& test) { return is_integration_test(test.file) && !red_files.contains(test.file); });
+    }
+    auto judged_files = suite;
+    if (!integration) { std::erase_if(judged_files, [&](const std::string& file) { return is_integration_test(file) && !red_files.contains(file); }); }
+    // What flips without the task's doing is no regression; it is named, and what fails twice is one.
+    AF_TRY(const auto since, flipping(baseline, call.tree, judged_files, evidence.run, stop));
+    evidence.flaky.insert(evidence.flaky.end(), since.begin(), since.end());
+    report.facts["flaky_since"] = json::array(since.begin(), since.end());
+    for (const auto& id : since) {
+        report.violations.push_back({"flaky-test", "quality", "minor", id.substr(0, id.find("::")), 0,
+                                     id + " passed before the task, failed here, and passed when it was run twice more.",
+                                     "A person should look whether the change made it so."});
+    }
+    auto verdict = deliver ? judge_deliver(evidence) : judge_green(evidence);
+    const bool green = call.request.gate == "green";
+    if (call.request.gate == "deliver" && baseline.test_suite.empty() && !commands_->settings().without_new_test) {
+        // No stage wrote tests, so nothing shows what code does.
+        AF_TRY(const auto changed, changed_code(call));
+        if (changed) { verdict.blocking.push_back(*changed + " was changed, and no stage of this pipeline tests code; only documents may change here. Take the change back."); }
+    }
+    TestQualityEvidence meaning;
+    if (green && waiting.empty() && verdict.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
+        // Taken back once more, now: what RED's run said may have been the hour's or a die's, and then it says nothing about the change.
+        AF_CHECK(take_back(*found, red_tree, call.tree, evidence, meaning, stop));
+        verdict = judge_green(evidence);
+    }
+    std::int64_t held_out_tests = 0;
+    if (verdict.passed() && report.blocking_issues.empty() && !baseline.held_out.files.empty()) {
+        AF_TRY(auto judged, held_out(call, stop));
+        held_out_tests = judged.facts.at("held_out_tests").get_int64();
+        for (auto& issue : judged.blocking) { verdict.blocking.push_back(std::move(issue)); }
+        for (auto& id : judged.facts.at("passing_tests").as_array()) { verdict.facts["passing_tests"].as_array().push_back(std::move(id)); }
+        for (const char* fact : {"held_out_tests", "held_out_pass", "held_out_failing"}) { verdict.facts[fact] = judged.facts.at(fact); }
+    }
+    const auto ids = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests);
+    meaning.fresh = ids.fresh;
+    meaning.guards = ids.guards;
+    // Of what REFACTOR made of it, all is asked again: what GREEN's tree did says nothing of another.
+    const bool asked = !deliver && (green || meaning.fresh.empty() || !meant_.contains(call.tree));
+    if (asked && verdict.passed() && report.blocking_issues.empty()) {
+        AF_TRY(const auto changed, changed_code(call));
+        meaning.code_changed = changed.has_value();
+        AF_TRY(meaning.removed_functions, removed_functions(call));
+        meaning.asked_without = commands_->settings().without_new_test || asks_for_no_behaviour(baseline.request);
+        meaning.asked_for_code = asks_for_code(baseline.request);
+        meaning.asked_for_documentation = asks_for_documentation(baseline.request);
+        AF_TRY(meaning.skeletons, skeletons_left(call, stop));
+        AF_TRY(meaning.read_answers, read_answers(call, red_tree, evidence.red_files));
+        AF_CHECK(run_plainly(call, red_tree, evidence, meaning, stop));
+        AF_CHECK(run_former_tests(call, evidence, meaning, stop));
+        MeaningRequest request{red_tree, meaning.fresh.empty() ? judged_files : evidence.red_files, {}, evidence.run.duration};
+        for (const auto& test : evidence.run.tests) {
+            if (test.status == TestStatus::passed) { request.passing.push_back(test.id); }
+        }
+        for (const auto& test : evidence.red_run.tests) {
+            if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
+        }
+        meaning.of_requirements = new_tests_of_requirements(evidence, meaning.fresh);
+        if (!meaning.fresh.empty()) {
+            AF_CHECK(expect_otherwise(call, evidence, request, meaning, stop));
+            AF_CHECK(run_in_another_form(call, evidence, meaning, stop));
+            AF_CHECK(vary_calls(call, evidence, meaning, stop));
+        }
+        if (meaning.code_changed && !request.files.empty()) { AF_CHECK(try_mutants(call, request, meaning, stop)); }
+        for (const auto* ids_of_kind : {&meaning.fresh, &meaning.guards}) {
+            for (const auto& id : *ids_of_kind) {
+                const auto count = evidence.run.assertions.find(id);
+                if (count != evidence.run.assertions.end() && count->second == 0 && !request.asserting.contains(id)) { meaning.without_assertions.push_back(id); }
+            }
+        }
+        auto judged = judge_test_quality(meaning);
+        if (judged.passed()) { meant_.insert(call.tree); }
+        for (auto& issue : judged.blocking) { verdict.blocking.push_back(std::move(issue)); }
+        for (auto& fact : judged.facts) { verdict.facts[fact.key()] = std::move(fact.value()); }
+        for (const auto& mutant : meaning.tried) {
+            if (mutant.noticed != TriedMutant::Noticed::not_noticed) { continue; }
+            report.violations.push_back({"surviving-mutant", "quality", "minor", mutant.file, mutant.line,
+                                         "No new test notices when `" + mutant.before + "` is made `" + mutant.after + "`.",
+                                         "A person should look whether it does what was asked for."});
+        }
+    }
+    take_over(report, std::move(verdict));
+    json::array special;
+    if (asked && report.blocking_issues.empty()) {
+        AF_TRY(const auto measured, coverage(red_tree, call.tree, evidence.red_files, true, stop));
+        for (const auto& line : measured.special) {
+            std::string tests;
+            for (const auto& test : line.tests) { tests += (tests.empty() ? "" : ", ") + test; }
+            report.violations.push_back({"special-casing", "pattern", "minor", line.file, line.line,
+                                         "The code compares with " + line.special + ", which the tests give or expect; " +
+                                             (tests.empty() ? "which tests run what depends on it was not measured." : "what depends on it is run by " + tests + "."),
+                                         "A person should look whether the code does the work or knows the tests."});
+            special.push_back(json::value(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" + (tests.empty() ? "not measured" : tests) + ")"));
+        }
+        AF_TRY(const auto repeats, repeats_of_tests(red_tree, call.tree, evidence.red_files));
+        for (const auto& place : repeats) {
+            const auto file = place.substr(0, place.find(':'));
+            report.violations.push_back({"repeated-values", "pattern", "minor", file, std::strtoull(place.c_str() + file.size() + 1, nullptr, 10), "The code" + place.substr(place.find(' ')) + ".",
+                                         "A person should look whether the code does the work or knows the tests."});
+        }
+        report.facts["repeated_values"] = json::array(repeats.begin(), repeats.end());
+        report.facts["special_casing"] = special;
+        report.facts["coverage"] = measured.told();
+    }
+    report.facts["believed"] = evidence.run.believed && evidence.red_run.believed;
+    report.facts["confinement"] = evidence.run.confinement;
+    report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
+    const auto count = report.facts.at("passing_tests").as_array().size();
+    const auto held_back = held_out_tests == 0 ? std::string() : " (" + std::to_string(held_out_tests) + " of them held out)";
+    conclude(report, std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + held_back + ", nothing that passed before fails" +
+                         (since.empty() ? "" : " twice (" + std::to_string(since.size()) + " flaky since: " + since.front() + ")") +
+                         (special.empty() ? "" : "; look at " + std::to_string(special.size()) + (special.size() == 1 ? " line that compares" : " lines that compare") +
+                                                     " with what the tests give"));
+    if (call.request.gate == "deliver") { report.facts["deployment_ready"] = report.passed; }
+    return report;
+}
+
+}  // namespace agentforge::kernel

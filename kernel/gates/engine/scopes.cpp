@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/engine/scopes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+/// Folders whose projects are somebody else's, or made to be looked at.
+constexpr std::array<std::string_view, 15> passed_over{"vendor",   "node_modules", "third_party", "third-party", "external",
+                                                       "examples", "example",      "testdata",    "fixtures",    "fixture",
+                                                       "templates", "target",      "build",       "dist",        "site-packages"};
+
+std::string folder_of(std::string_view path) {
+    const auto slash = path.rfind('/');
+    return slash == std::string_view::npos ? std::string{} : std::string(path.substr(0, slash));
+}
+
+bool lies_in(std::string_view path, std::string_view directory) {
+    return directory.empty() || (path.size() > directory.size() && path[directory.size()] == '/' && path.substr(0, directory.size()) == directory);
+}
+
+std::string_view below(std::string_view path, std::string_view directory) {
+    return directory.empty() ? path : path.substr(directory.size() + 1);
+}
+
+bool is_passed_over(std::string_view directory) {
+    while (!directory.empty()) {
+        const auto slash = directory.find('/');
+        const auto name = directory.substr(0, slash);
+        if (name.starts_with('.') || std::find(passed_over.begin(), passed_over.end(), name) != passed_over.end()) { return true; }
+        directory.remove_prefix(slash == std::string_view::npos ? directory.size() : slash + 1);
+    }
+    return false;
+}
+
+template <typename Path>
+std::size_t count_sources(const Language& language, const std::vector<Path>& files, std::string_view directory) {
+    return static_cast<std::size_t>(std::count_if(files.begin(), files.end(), [&](std::string_view file) {
+        return lies_in(file, directory) && language.sources.matches(below(file, directory));
+    }));
+}
+
+/// The language of a folder among those that claim it: the one with most sources there.
+std::string strongest(const std::vector<const Language*>& claimants, const std::vector<std::string>& files, std::string_view directory) {
+    const Language* best = nullptr;
+    std::size_t most = 0;
+    for (const auto* language : claimants) {
+        const auto sources = count_sources(*language, files, directory);
+        if (best == nullptr || sources > most) { best = language; most = sources; }
+    }
+    return best->name;
+}
+
+const Scope& deepest(const std::vector<Scope>& scopes, std::string_view path) {
+    const Scope* best = &scopes.front();
+    for (const auto& scope : scopes) {
+        if (scope.directory.size() >= best->directory.size() && lies_in(path, scope.directory)) { best = &scope; }
+    }
+    return *best;
+}
+
+using Claims = std::map<std::string, std::vector<const Language*>>;
+
+/// Folders that hold a project file, and the languages whose it is.
+Claims project_folders(const std::map<std::string, Language, std::less<>>& languages, const std::vector<std::string>& files) {
+    Claims claims;
+    for (const auto& [name, language] : languages) {
+        if (language.roots.empty()) { continue; }
+        for (const auto& file : files) {
+            if (!language.roots.matches(file)) { continue; }
+            auto folder = folder_of(file);
+            if (is_passed_over(folder)) { continue; }
+            auto& claimants = claims[std::move(folder)];
+            if (std::find(claimants.begin(), claimants.end(), &language) == claimants.end()) { claimants.push_back(&language); }
+        }
+    }
+    Claims found;
+    for (auto& [folder, claimants] : claims) {
+        std::erase_if(claimants, [&, at = &folder](const Language* language) { return count_sources(*language, files, *at) == 0; });
+        if (!claimants.empty()) { found.emplace(folder, std::move(claimants)); }
+    }
+    return found;
+}
+
+/// The language of what is in no other project; nullptr: none is found there. One that has its project file there counts all of its sources,
+/// another one only those that no project folder holds.
+const Language* language_of_the_rest(const std::map<std::string, Language, std::less<>>& languages, const std::vector<std::string>& files,
+                                     const Claims& claims) {
+    std::vector<std::string_view> own;      // Views, with room from the start: a repository may have a hundred thousand files.
+    own.reserve(files.size());
+    std::copy_if(files.begin(), files.end(), std::back_inserter(own), [](std::string_view file) {
+        const auto slash = file.rfind('/');
+        return slash == std::string_view::npos || !is_passed_over(file.substr(0, slash));
+    });
+    std::vector<std::string_view> rest;
+    rest.reserve(own.size());
+    std::copy_if(own.begin(), own.end(), std::back_inserter(rest), [&](const auto& file) {
+        return std::none_of(claims.begin(), claims.end(), [&](const auto& claim) { return !claim.first.empty() && lies_in(file, claim.first); });
+    });
+    const auto top = claims.find("");
+    const Language* best = nullptr;
+    std::size_t most = 0;
+    for (const auto& [name, language] : languages) {
+        const bool rooted = top != claims.end() && std::find(top->second.begin(), top->second.end(), &language) != top->second.end();
+        if (!rooted && std::none_of(rest.begin(), rest.end(), [&](const auto& file) { return language.detect.matches(file); })) { continue; }
+        const auto sources = count_sources(language, rooted ? own : rest, "");
+        if (best == nullptr || sources > most) {
+            best = &language;
+            most = sources;
+        }
+    }
+    if (best == nullptr && own.size() < files.size() && claims.empty()) {     // A repository of nothing but examples is judged by them.
+        for (const auto& [name, language] : languages) {
+            const bool found = std::any_of(files.begin(), files.end(), [&, each = &language](const auto& file) { return each->detect.matches(file); });
+            const auto sources = found ? count_sources(language, files, "") : 0;
+            if (sources > most) {
+                best = &language;
+                most = sources;
+            }
+        }
+    }
+    return best;
+}
+
+/// Folders below the top that hold a project of their own, outermost first, after `scopes`.
+void add_projects(std::vector<Scope>& scopes, const std::map<std::string, Language, std::less<>>& languages, Claims claims,
+                  const std::vector<std::string>& files) {
+    for (auto& [folder, claimants] : claims) {     // Sorted: a folder comes after those it lies in.
+        if (folder.empty()) { continue; }
+        std::erase_if(claimants, [&, at = std::string_view(folder)](const Language* language) {
+            return std::any_of(scopes.begin(), scopes.end(), [&](const Scope& outer) {
+                if (!outer.has_project || !lies_in(at, outer.directory)) { return false; }
+                const auto& around = languages.find(outer.language)->second;
+                return around.belongs_to_tests(std::string(below(at, outer.directory)) + "/x") ||
+                       (outer.language == language->name && !language->nested_roots);
+            });
+        });
+        if (!claimants.empty()) { scopes.push_back({folder, strongest(claimants, files, folder), true}); }
+    }
+}
+
+/// An unknown language is the setting's fault; a file that is wrong says its own place.
+Error named_by(Error error, const std::string& setting) {
+    if (error.code == "AF-GATE-002") { error.where = setting; }
+    return error;
+}
+
+class ScopeCheckout final : public TreeCheckout {
+public:
+    ScopeCheckout(TreeCheckout& whole, Scopes scopes, Scope scope) : whole_(whole), scopes_(std::move(scopes)), scope_(std::move(scope)) {}
+
+    std::filesystem::path path() const override { return scope_.directory.empty() ? whole_.path() : whole_.path() / scope_.directory; }
+    std::filesystem::path top() const override { return whole_.top(); }
+    Result<void> check_out(std::string_view tree) override { return whole_.check_out(tree); }
+    Result<std::vector<TreeChange>> changes(std::string_view old_tree, std::string_view new_tree) override {
+        AF_TRY(const auto all, whole_.changes(old_tree, new_tree));
+        std::vector<TreeChange> result;
+        for (const auto& change : all) {
+            const bool now = mine(change.path);
+            const bool before = !change.old_path.empty() && mine(change.old_path);
+            auto seen = change;
+            if (now) { seen.path = Scopes::inside(scope_, change.path); }
+            if (before) { seen.old_path = Scopes::inside(scope_, change.old_path); }
+            if (now && !before && !change.old_path.empty()) {
+                seen.old_path.clear();
+                seen.status = 'A';
+            } else if (before && !now) {
+                seen.path = std::move(seen.old_path);
+                seen.old_path.clear();
+                seen.status = 'D';
+            } else if (!now) {
+                continue;
+            }
+            result.push_back(std::move(seen));
+        }
+        return result;
+    }
+    Result<std::vector<std::string>> files(std::string_view tree) override {
+        AF_TRY(const auto all, whole_.files(tree));
+        std::vector<std::string> result;
+        for (const auto& file : all) {
+            if (mine(file)) { result.emplace_back(Scopes::inside(scope_, file)); }
+        }
+        return result;
+    }
+    Result<std::optional<std::string>> file(std::string_view tree, std::string_view path) override {
+        const auto whole = Scopes::outside(scope_, path);
+        if (!mine(whole)) { return std::optional<std::string>{}; }
+        return whole_.file(tree, whole);
+    }
+
+private:
+    [[nodiscard]] bool mine(std::string_view path) const { return scopes_.of(path).directory == scope_.directory; }
+
+    TreeCheckout& whole_;
+    Scopes scopes_;
+    Scope scope_;
+};
+
+}  // namespace
+
+Result<const std::map<std::string, Language, std::less<>>*> LanguageFiles::all() {
+    if (read_) { return &languages_; }
+    for (const auto& directory : directories_) {
+        std::set<std::string> names;
+        std::error_code failure;
+        for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
+            if (entry.path().extension() == ".yaml") { names.insert(entry.path().stem().string()); }
+        }
+        if (failure && (failure != std::errc::no_such_file_or_directory || &directory == &directories_.front())) {
+            return Error{"AF-GATE-010", "The folder of language files cannot be read: " + failure.message() + ".", directory,
+                         "Check the installation with `agentforge doctor`.", ErrorKind::io};
+        }
+        for (const auto& name : names) {
+            AF_TRY(auto language, load_language(directory, name));
+            languages_.insert_or_assign(name, std::move(language));
+            found_in_[name] = directory;
+        }
+    }
+    read_ = true;
+    return &languages_;
+}
+
+Result<const Language*> LanguageFiles::get(std::string_view name) {
+    AF_TRY(const auto* languages, all());
+    if (const auto found = languages->find(name); found != languages->end()) { return &found->second; }
+    std::string known;
+    std::vector<std::string> names;
+    for (const auto& [each, language] : *languages) {
+        known += (known.empty() ? "" : ", ") + each;
+        names.push_back(each);
+    }
+    const auto near = nearest(name, names);
+    return Error{"AF-GATE-002", "There is no language `" + std::string(name) + "`" + (near.empty() ? "" : "; did you mean `" + near + "`") + ".", "",
+                 "Known languages: " + known + ". `agentforge help docs/gates.md` says how to add one.", ErrorKind::unavailable};
+}
+
+const Scope& Scopes::of(std::string_view path) const { return deepest(scopes_, path); }
+
+std::string_view Scopes::inside(const Scope& scope, std::string_view path) { return below(path, scope.directory); }
+
+std::string Scopes::outside(const Scope& scope, std::string_view path) {
+    return scope.directory.empty() ? std::string(path) : scope.directory + "/" + std::string(path);
+}
+
+Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::string>& files, const ScopeSettings& settings) {
+    Scopes result;
+    auto& scopes = result.scopes_;
+    AF_TRY(const auto* known, languages.all());
+    for (const auto& [folder, name] : settings.directories) {
+        auto directory = folder;
+        while (directory.ends_with('/')) { directory.pop_back(); }
+        if (directory == ".") { directory.clear(); }
+        const bool there = std::any_of(files.begin(), files.end(), [&](const auto& file) { return lies_in(file, directory); });
+        if (directory.empty() || directory.starts_with('/') || directory.starts_with("./") || directory.find("..") != std::string::npos || !there) {
+            return Error{"AF-GATE-080", "The setting `gates.scopes` names " + folder + ", which is no folder of the repository.",
+                         "gates.scopes." + folder,
+                         "Name folders relative to the repository, such as `services/api`; `gates.language` is the language of the rest.",
+                         ErrorKind::invalid};
+        }
+        auto language = languages.get(name);
+        if (!language.ok()) { return named_by(std::move(language).error(), "gates.scopes." + folder); }
+        scopes.push_back({directory, (*language)->name, true});
+    }
+    const bool told = !settings.directories.empty();
+    Claims claims;
+    if (told) {
+        for (const auto& scope : scopes) { claims[scope.directory] = {}; }
+    } else if (settings.language.empty()) {
+        claims = project_folders(*known, files);
+    }
+    const Language* rest = nullptr;
+    if (!settings.language.empty()) {
+        auto named = languages.get(settings.language);
+        if (!named.ok()) { return named_by(std::move(named).error(), "gates.language"); }
+        rest = *named;
+    } else {
+        rest = language_of_the_rest(*known, files, claims);
+    }
+    if (rest != nullptr) { scopes.insert(scopes.begin(), {"", rest->name, true}); }
+    if (!told) { add_projects(scopes, *known, std::move(claims), files); }
+    if (rest == nullptr) {
+        const auto largest = std::max_element(scopes.begin(), scopes.end(), [&](const Scope& one, const Scope& other) {
+            return count_sources(known->find(one.language)->second, files, one.directory) <
+                   count_sources(known->find(other.language)->second, files, other.directory);
+        });
+        if (largest == scopes.end()) {
+            return Error{"AF-GATE-002", "No language that AgentForge knows was found in this repository.", "",
+                         "Name one in the settings (`gates.language`), or add a file for it; `agentforge help docs/gates.md` says how.", ErrorKind::unavailable};
+        }
+        scopes.insert(scopes.begin(), {"", largest->language, false});
+    }
+    std::sort(scopes.begin(), scopes.end(), [](const Scope& one, const Scope& other) { return one.directory < other.directory; });
+    return result;
+}
+
+void Scopes::add_new(const Scopes& later, const std::vector<std::string>& earlier_files) {
+    for (const auto& scope : later.scopes_) {
+        const bool there = scope.directory.empty() || std::any_of(earlier_files.begin(), earlier_files.end(), [&](const auto& file) {
+            return lies_in(file, scope.directory);
+        });
+        if (!there) { scopes_.push_back(scope); }
+    }
+    std::sort(scopes_.begin(), scopes_.end(), [](const Scope& one, const Scope& other) { return one.directory < other.directory; });
+}
+
+std::unique_ptr<TreeCheckout> make_scope_checkout(TreeCheckout& whole, const Scopes& scopes, const Scope& scope) {
+    return std::make_unique<ScopeCheckout>(whole, scopes, scope);
+}
+
+}  // namespace agentforge::kernel

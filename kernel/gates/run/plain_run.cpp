@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs tests as their user would: no recorder, another place, other names of files, another order, none of AgentForge's variables.
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/ids.hpp"
+#include "base/text.hpp"
+#include "gates/run/commands.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t largest_copy = 200UL << 20U;
+constexpr std::size_t most_entries = 20'000;
+/// Only the command itself ends so, whatever the tests that it starts print or end with.
+constexpr int exit_not_measured = 77;
+
+/// Empty: copied; else why not, in a few words.
+std::string copy_tree(const fs::path& from, const fs::path& to) {
+    std::error_code failure;
+    std::uintmax_t bytes = 0;
+    std::size_t entries = 0;
+    fs::create_directories(to, failure);
+    for (auto entry = fs::recursive_directory_iterator(from, failure); !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
+        const auto relative = entry->path().lexically_relative(from);
+        if (relative == ".git") {
+            if (entry->is_directory(failure)) { entry.disable_recursion_pending(); }
+            continue;
+        }
+        const auto target = to / relative;
+        if (++entries > most_entries) { return "the tree has too many files"; }
+        if (entry->is_symlink(failure)) {
+            fs::copy_symlink(entry->path(), target, failure);
+        } else if (entry->is_directory(failure)) {
+            fs::create_directories(target, failure);
+        } else if (entry->is_regular_file(failure)) {
+            bytes += entry->file_size(failure);
+            if (bytes > largest_copy) { return "the tree is too large"; }
+            fs::copy_file(entry->path(), target, failure);
+            fs::permissions(target, fs::perms::owner_write, fs::perm_options::add, failure);
+        }
+        if (failure) { break; }
+    }
+    return failure ? "the tree could not be copied" : "";
+}
+
+/// Writes these files below a folder, and deletes those without content.
+Result<void> write_over(const fs::path& root, const std::map<std::string, std::optional<std::string>>& files) {
+    for (const auto& [file, text] : files) {
+        std::error_code failure;
+        fs::remove(root / file, failure);
+        if (!text) { continue; }
+        AF_CHECK(make_directories((root / file).parent_path()));
+        AF_CHECK(write_file_atomic(root / file, *text, Durability::cached));
+    }
+    return {};
+}
+
+std::string name_without_ending(const std::string& file) {
+    const auto name = fs::path(file).filename().string();
+    return name.substr(0, name.find('.'));
+}
+
+}  // namespace
+
+Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language& language, const std::string& tree, const PlainSelection& selection, const Stop& stop) {
+    PlainRun result;
+    AF_TRY(const auto* chosen, runner(language, tree));
+    if (chosen == nullptr || !chosen->plain) {
+        result.reason = "there is no plain way to run these tests";
+        return result;
+    }
+    const auto& argv = chosen->plain->argv;
+    const bool narrow = std::any_of(argv.begin(), argv.end(), [](const auto& word) { return word == "{files}" || word == "{tests}" || word == "{directories}"; });
+    if (!narrow && !selection.all_pass) {
+        result.reason = "other tests of the suite do not pass";
+        return result;
+    }
+    AF_CHECK(place(language, tree, stop));
+    SystemIdSource ids;
+    // Not among AgentForge's own folders, whose names would tell.
+    std::error_code none;
+    const ScratchFolder place_of_its_own(fs::temp_directory_path(none) / ids.random_hex(6));
+    AF_TRY(const auto scratch, ScratchFolder::make(place_of_its_own.path().string()));
+    Filling filling;
+    filling.scratch = scratch->path();
+    filling.results = scratch->path() / "results";
+    filling.unique = ids.random_hex(12);
+    const auto copy = scratch->path() / ids.random_hex(8) / ids.random_hex(8);
+    if (result.reason = copy_tree(checkout_.top(), copy); !result.reason.empty()) { return result; }
+    const auto inside = checkout_.path().lexically_relative(checkout_.top());
+    filling.root = inside == "." ? copy : copy / inside;
+    std::map<std::string, std::string> names;
+    for (const auto& file : selection.files) {
+        names[file] = file;
+        if (!chosen->plain_renames) { continue; }
+        // What another file calls by its name keeps it, and what calls itself so.
+        const auto own = name_without_ending(file);
+        bool named = false;
+        for (const auto& other : selection.beside) {
+            const auto content = read_file(filling.root / other);
+            named = named || (content.ok() && content->find(own) != std::string::npos);
+        }
+        if (named) { continue; }
+        const auto renamed = (fs::path(file).parent_path() / ("t" + ids.random_hex(6) + "_" + fs::path(file).filename().string())).generic_string();
+        std::error_code failure;
+        fs::rename(filling.root / file, filling.root / renamed, failure);
+        if (!failure) { names[file] = renamed; }
+    }
+    for (auto file = selection.files.rbegin(); file != selection.files.rend(); ++file) { filling.files.push_back(names[*file]); }
+    for (auto test = selection.tests.rbegin(); test != selection.tests.rend(); ++test) {
+        const auto file = test->substr(0, test->find("::"));
+        const auto known = names.find(file);
+        filling.tests.push_back(known == names.end() ? *test : known->second + test->substr(file.size()));
+    }
+    if (std::find(argv.begin(), argv.end(), "{before}") != argv.end()) {
+        const auto copy_before = scratch->path() / ids.random_hex(8) / ids.random_hex(8);
+        if (result.reason = copy_tree(copy, copy_before); !result.reason.empty()) { return result; }
+        filling.before = inside == "." ? copy_before : copy_before / inside;
+        AF_CHECK(write_over(filling.before, selection.before));
+    }
+    filling.build = fs::path(scratch_directory_) / "build" / (language.name + "-" + chosen->name + "-plain");
+    AF_CHECK(make_directories(filling.build));
+    auto environment = chosen->environment;
+    std::erase_if(environment, [](const auto& variable) { return variable.first.starts_with("AGENTFORGE"); });
+    auto command = *chosen->plain;
+    command.timeout = std::min(command.timeout, selection.at_most);
+    command.name = "";
+    auto call = request(language, command, filling, environment, "");
+    std::erase_if(call.environment, [](const auto& variable) { return variable.first.starts_with("AGENTFORGE"); });
+    call.max_output_bytes = 4UL << 20U;
+    auto outcome = start(language, "plain", call, stop);
+    if (!outcome.ok()) {
+        if (outcome.error().code != "AF-GATE-003") { return std::move(outcome).error(); }
+        result.reason = outcome.error().message;
+        return result;
+    }
+    const auto text = sanitize_utf8(outcome->out + "\n" + outcome->err);
+    constexpr std::string_view said = "agentforge: not measured: ";
+    if (outcome->timed_out) {
+        result.reason = "the plain run did not finish in " + std::to_string(command.timeout.count()) + " s";
+    } else if (const auto at = text.rfind(said); outcome->exit_code == exit_not_measured && at != std::string::npos) {
+        result.reason = ellipsis(first_line(std::string_view(text).substr(at + said.size())), 300);
+    } else {
+        result.measured = true;
+        result.passed = outcome->exit_code == 0;
+        result.words = ellipsis(last_words(outcome->err.empty() ? outcome->out : outcome->err), 300);
+    }
+    return result;
+}
+
+}  // namespace agentforge::kernel

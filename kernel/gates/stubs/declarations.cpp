@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a specification declares, written into a tree before anything is implemented, and whether that compiles.
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "base/hash.hpp"
+#include "base/json_fields.hpp"
+#include "base/text.hpp"
+#include "gates/engine/measure.hpp"
+#include "gates/stubs/skeleton_plain.hpp"
+#include "gates/stubs/stubs.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+constexpr int most_rounds = 12;             ///< A compiler tells the errors of one package, crate or file at a time.
+constexpr std::size_t most_told = 5;
+
+json::array texts(const std::vector<std::string>& values) { return json::array(values.begin(), values.end()); }
+
+/// Whether lines of the old text are gone from the new one: a declaration that was only added breaks nothing that calls another.
+bool takes_away(std::string_view before, std::string_view after) {
+    std::istringstream old_lines{std::string(before)};
+    std::istringstream new_lines{std::string(after)};
+    std::string wanted;
+    std::string line;
+    while (std::getline(old_lines, wanted)) {
+        do {
+            if (!std::getline(new_lines, line)) { return true; }
+        } while (line != wanted);
+    }
+    return false;
+}
+
+std::string where_and_what(const Violation& error) {
+    return (error.file.empty() ? std::string{} : error.file + ":" + std::to_string(error.line) + ": ") + error.message;
+}
+
+}  // namespace
+
+Result<std::vector<std::pair<std::string, std::string>>> Measure::declarations(const std::string& tree,
+                                                                               const std::vector<SkeletonInterface>& interfaces,
+                                                                               const Stop& stop) {
+    AF_CHECK(prepare());
+    std::vector<std::pair<std::string, std::string>> result;
+    if (interfaces.empty()) { return result; }
+    AF_TRY(const auto* found, language(tree));
+    if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return result; }     // Tests must then fail without one.
+    AF_TRY(const auto existing, checkout_->files(tree));
+    json::object contents;
+    std::map<std::string, std::string> texts_of;
+    json::array wanted;
+    for (const auto& interface : interfaces) {
+        wanted.push_back(json::object{{"name", interface.name}, {"file", interface.file}, {"signature", interface.signature}});
+        if (std::find(existing.begin(), existing.end(), interface.file) == existing.end()) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, interface.file));
+        if (content && !is_valid_utf8(*content)) {
+            return Error{"AF-GATE-030", "The file of `" + interface.name + "` is not UTF-8; nothing can be declared in it.", interface.file,
+                         "Name another file for the interface.", ErrorKind::invalid};
+        }
+        if (content) {
+            contents[interface.file] = *content;
+            texts_of[interface.file] = *content;
+        }
+    }
+    const auto cannot = [](const std::string& problems) {
+        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
+                     "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
+    };
+    if (!found->skeletons.empty()) {
+        const bool plain = is_plain_skeleton(found->skeletons);
+        // What else a declaration depends on: in C and C++ the headers, where its types stand; elsewhere its package, the module it is part of.
+        constexpr std::size_t most_files = 2000;
+        const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
+        for (const auto& file : existing) {
+            const auto folder = file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
+            const bool beside = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& each) {
+                return each.file.size() > folder.size() && each.file.starts_with(folder) && each.file.find('/', folder.size()) == std::string::npos;
+            });
+            const bool helps = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file) && !found->belongs_to_tests(file);
+            if (!helps || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
+            AF_TRY(auto content, checkout_->file(tree, file));
+            if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }
+        }
+        auto written = plain ? write_plain_skeletons(found->skeletons, interfaces, texts_of, existing, found->skeleton_marker)
+                             : write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);
+        if (written.problems.empty()) { return std::move(written.files); }
+        std::string all;
+        for (const auto& problem : written.problems) { all += (all.empty() ? "" : "; ") + problem; }
+        return cannot(all);
+    }
+    for (const auto& file : found->skeleton_reads) {
+        if (contents.contains(file) || std::find(existing.begin(), existing.end(), file) == existing.end()) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (content && is_valid_utf8(*content)) { contents[file] = *content; }
+    }
+    if (!found->commands.contains("skeleton")) { return result; }      // The language declares nothing before it is implemented.
+    const json::object input{{"interfaces", std::move(wanted)}, {"contents", std::move(contents)}, {"existing", texts(existing)},
+                             {"marker", found->skeleton_marker}};
+    AF_TRY(const auto lines, commands_->run_for_lines(*found, "skeleton", "", input, stop));
+    std::string problems;
+    for (const auto& line : lines) {
+        if (line.if_contains("end") != nullptr) { break; }
+        if (line.if_contains("problem") != nullptr) {
+            problems += (problems.empty() ? "" : "; ") + text_of(line, "problem");
+        } else {
+            result.emplace_back(text_of(line, "path"), text_of(line, "content"));
+        }
+    }
+    if (!problems.empty()) { return cannot(problems); }
+    return result;
+}
+
+Result<std::vector<Violation>> Measure::errors_beside(const Language& language, const TypeChecker& checker, const std::string& tree, const DeclaredFiles& files,
+                                                      const Stop& stop) {
+    commands_->stand_in(files);
+    bool installed = true;
+    auto found = checker.command.argv.empty() ? build_errors(language, checker, tree, stop) : type_errors(language, checker, tree, stop, installed);
+    commands_->stand_in({});
+    return found;
+}
+
+Result<bool> Measure::stub_callers(const Language& language, const std::string& tree, const std::vector<Violation>& errors, DeclaredFiles& files) {
+    std::map<std::string, std::set<std::uint64_t>> lines;
+    for (const auto& error : errors) {
+        if (error.line > 0 && language.sources.matches(error.file) && !language.belongs_to_tests(error.file)) { lines[error.file].insert(error.line); }
+    }
+    bool any = false;
+    for (const auto& [path, numbers] : lines) {
+        const auto written = files.find(path);
+        AF_TRY(const auto before, checkout_->file(tree, path));
+        if (!before || !is_valid_utf8(*before)) { continue; }
+        const auto& text = written != files.end() ? written->second : *before;
+        auto stubbed = stub_functions_at(text, language.code, language.stubs, numbers, language.skeleton_marker);
+        if (stubbed == text) { continue; }
+        files[path] = is_plain_skeleton(language.skeletons) ? without_what_is_unused(language.skeletons, stubbed) : std::move(stubbed);
+        any = true;
+    }
+    return any;
+}
+
+Result<bool> Measure::replaces_lines(const std::string& tree, const DeclaredFiles& files) {
+    for (const auto& [path, text] : files) {
+        AF_TRY(const auto before, checkout_->file(tree, path));
+        if (before && takes_away(*before, text)) { return true; }
+    }
+    return false;
+}
+
+Result<void> Measure::fit_callers(const TypeChecker& checker, const std::string& tree, Declared& result, const Stop& stop) {
+    AF_TRY(const auto* found, language(tree));
+    AF_TRY(auto errors, errors_beside(*found, checker, tree, result.files, stop));
+    if (errors.empty()) { return {}; }
+    AF_TRY(const auto before, errors_beside(*found, checker, tree, {}, stop));
+    std::set<std::string> known;
+    for (const auto& each : before) { known.insert(each.file + "\n" + each.message); }
+    // What did not build before says nothing about the specification where it says the same now; nor do tests that are there already and wait
+    // for what is specified.
+    const auto is_old = [&](const Violation& each) {
+        return known.contains(each.file + "\n" + each.message) || (!each.file.empty() && found->belongs_to_tests(each.file));
+    };
+    std::erase_if(errors, is_old);
+    auto tried = result.files;
+    for (int round = 0; !errors.empty() && round < most_rounds; ++round) {
+        AF_TRY(const bool changed, stub_callers(*found, tree, errors, tried));
+        if (!changed) { break; }
+        AF_TRY(errors, errors_beside(*found, checker, tree, tried, stop));
+        std::erase_if(errors, is_old);
+    }
+    AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
+    if (errors.empty() || runs_as_it_is) {
+        result.files = std::move(tried);
+    } else {
+        result.errors = std::move(errors);
+    }
+    return {};
+}
+
+Result<const Measure::Declared*> Measure::declared(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
+    json::array named{tree};
+    for (const auto& each : interfaces) { named.push_back(json::array{each.name, each.file, each.signature}); }
+    const auto key = hash_of(named);
+    if (const auto known = declared_.find(key); known != declared_.end()) { return &known->second; }
+    AF_TRY(const auto written, declarations(tree, interfaces, stop));
+    Declared result{.files = {written.begin(), written.end()}, .errors = {}};
+    AF_TRY(const auto* checker, declared_checker(tree));
+    AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
+    AF_TRY(const bool replaces, replaces_lines(tree, result.files));
+    // Without a build step, a type error does not keep tests from running. A body that no longer fits its changed signature may.
+    if (!result.files.empty() && checker != nullptr && (!runs_as_it_is || replaces)) {
+        AF_CHECK(fit_callers(*checker, tree, result, stop));
+    }
+    return &declared_.emplace(key, std::move(result)).first->second;
+}
+
+Result<const TypeChecker*> Measure::declared_checker(const std::string& tree) {
+    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto files, checkout_->files(tree));
+    const auto content = [&](const std::string& path) { return checkout_->file(tree, path); };
+    for (const auto& checker : found->type_checkers) {
+        AF_TRY(const bool declared, holds(checker.declared_by, files, content));
+        if (declared) { return &checker; }
+    }
+    return nullptr;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
+    AF_TRY(auto written, declarations(tree, interfaces, stop));
+    AF_TRY(const bool changes, replaces_lines(tree, {written.begin(), written.end()}));
+    if (!changes) { return written; }
+    AF_TRY(const auto* known, declared(tree, interfaces, stop));
+    return std::vector<std::pair<std::string, std::string>>(known->files.begin(), known->files.end());
+}
+
+Result<void> Measure::try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
+    AF_TRY(const auto* tried, declared(tree, interfaces, stop));
+    if (tried->errors.empty()) { return {}; }
+    std::string told;
+    for (std::size_t at = 0; at < std::min(tried->errors.size(), most_told); ++at) { told += (at == 0 ? "" : "; ") + where_and_what(tried->errors[at]); }
+    return Error{"AF-GATE-030", "The interfaces of the specification do not compile as they are declared: " + told + ".", "specification.interfaces",
+                 "Correct the signatures; declare types, constants and aliases that they need as interfaces before them.", ErrorKind::invalid};
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,686 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/stubs/skeleton_plain.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <re2/re2.h>
+
+#include "gates/language/source_text.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+struct PlainKind {
+    std::string_view name;
+    const char* function;           ///< RE2 of a whole signature, `name` in its last group.
+    const char* bare;               ///< The same without the word before it, which is `prefix`.
+    const char* prefix;
+    const char* type;               ///< RE2 of a whole declaration of a type, `name` in its last group.
+    const char* value;              ///< The same of a constant, a variable or another name of a type.
+    const char* named;              ///< RE2 of a type or value in a file; `%` is the name.
+    const char* head;               ///< RE2 of what stands before the parameters of a function in a file; `%` is the name, the first group a receiver.
+};
+
+// Parameters hold no braces, semicolons or comments; `interface{}` and `struct{}` are taken out before a signature is looked at.
+constexpr PlainKind plain_kinds[] = {
+    {"go", R"(func\s+(?:\([^(){};]*\)\s*)?(\w+)(?:\[[^\]{};]*\])?\s*\([^{};]*)", R"((\w+)\s*\([^{};]*)", "func ",
+     R"((?s)type\s+(\w+)(?:\[[^\]]*\])?\s+(?:=\s*)?[^\s(].*)", R"((?:const|var)\s+(\w+)\b[^\n;]*)",
+     R"((?m)^(?:type|const|var)\s+%\b|^\t%(?:\s+[\w.\[\]]+)?\s*=[^=])", R"((?m)^func\s+(\([^)]*\)\s*)?%\s*(?:\[[^\]]*\]\s*)?\()"},
+    {"rust", R"((?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+|unsafe\s+)*fn\s+(\w+)\s*(?:<[^{};]*>)?\s*\([^{};]*)", R"((\w+)\s*\([^{};]*)", "pub fn ",
+     R"((?s)(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union|trait)\s+(\w+)\s*(?:<[^{};]*>)?(?:\s*:[^{};]*)?\s*(?:\([^{}]*\)\s*;?|;|\{.*\})?)",
+     R"((?:pub(?:\([a-z ]+\))?\s+)?(?:const|static|type)\s+(\w+)\s*[:=<][^{}]*)",
+     R"((?m)^\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union|trait|const|static|type)\s+%\b)",
+     R"((?m)^[ \t]*(?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+|unsafe\s+)*fn\s+()%\s*(?:<[^{};()]*>)?\s*\()"},
+    {"java", R"((?:(?:public|protected|private|static|final|abstract|synchronized)\s+)+(?:<[^{};]*>\s*)?(?:[\w.<>\[\], ?]+\s+)?(\w+)\s*\([^{};]*)",
+     R"([\w.<>\[\], ?]+\s+(\w+)\s*\([^{};]*)", "public static ",
+     R"((?s)(?:(?:public|protected|private|static|final|abstract|sealed)\s+)*(?:class|interface|enum|record)\s+(\w+)\b.*)",
+     R"((?:(?:public|protected|private|static|final)\s+)+[\w.<>\[\], ?]+\s+(\w+)\s*(?:=[^{}]*)?)",
+     R"((?m)^[^/*\n(]*\b(?:class|interface|enum|record|[\w.<>\[\]?]+)\s+%\s*(?:[={;<]|extends|implements|$))",
+     R"((?m)^[ \t]*()(?:(?:public|protected|private|static|final|abstract|synchronized)\s+)*(?:<[^{};()]*>\s*)?(?:[\w.<>\[\], ?]+\s+)?%\s*\()"},
+};
+
+/// Packages of the standard library that a signature may name by their last part.
+constexpr std::pair<std::string_view, std::string_view> go_packages[] = {
+    {"errors", "errors"}, {"fmt", "fmt"}, {"time", "time"}, {"io", "io"}, {"context", "context"}, {"sync", "sync"}, {"strings", "strings"}, {"bytes", "bytes"},
+    {"bufio", "bufio"}, {"os", "os"}, {"regexp", "regexp"}, {"math", "math"}, {"big", "math/big"}, {"rand", "math/rand"}, {"http", "net/http"}, {"url", "net/url"},
+    {"json", "encoding/json"}, {"sort", "sort"}, {"reflect", "reflect"}, {"log", "log"}, {"iter", "iter"}, {"slices", "slices"}, {"maps", "maps"}, {"cmp", "cmp"},
+    {"utf8", "unicode/utf8"}, {"unicode", "unicode"}, {"strconv", "strconv"}, {"list", "container/list"}, {"heap", "container/heap"}};
+constexpr std::pair<std::string_view, std::string_view> java_packages[] = {
+    {"java.util", "List Map Set Optional OptionalInt ArrayList LinkedList HashMap TreeMap LinkedHashMap HashSet TreeSet Collection Iterator Queue Deque ArrayDeque PriorityQueue "
+                  "Comparator Date UUID Random Locale NoSuchElementException BitSet Objects Arrays Collections Scanner SortedMap SortedSet"},
+    {"java.util.function", "Function BiFunction Predicate BiPredicate Supplier Consumer BiConsumer UnaryOperator BinaryOperator IntPredicate IntFunction IntUnaryOperator"},
+    {"java.util.stream", "Stream IntStream LongStream Collectors"},
+    {"java.time", "LocalDate LocalDateTime LocalTime Instant Duration DayOfWeek Month ZonedDateTime Year YearMonth Period"},
+    {"java.math", "BigDecimal BigInteger"},
+    {"java.io", "IOException InputStream OutputStream Reader Writer File"},
+    {"java.nio.file", "Path Files"},
+    {"java.util.concurrent", "Callable Future ExecutorService CompletableFuture TimeUnit ConcurrentHashMap"}};
+
+/// How these languages are read where only brackets matter.
+CodeRules bracket_rules() {
+    CodeRules rules;
+    rules.line_comments = {"//"};
+    rules.comment_begins = "/*";
+    rules.comment_ends = "*/";
+    rules.quotes = {{"`", "`", false, true, false}, {"\"", "\"", true, false, false}, {"'", "'", true, false, true}};
+    return rules;
+}
+
+std::string dense(std::string_view text) {
+    std::string result;
+    for (const auto each : text) {
+        if (each != ' ' && each != '\t' && each != '\n' && each != '\r') { result += each; }
+    }
+    return result;
+}
+
+/// From an opening bracket to what closes it; npos: nothing does.
+std::size_t closing_bracket(std::string_view code, std::size_t open) {
+    std::size_t depth = 0;
+    for (auto at = open; at < code.size(); ++at) {
+        if (code[at] == '(' || code[at] == '{' || code[at] == '[') { ++depth; }
+        if ((code[at] == ')' || code[at] == '}' || code[at] == ']') && --depth == 0) { return at; }
+    }
+    return std::string_view::npos;
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+    std::vector<std::string> parts(1);
+    int depth = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char each = text[at];
+        if (each == '(' || each == '[' || each == '{' || each == '<') { ++depth; }
+        if (each == ')' || each == ']' || each == '}' || (each == '>' && (at == 0 || text[at - 1] != '-'))) { --depth; }
+        if (each == ',' && depth == 0) {
+            parts.emplace_back();
+        } else {
+            parts.back() += each;
+        }
+    }
+    for (auto& part : parts) {
+        const auto first = part.find_first_not_of(" \t\n");
+        part = first == std::string::npos ? std::string{} : part.substr(first, part.find_last_not_of(" \t\n") - first + 1);
+    }
+    std::erase(parts, "");
+    return parts;
+}
+
+/// Names and types of parameters: `a, b int`, `a: i32`, `int a`.
+struct Parameters {
+    std::vector<std::string> names;
+    std::string types;
+};
+
+Parameters read_parameters(std::string_view kind, std::string_view text) {
+    Parameters result;
+    const auto parts = split_list(text);
+    const bool named = std::any_of(parts.begin(), parts.end(), [](const std::string& part) { return part.find(' ') != std::string::npos; });
+    std::string type;
+    std::vector<std::string> types;
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+        if (kind == "go") {
+            const auto blank = part->find(' ');
+            const bool only_name = named && blank == std::string::npos;
+            if (!only_name) { type = named ? part->substr(blank + 1) : *part; }
+            if (named) { result.names.push_back(part->substr(0, blank)); }
+        } else if (kind == "rust") {
+            const auto colon = part->find(':');
+            type = colon == std::string::npos ? *part : part->substr(colon + 1);
+            auto name = colon == std::string::npos ? std::string("self") : part->substr(0, colon);
+            if (name.starts_with("mut ")) { name.erase(0, 4); }
+            result.names.push_back(name);
+        } else {
+            const auto blank = part->find_last_of(" \t");
+            type = blank == std::string::npos ? *part : part->substr(0, blank);
+            if (type.starts_with("final ")) { type.erase(0, 6); }
+            if (blank != std::string::npos) { result.names.push_back(part->substr(blank + 1)); }
+        }
+        types.push_back(dense(type));
+    }
+    for (auto each = types.rbegin(); each != types.rend(); ++each) { result.types += *each + ","; }
+    return result;
+}
+
+/// A function's head, as far as its callers and its body see it.
+struct Head {
+    Parameters parameters;
+    std::string result;
+};
+
+/// `text` is a head up to its body, `open` its parameters' bracket.
+Head read_head(std::string_view kind, std::string_view text, std::size_t open) {
+    Head head;
+    // `java.nio.file.Path` and `Path` are the same type where it is imported.
+    std::string unqualified(text);
+    if (kind == "java") {
+        const std::string before(unqualified.substr(0, open));
+        static const RE2 qualifier(R"(\b(?:[a-z_]\w*\.)+([A-Z]))");
+        std::string shorter = before;
+        RE2::GlobalReplace(&shorter, qualifier, R"(\1)");
+        RE2::GlobalReplace(&unqualified, qualifier, R"(\1)");
+        open = shorter.size();
+        text = unqualified;
+    }
+    const auto close = closing_bracket(text, open);
+    if (close == std::string_view::npos) { return head; }
+    head.parameters = read_parameters(kind, text.substr(open + 1, close - open - 1));
+    if (kind == "java") {
+        RE2::PartialMatch(re2::StringPiece(text.data(), open), R"(([\w.<>\[\],?]+)\s+\w+\s*$)", &head.result);
+        return head;
+    }
+    auto rest = std::string(text.substr(close + 1));
+    const auto first = rest.find_first_not_of(" \t\n");
+    rest = first == std::string::npos ? std::string{} : rest.substr(first);
+    const bool several = kind == "go" && !rest.empty() && rest.front() == '(';
+    head.result = several ? read_parameters(kind, std::string_view(rest).substr(1, closing_bracket(rest, 0) - 1)).types : dense(rest);
+    return head;
+}
+
+std::string trimmed_signature(std::string_view text) {
+    while (!text.empty() && (text.back() == ';' || text.back() == ' ' || text.back() == '\n')) { text.remove_suffix(1); }
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) { text.remove_prefix(1); }
+    return std::string(text);
+}
+
+std::string last_part(std::string_view name) {
+    const auto cut = name.find_last_of(".:");
+    return std::string(cut == std::string_view::npos ? name : name.substr(cut + 1));
+}
+
+std::string stem_of(std::string_view path) {
+    const auto slash = path.rfind('/');
+    const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+    return std::string(name.substr(0, name.find('.')));
+}
+
+std::string folder_path(std::string_view path) {
+    const auto slash = path.rfind('/');
+    return slash == std::string_view::npos ? std::string{} : std::string(path.substr(0, slash));
+}
+
+/// Go: a body that is gone may have been all that used an import.
+std::string without_unused_imports(const std::string& text) {
+    const auto code = read_code(text, bracket_rules()).code;
+    static const RE2 import_line(R"re((?m)^(\s*(?:import\s+)?)(?:([\w.]+)\s+)?"([^"\n]+)"[ \t]*(?://.*)?$)re");
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto end = std::min(text.find('\n', at), text.size());
+        const auto line = text.substr(at, end - at);
+        std::string lead;
+        std::string alias;
+        std::string path;
+        std::string written = line;
+        if (RE2::FullMatch(line, import_line, &lead, &alias, &path) && alias != "_" && alias != "." && path != "C") {
+            static const RE2 last(R"(([A-Za-z_]\w*)(?:/v\d+|\.v\d+)?$)");
+            auto name = alias;
+            if (name.empty()) { RE2::PartialMatch(path, last, &name); }
+            if (!name.empty() && !RE2::PartialMatch(code, R"(\b)" + name + R"(\.\w)")) { written = lead + "_ \"" + path + "\""; }
+        }
+        result += written + (end < text.size() ? "\n" : "");
+        at = end + 1;
+    }
+    return result;
+}
+
+class PlainWriter {
+public:
+    PlainWriter(const PlainKind& kind, const std::map<std::string, std::string>& contents, const std::vector<std::string>& existing, const std::string& marker)
+        : kind_(kind), contents_(contents), existing_(existing), marker_(marker) {}
+
+    void declare(const SkeletonInterface& interface) {
+        auto signature = trimmed_signature(interface.signature);
+        const auto problem = [&](const std::string& what) { result_.problems.push_back(interface.name + " (" + interface.file + "): " + what); };
+        auto plain = signature;
+        for (const char* empty : {"interface{}", "struct{}"}) {
+            for (auto at = plain.find(empty); at != std::string::npos; at = plain.find(empty)) { plain.replace(at, std::string_view(empty).size(), "any"); }
+        }
+        if (plain.find("//") != std::string::npos || plain.find("/*") != std::string::npos) { return problem("a signature has no comments"); }
+        std::string name;
+        const bool type = RE2::FullMatch(signature, kind_.type, &name);
+        const bool value = !type && RE2::FullMatch(signature, kind_.value, &name);
+        if (type || value) {
+            if (name != last_part(interface.name)) { return problem("the signature declares `" + name + "`"); }
+            if (is_named(interface.file, name)) { return; }
+            return type ? declare_type(interface.file, name, signature) : declare_value(interface.file, signature);
+        }
+        if (!RE2::FullMatch(plain, kind_.function, &name)) {
+            if (!RE2::FullMatch(plain, kind_.bare, &name)) { return problem("`" + signature + "` is not one function without a body, a type or a constant"); }
+            signature = kind_.prefix + signature;
+        }
+        if (name != last_part(interface.name)) { return problem("the signature declares `" + name + "`"); }
+        auto& text = content(interface.file);
+        auto owner = owner_of(interface.name, signature);
+        if (kind_.name == "rust" && owner.empty() && RE2::PartialMatch(signature, R"(\(\s*(?:&\s*(?:'\w+\s+)?)?(?:mut\s+)?self\b)")) {
+            owner = likely_owner(text, name);
+            if (owner.empty()) { return problem("`" + signature + "` is a method; name its type: `Type::" + name + "`"); }
+        }
+        switch (change(text, name, owner, signature)) {
+            case Known::as_wanted: return;
+            case Known::changed: break;
+            case Known::no: write_function(interface.file, text, name, owner, signature); break;
+        }
+        import_what_is_named(content(interface.file), signature);
+        if (kind_.name == "rust") { use_types_of_others(interface.file, signature); }
+    }
+
+    /// All that will be declared: a declaration may name a type that another file gets.
+    void know(const std::vector<SkeletonInterface>& interfaces) {
+        for (const auto& each : interfaces) {
+            std::string name;
+            const auto signature = trimmed_signature(each.signature);
+            if (RE2::FullMatch(signature, kind_.type, &name) || RE2::FullMatch(signature, kind_.value, &name)) { declared_types_.emplace(name, each.file); }
+        }
+    }
+
+    Skeletons take() {
+        for (auto& [path, text] : files_) {
+            if (kind_.name == "go") { text = without_unused_imports(text); }
+            const auto before = contents_.find(path);
+            if (result_.problems.empty() && (before == contents_.end() || before->second != text)) { result_.files.emplace_back(path, text); }
+        }
+        return std::move(result_);
+    }
+
+private:
+    enum class Known : unsigned char { no = 1, as_wanted, changed };
+
+    static std::string with_name(const char* pattern, const std::string& name) {
+        std::string text = pattern;
+        for (auto at = text.find('%'); at != std::string::npos; at = text.find('%', at + name.size())) { text.replace(at, 1, name); }
+        return text;
+    }
+
+    /// In Go also in another file of the package.
+    [[nodiscard]] bool is_named(const std::string& path, const std::string& name) const {
+        const RE2 pattern(with_name(kind_.named, name));
+        const auto written = files_.find(path);
+        const auto given = contents_.find(path);
+        if (written != files_.end() ? RE2::PartialMatch(written->second, pattern) : given != contents_.end() && RE2::PartialMatch(given->second, pattern)) { return true; }
+        return kind_.name == "go" && std::any_of(contents_.begin(), contents_.end(), [&](const auto& each) {
+            return each.first != path && folder_path(each.first) == folder_path(path) && each.first.ends_with(".go") && !each.first.ends_with("_test.go") &&
+                   RE2::PartialMatch(each.second, pattern);
+        });
+    }
+
+    void declare_type(const std::string& path, const std::string& name, std::string signature) {
+        const bool bare = signature.find('{') == std::string::npos;
+        if (kind_.name == "go" && bare && (signature.ends_with("struct") || signature.ends_with("interface"))) { signature += "{}"; }
+        if (kind_.name == "rust" && bare && !signature.ends_with(';')) {
+            signature += RE2::PartialMatch(signature, R"(\b(?:struct|union)\s+\w)") ? unused_parameters(signature) + ";" : " {}";
+        }
+        if (kind_.name == "java") {
+            if (bare) { signature += " {\n}"; }
+            if (stem_of(path) == name && !files_.contains(path) && !contents_.contains(path)) {
+                files_.emplace(path, package_line(path) + signature + "\n");
+            } else if (stem_of(path) != name || !RE2::PartialMatch(content(path), R"(\b(?:class|interface|enum|record)\s+)" + name + R"(\b)")) {
+                if (!RE2::PartialMatch(signature, R"(\bstatic\b)")) { signature = std::string(RE2::PartialMatch(signature, "^public") ? "public static " : "static ") + signature.substr(signature.starts_with("public ") ? 7 : 0); }
+                write(content(path), "    " + signature + "\n");
+            }
+        } else {
+            write(content(path), signature + "\n");
+        }
+        import_what_is_named(content(path), signature);
+    }
+
+    /// Rust: a type must use its parameters: `(std::marker::PhantomData<(K, V)>)`; empty: it has none.
+    static std::string unused_parameters(const std::string& signature) {
+        std::string generics;
+        if (!RE2::PartialMatch(signature, R"(\bstruct\s+\w+\s*<(.*)>\s*$)", &generics)) { return {}; }
+        std::string used;
+        for (const auto& each : split_list(generics)) {
+            auto name = each.substr(0, each.find_first_of(":="));
+            while (!name.empty() && name.back() == ' ') { name.pop_back(); }
+            if (name.starts_with("const ")) { continue; }
+            used += (name.starts_with('\'') ? "&" + name + " ()" : name) + ", ";
+        }
+        return used.empty() ? std::string{} : "(std::marker::PhantomData<(" + used + ")>)";
+    }
+
+    void declare_value(const std::string& path, const std::string& signature) {
+        auto& text = content(path);
+        const auto line = (kind_.name == "java" ? "    " : "") + signature + (kind_.name == "go" ? "\n" : ";\n");
+        if (kind_.name == "java") {
+            const auto open = text.find('{');
+            text.insert(open == std::string::npos ? text.size() : open + 1, "\n" + line.substr(0, line.size() - 1));
+        } else {
+            write(text, line);
+        }
+        import_what_is_named(text, signature);
+    }
+
+    /// The type that a method belongs to; empty: none.
+    [[nodiscard]] std::string owner_of(const std::string& name, const std::string& signature) const {
+        std::string owner;
+        if (kind_.name == "go") {
+            RE2::PartialMatch(signature, R"(^func\s+\(\s*(?:\w+\s+)?\*?\s*(\w+))", &owner);
+        } else if (kind_.name == "rust") {
+            const auto own = name.find_last_of(".:");
+            auto before = own == std::string::npos ? std::string{} : name.substr(0, name.find_last_not_of(".:", own) + 1);
+            if (const auto generics = before.find('<'); generics != std::string::npos) { before.erase(generics); }
+            owner = last_part(before);
+            // A module's name is no type's.
+            if (!owner.empty() && (owner.front() < 'A' || owner.front() > 'Z')) { owner.clear(); }
+        }
+        return owner;
+    }
+
+    /// Rust: the type that has a method of that name, else the only type of the file.
+    static std::string likely_owner(const std::string& text, const std::string& name) {
+        const auto code = read_code(text, bracket_rules()).code;
+        std::set<std::string> types;
+        std::string type;
+        re2::StringPiece rest(code);
+        static const RE2 declares(R"((?m)^\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union)\s+(\w+))");
+        while (RE2::FindAndConsume(&rest, declares, &type)) { types.insert(type); }
+        const RE2 method(R"(\bfn\s+)" + name + R"(\b)");
+        re2::StringPiece found;
+        for (std::size_t at = 0; method.Match(code, at, code.size(), RE2::UNANCHORED, &found, 1);) {
+            at = static_cast<std::size_t>(found.data() - code.data()) + found.size();
+            for (const auto& each : types) {
+                if (in_impl(code, at, each)) { return each; }
+            }
+        }
+        return types.size() == 1 ? *types.begin() : std::string{};
+    }
+
+    /// Rust: whether a place stands in an `impl` of the type.
+    static bool in_impl(const std::string& code, std::size_t place, const std::string& owner) {
+        static const RE2 begin(R"((?m)^\s*impl\b[^{;]*\{)");
+        re2::StringPiece rest(code);
+        re2::StringPiece found;
+        std::size_t at = 0;
+        while (at < code.size() && begin.Match(code, at, code.size(), RE2::UNANCHORED, &found, 1)) {
+            const auto open = static_cast<std::size_t>(found.data() - code.data()) + found.size() - 1;
+            const auto close = closing_bracket(code, open);
+            if (close == std::string::npos) { return false; }
+            if (place > open && place < close) {
+                std::string of;
+                RE2::PartialMatch(found, R"((?:\bfor\s+)(\w+)[^{]*\{)", &of) || RE2::PartialMatch(found, R"(^\s*impl\s*(?:<[^{]*?>)?\s*(\w+)[^{]*\{)", &of);
+                return of == owner;
+            }
+            at = close;
+        }
+        return owner.empty();
+    }
+
+    /// Looks for the function; one whose callers would see another signature gets the wanted one.
+    Known change(std::string& text, const std::string& name, const std::string& owner, const std::string& signature) const {
+        const auto code = read_code(text, bracket_rules()).code;
+        const RE2 head(with_name(kind_.head, name));
+        const auto open_of = [&](const std::string& whole) {
+            RE2 own(with_name(kind_.head, name));
+            re2::StringPiece found;
+            return own.Match(whole, 0, whole.size(), RE2::UNANCHORED, &found, 1) ? static_cast<std::size_t>(found.data() - whole.data()) + found.size() - 1 : std::string::npos;
+        };
+        const auto wanted_open = open_of(signature);
+        if (wanted_open == std::string::npos) { return Known::no; }
+        const auto wanted = read_head(kind_.name, signature, wanted_open);
+        re2::StringPiece parts[2];
+        for (std::size_t at = 0; at < code.size() && head.Match(code, at, code.size(), RE2::UNANCHORED, parts, 2);) {
+            const auto begin = static_cast<std::size_t>(parts[0].data() - code.data());
+            const auto parameters = begin + parts[0].size() - 1;
+            at = parameters;
+            if (kind_.name == "java" && RE2::PartialMatch(parts[0], R"(\b(?:new|return|throw|else)\s)")) { continue; }
+            if (kind_.name == "go") {
+                std::string type;
+                if (parts[1].data() != nullptr) { RE2::PartialMatch(parts[1], R"(\(\s*(?:\w+\s+)?\*?\s*(\w+))", &type); }
+                if (type != owner) { continue; }
+            }
+            if (kind_.name == "rust" && !in_impl(code, begin, owner)) { continue; }
+            const auto close = closing_bracket(code, parameters);
+            if (close == std::string::npos) { return Known::no; }
+            auto open = code.find('{', close);
+            while (open != std::string::npos && RE2::PartialMatch(re2::StringPiece(code.data() + close, open - close), R"(\b(?:interface|struct)\s*$)")) { open = code.find('{', closing_bracket(code, open)); }
+            if (const auto end = code.find(';', close); open == std::string::npos || end < open) { return Known::as_wanted; }     // Declared only.
+            const auto end = closing_bracket(code, open);
+            if (end == std::string::npos) { return Known::as_wanted; }
+            const auto have = read_head(kind_.name, std::string_view(code).substr(begin, open - begin), parameters - begin);
+            if (have.parameters.types == wanted.parameters.types && have.result == wanted.result) { return Known::as_wanted; }
+            if (kind_.name == "java" && have.parameters.types != wanted.parameters.types) { continue; }     // Another of its name.
+            replace(text, code, begin, open, end, have, wanted, name, signature);
+            return Known::changed;
+        }
+        return Known::no;
+    }
+
+    /// The body stays where it can: the same result, and no name in it that is gone.
+    void replace(std::string& text, const std::string& code, std::size_t begin, std::size_t open, std::size_t end, const Head& have, const Head& wanted,
+                 const std::string& name, std::string signature) const {
+        auto first = begin;
+        while (first < open && (text[first] == ' ' || text[first] == '\t' || text[first] == '\n')) { ++first; }
+        static const RE2 visibility(R"(^(pub(?:\([a-z ]+\))?\s+))");
+        std::string pub;
+        if (RE2::PartialMatch(text.substr(first, open - first), visibility, &pub) && !RE2::PartialMatch(signature, visibility)) { signature = pub + signature; }
+        static const RE2 stub(R"((?s)\s*(?:panic\(.*\)|(?:todo|unimplemented|panic)!\(.*\);?|throw\b[^;]*;|return(?:\s+(?:nil|null|0|""|true|false|-1))?\s*;?|)\s*)");
+        const bool keeps = have.result == wanted.result && !RE2::FullMatch(re2::StringPiece(code.data() + open + 1, end - open - 1), stub) &&
+                           std::all_of(have.parameters.names.begin(), have.parameters.names.end(), [&](const std::string& each) {
+                               return std::find(wanted.parameters.names.begin(), wanted.parameters.names.end(), each) != wanted.parameters.names.end();
+                           });
+        if (keeps) {
+            text.replace(first, open - first, signature + " ");
+            return;
+        }
+        auto line = first;
+        while (line > 0 && text[line - 1] != '\n') { --line; }
+        text.replace(first, end + 1 - first, function_text(signature, name, text.substr(line, first - line)));
+    }
+
+    /// Without indent on its first line and without line end.
+    [[nodiscard]] std::string function_text(const std::string& signature, const std::string& name, const std::string& indent) const {
+        if (kind_.name == "go") { return signature + " {\n\tpanic(\"" + marker_ + " " + name + "\")\n}"; }
+        if (kind_.name == "rust") { return signature + " {\n" + indent + "    todo!(\"" + marker_ + " " + name + "\")\n" + indent + "}"; }
+        return signature + " {\n" + indent + "    throw new UnsupportedOperationException(\"" + marker_ + " " + name + "\");\n" + indent + "}";
+    }
+
+    void write_function(const std::string& path, std::string& text, const std::string& name, const std::string& owner, const std::string& signature) {
+        if (kind_.name == "java") { return write(text, "    " + function_text(signature, name, "    ") + "\n"); }
+        if (kind_.name == "go" && !owner.empty() && !is_named(path, owner)) { declare_receiver(path, owner, signature); }
+        if (kind_.name != "rust" || owner.empty()) { return write(text, function_text(signature, name, "") + "\n"); }
+        std::string generics;
+        RE2::PartialMatch(text, R"(\b(?:struct|enum|union)\s+)" + owner + R"(\s*(<[^{};(]*>))", &generics);
+        std::string used;
+        for (const auto& each : split_list(generics.size() < 2 ? std::string_view{} : std::string_view(generics).substr(1, generics.size() - 2))) {
+            auto plain = each.substr(0, each.find_first_of(":="));
+            if (plain.starts_with("const ")) { plain.erase(0, 6); }
+            while (!plain.empty() && plain.back() == ' ') { plain.pop_back(); }
+            used += (used.empty() ? "" : ", ") + plain;
+        }
+        const auto block = "impl" + generics + " " + owner + (used.empty() ? "" : "<" + used + ">") + " {\n";
+        const auto mark = text.rfind(block);
+        const auto lines = "    " + function_text(signature, name, "    ") + "\n";
+        if (!is_ours(path, block) || mark == std::string::npos) {
+            ours_.insert(path + block);
+            return write(text, block + lines + "}\n");
+        }
+        const auto end = closing_bracket(text, mark + block.size() - 2);
+        text.insert(end, "\n" + lines);
+    }
+    /// Go: the type of a method that nothing declares: `type Cache[K any, V any] struct{}` for `(c *Cache[K, V])`.
+    void declare_receiver(const std::string& path, const std::string& owner, const std::string& signature) {
+        std::string list;
+        RE2::PartialMatch(signature, R"(^func\s+\([^)\[]*\[([^\]]*)\])", &list);
+        std::string parameters;
+        for (const auto& each : split_list(list)) { parameters += (parameters.empty() ? "" : ", ") + each + " any"; }
+        declare_type(path, owner, "type " + owner + (parameters.empty() ? "" : "[" + parameters + "]") + " struct{}");
+    }
+
+    /// Whether this writer began the block: further methods join it.
+    [[nodiscard]] bool is_ours(const std::string& path, const std::string& block) const { return ours_.contains(path + block); }
+
+    /// Packages of the standard library that a declaration names and its file does not import.
+    void import_what_is_named(std::string& text, const std::string& signature) const {
+        if (kind_.name == "go") {
+            static const RE2 qualified(R"(\b([a-z]\w*)\.[A-Z])");
+            re2::StringPiece rest(signature);
+            std::set<std::string> words;
+            for (std::string word; RE2::FindAndConsume(&rest, qualified, &word);) { words.insert(word); }
+            for (const auto& word : words) { import_go(text, word); }
+        } else if (kind_.name == "java") {
+            std::string lines;
+            for (const auto& [package, words] : java_packages) {
+                for (auto rest = words; !rest.empty();) {
+                    const auto end = std::min(rest.find(' '), rest.size());
+                    const std::string word(rest.substr(0, end));
+                    rest.remove_prefix(std::min(rest.size(), end + 1));
+                    if (!RE2::PartialMatch(signature, R"((?:^|[^\w.]))" + word + R"(\b)") || RE2::PartialMatch(text, R"((?m)^import\s+[\w.]+\.)" + word + R"(\s*;)") ||
+                        text.find("import " + std::string(package) + ".*;") != std::string::npos) { continue; }
+                    lines += "import " + std::string(package) + "." + word + ";\n";
+                }
+            }
+            if (lines.empty()) { return; }
+            std::string package;
+            const auto place = RE2::PartialMatch(text, R"((?m)^(package\s+[^;]+;[^\n]*\n))", &package) ? text.find(package) + package.size() : 0;
+            text.insert(place, (place > 0 ? "\n" : "") + lines + (place > 0 || text.starts_with("import") ? "" : "\n"));
+        }
+    }
+
+    /// Rust: `use crate::account::NotEnough;` where another file of the crate declares what a signature names.
+    void use_types_of_others(const std::string& path, const std::string& signature) {
+        for (const auto& [name, file] : declared_types_) {
+            auto& text = content(path);
+            const bool named = RE2::PartialMatch(signature, R"((?:^|[^\w:]))" + name + R"(\b)");
+            if (!named || file == path || crate_of(file) != crate_of(path) || RE2::PartialMatch(text, R"((?m)^\s*(?:pub\s+)?use\b[^;]*\b)" + name + R"(\b)") || is_named(path, name)) { continue; }
+            static const RE2 head(R"((?:(?:[ \t]*(?://[^\n]*|#!\[[^\n]*))?\n)*)");
+            re2::StringPiece rest(text);
+            const bool says = text.starts_with("//!") || text.starts_with("#![");
+            if (says) { RE2::Consume(&rest, head); }
+            text.insert(static_cast<std::size_t>(rest.data() - text.data()), "use crate" + module_path(file) + "::" + name + ";\n");
+        }
+    }
+    /// The folder of a crate's sources: `crates/a/src`.
+    static std::string crate_of(const std::string& path) {
+        const auto sources = path.starts_with("src/") ? 0 : path.rfind("/src/");
+        return sources == std::string::npos ? std::string() : path.substr(0, sources + (path.starts_with("src/") ? 3 : 4));
+    }
+    /// `src/bank/account.rs` is `::bank::account`; a crate's own root is empty.
+    static std::string module_path(const std::string& path) {
+        auto inside = path.substr(std::min(path.size(), crate_of(path).size() + 1));
+        inside = inside.substr(0, inside.rfind('.'));
+        if (inside == "lib" || inside == "main") { return {}; }
+        if (inside.ends_with("/mod")) { inside.resize(inside.size() - 4); }
+        for (auto at = inside.find('/'); at != std::string::npos; at = inside.find('/', at)) { inside.replace(at, 1, "::"); }
+        return "::" + inside;
+    }
+
+    void import_go(std::string& text, const std::string& word) const {
+        const std::string imported = R"re((?m)^\s*(?:import\s+)?(?:)re" + word + R"re(\s+"[^"\n]+"|"(?:[^"\n]*/)?)re" + word + R"re((?:/v\d+)?")\s*$)re";
+        if (RE2::PartialMatch(text, imported)) { return; }
+        const auto path = go_path(word);
+        std::string package;
+        if (path.empty() || !RE2::PartialMatch(text, R"((?m)^(package\s+\w+[^\n]*\n))", &package)) { return; }
+        text.insert(text.find(package) + package.size(), "\nimport \"" + path + "\"\n");
+    }
+
+    /// Of a package of the module that has this folder's name, else of the standard library; empty: of neither.
+    [[nodiscard]] std::string go_path(const std::string& word) const {
+        std::string module;
+        const auto go_mod = contents_.find("go.mod");
+        if (go_mod != contents_.end()) { RE2::PartialMatch(go_mod->second, R"((?m)^module\s+(\S+))", &module); }
+        for (const auto& file : existing_) {
+            const auto folder = folder_path(file);
+            if (!module.empty() && file.ends_with(".go") && !file.ends_with("_test.go") && (folder == word || folder.ends_with("/" + word))) { return module + "/" + folder; }
+        }
+        for (const auto& [name, path] : go_packages) {
+            if (name == word) { return std::string(path); }
+        }
+        return {};
+    }
+
+    void write(std::string& text, const std::string& declaration) const {
+        if (kind_.name != "java") {
+            if (!text.empty() && !text.ends_with('\n')) { text += '\n'; }
+            text += (text.empty() ? "" : "\n") + declaration;
+            return;
+        }
+        const auto end = text.rfind('}');
+        text.insert(end == std::string::npos ? text.size() : end, (text.ends_with("{\n}\n") ? "" : "\n") + declaration);
+    }
+
+    static std::string package_line(const std::string& path) {
+        auto package = folder_path(path);
+        const auto java = package.rfind("java/");
+        package = java == std::string::npos ? std::string{} : package.substr(java + 5);
+        std::replace(package.begin(), package.end(), '/', '.');
+        return package.empty() ? "" : "package " + package + ";\n\n";
+    }
+
+    std::string& content(const std::string& path) {
+        if (const auto known = files_.find(path); known != files_.end()) { return known->second; }
+        if (const auto before = contents_.find(path); before != contents_.end()) { return files_.emplace(path, before->second).first->second; }
+        std::string head;
+        if (kind_.name == "go") { head = "package " + go_package(path) + "\n"; }
+        if (kind_.name == "java") { head = package_line(path) + "public class " + stem_of(path) + " {\n}\n"; }
+        if (kind_.name == "rust") { make_known(path); }
+        return files_.emplace(path, std::move(head)).first->second;
+    }
+
+    [[nodiscard]] std::string go_package(const std::string& path) const {
+        const auto folder = folder_path(path);
+        for (const auto& [other, text] : contents_) {
+            std::string package;
+            if (folder_path(other) == folder && other.ends_with(".go") && !other.ends_with("_test.go") && RE2::PartialMatch(text, R"((?m)^package\s+(\w+))", &package)) { return package; }
+        }
+        auto name = folder.substr(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/') + 1);
+        if (name.empty()) {
+            // The top: the module's last part, as the tests beside it will have it.
+            const auto module = contents_.find("go.mod");
+            if (module != contents_.end()) { RE2::PartialMatch(module->second, R"((?m)^module\s+(?:\S*/)?([A-Za-z]\w*)\s*$)", &name); }
+        }
+        std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_'; });
+        return name.empty() ? "main" : name;
+    }
+
+    /// A module is part of a crate only where its parent says so.
+    void make_known(const std::string& path) {
+        const auto folder = folder_path(path);
+        const auto module = stem_of(path);
+        if (module == "lib" || module == "main" || module == "mod") { return; }
+        for (const auto* parent : {"lib.rs", "main.rs", "mod.rs"}) {
+            const auto file = folder.empty() ? std::string(parent) : folder + "/" + parent;
+            if (!files_.contains(file) && !contents_.contains(file)) { continue; }
+            auto& text = content(file);
+            if (!RE2::PartialMatch(text, R"((?m)^\s*(?:pub(?:\([a-z ]+\))?\s+)?mod\s+)" + module + R"(\b)")) {
+                static const RE2 head(R"((?:(?:[ \t]*(?://[^\n]*|#!\[[^\n]*))?\n)*)");
+                re2::StringPiece rest(text);
+                RE2::Consume(&rest, head);      // What the file says of itself stays at its head.
+                const bool says = text.starts_with("//!") || text.starts_with("#![");
+                text.insert(says ? static_cast<std::size_t>(rest.data() - text.data()) : 0, "pub mod " + module + ";\n");
+            }
+            return;
+        }
+    }
+
+    const PlainKind& kind_;
+    const std::map<std::string, std::string>& contents_;
+    const std::vector<std::string>& existing_;
+    const std::string& marker_;
+    std::map<std::string, std::string> files_;
+    std::set<std::string> ours_;
+    std::map<std::string, std::string> declared_types_;        ///< Name → file.
+    Skeletons result_;
+};
+
+const PlainKind* find_plain(std::string_view kind) {
+    const auto found = std::find_if(std::begin(plain_kinds), std::end(plain_kinds), [&](const PlainKind& each) { return each.name == kind; });
+    return found == std::end(plain_kinds) ? nullptr : found;
+}
+
+}  // namespace
+
+std::string without_what_is_unused(std::string_view kind, const std::string& text) { return kind == "go" ? without_unused_imports(text) : text; }
+
+bool is_plain_skeleton(std::string_view kind) { return find_plain(kind) != nullptr; }
+
+Skeletons write_plain_skeletons(std::string_view kind, const std::vector<SkeletonInterface>& interfaces, const std::map<std::string, std::string>& contents,
+                                const std::vector<std::string>& existing, const std::string& marker) {
+    const auto* found = find_plain(kind);
+    if (found == nullptr) { return {{}, {"there is no kind of skeletons `" + std::string(kind) + "`"}}; }
+    PlainWriter writer(*found, contents, existing, marker);
+    writer.know(interfaces);
+    for (const auto& interface : interfaces) { writer.declare(interface); }
+    return writer.take();
+}
+
+}  // namespace agentforge::kernel

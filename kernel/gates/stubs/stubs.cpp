@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/stubs/stubs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <re2/re2.h>
+
+#include "gates/language/language.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+std::string filled_mark(const StubRules& stubs, const std::string& marker, const std::string& name) {
+    auto mark = stubs.marked;
+    for (const auto& [key, value] : {std::pair<std::string, std::string>{"{marker}", marker}, {"{name}", name}}) {
+        for (auto at = mark.find(key); at != std::string::npos; at = mark.find(key, at + value.size())) { mark.replace(at, key.size(), value); }
+    }
+    return mark;
+}
+
+/// Each line as a comment, at its own indent.
+std::string commented(std::string_view body, const std::string& comment) {
+    std::string result;
+    for (std::size_t at = 0; at < body.size();) {
+        const auto end = std::min(body.find('\n', at), body.size());
+        const auto line = body.substr(at, end - at);
+        const auto text = line.find_first_not_of(" \t\r");
+        if (text != std::string_view::npos) { result += std::string(line.substr(0, text)) + comment + " " + std::string(line.substr(text)) + "\n"; }
+        at = end + 1;
+    }
+    return result;
+}
+
+/// The innermost ones around these lines, by their begin.
+std::vector<CodeFunction> functions_around(const std::vector<CodeFunction>& functions, const std::set<std::uint64_t>& lines) {
+    std::map<std::size_t, const CodeFunction*> chosen;
+    for (const auto line : lines) {
+        const CodeFunction* innermost = nullptr;
+        for (const auto& each : functions) {
+            if (each.first_line <= line && line <= each.last_line) { innermost = &each; }       // They are in order, an inner one behind the one around it.
+        }
+        if (innermost != nullptr) { chosen[innermost->begin] = innermost; }
+    }
+    std::vector<CodeFunction> result;
+    for (const auto& [begin, function] : chosen) { result.push_back(*function); }
+    return result;
+}
+
+/// The text with these of its functions marked, those left out that cannot end a test.
+std::string marked(std::string_view text, const CodeText& read, const std::vector<CodeFunction>& functions, const StubRules& stubs, const std::string& marker) {
+    std::string result(text);
+    const RE2 unless(stubs.unless, RE2::Quiet);
+    bool any = false;
+    for (auto each = functions.rbegin(); each != functions.rend(); ++each) {
+        const re2::StringPiece before(read.code.data() + each->begin, each->open - each->begin);
+        if (!stubs.unless.empty() && RE2::PartialMatch(before, unless)) { continue; }
+        result.insert(each->open + 1, filled_mark(stubs, marker, each->name));
+        any = true;
+    }
+    return any ? stubs.head + result : result;
+}
+
+}  // namespace
+
+std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines, const std::string& marker) {
+    if (stubs.marked.empty()) { return std::string(text); }
+    const auto read = read_code(text, code);
+    return marked(text, read, functions_around(functions_of(read, code), lines), stubs, marker);
+}
+
+std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker, const std::set<std::string>& named) {
+    const RE2 body("(?s)\\s*(?:" + stubs.body + ")\\s*", RE2::Quiet);
+    if (stubs.body.empty() || !body.ok()) { return std::string(text); }
+    const auto read = read_code(text, code);
+    auto functions = functions_of(read, code);
+    std::erase_if(functions, [&](const CodeFunction& function) {
+        const re2::StringPiece inside(read.code.data() + function.open + 1, function.close - function.open - 1);
+        const bool ends_there = text.substr(function.open, function.close - function.open).find(marker) != std::string_view::npos;
+        return !RE2::FullMatch(inside, body) && (!named.contains(function.name) || ends_there);
+    });
+    return marked(text, read, functions, stubs, marker);
+}
+
+std::string stub_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines, const std::string& marker) {
+    std::string result(text);
+    if (stubs.marked.empty() || code.line_comments.empty()) { return result; }
+    const auto chosen = functions_around(functions_of(read_code(text, code), code), lines);
+    bool any = false;
+    std::size_t changed_from = result.size();
+    for (auto each = chosen.rbegin(); each != chosen.rend(); ++each) {
+        const auto& function = *each;
+        const auto body = text.substr(function.open + 1, function.close - function.open - 1);
+        if (function.close >= changed_from || body.find(marker) != std::string_view::npos) { continue; }
+        const auto line_begin = text.rfind('\n', function.begin) + 1;
+        const auto indent = text.substr(line_begin, text.find_first_not_of(" \t", line_begin) - line_begin);
+        result.replace(function.open + 1, body.size(),
+                       filled_mark(stubs, marker, function.name) + "\n" + commented(body, code.line_comments.front()) + std::string(indent));
+        changed_from = function.begin;
+        any = true;
+    }
+    return any && !result.starts_with(stubs.head) ? stubs.head + result : result;
+}
+
+}  // namespace agentforge::kernel

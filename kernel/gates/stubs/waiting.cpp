@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests that do not load before what they test exists: nobody declared it, or a language has no way to. They wait for GREEN, where the bodies of what
+// was written are taken out again to see them fail.
+#include <algorithm>
+
+#include <re2/re2.h>
+
+#include "base/json_fields.hpp"
+#include "gates/engine/measure.hpp"
+#include "gates/stubs/stubs.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+/// The name that a message misses, as far as it says one: what stands behind `named`, `undefined:` or javac's `symbol:`, else the first in quotes.
+std::string missing_name(std::string_view message) {
+    static const RE2 said(R"((?:\bnamed |\bname |undefined: |undefined reference to |symbol:\s+\w+\s+)(?:‘|'|"|`)?([\w.:$]+))");
+    static const RE2 called(R"(([\w$]+)\)? is not a (?:function|constructor)$)");
+    static const RE2 quoted(R"((?:‘|'|"|`)(?:(?:class|struct|const) )*([\w.:$/-]+))");
+    const re2::StringPiece text(message.data(), message.size());
+    std::string name;
+    if (!RE2::PartialMatch(text, said, &name) && !RE2::PartialMatch(text, called, &name)) { RE2::PartialMatch(text, quoted, &name); }
+    while (!name.empty() && (name.back() == ':' || name.back() == '.')) { name.pop_back(); }
+    return name.substr(name.find_last_of(".:/") + 1);
+}
+
+/// The parts of a specification that name code. Its prose may have any word, and counts only where no interface names any.
+struct Specified {
+    std::string names;                      ///< Of interfaces and components, with their signatures.
+    std::string files;                      ///< Of these, and those to be created or changed.
+};
+
+Specified what_is_to_be_written(const json::object& specification) {
+    Specified specified;
+    for (const char* part : {"interfaces", "components"}) {
+        const auto* found = specification.if_contains(part);
+        if (found == nullptr || !found->is_array()) { continue; }
+        for (const auto& each : found->get_array()) {
+            if (!each.is_object()) { continue; }
+            for (const auto& field : each.get_object()) {
+                const bool is_file = field.key() == "file" || field.key() == "path";
+                (is_file ? specified.files : specified.names) += json::serialize(field.value()) + "\n";
+            }
+        }
+    }
+    for (const char* part : {"files_to_create", "files_to_modify"}) {
+        if (const auto* found = specification.if_contains(part)) { specified.files += json::serialize(*found) + "\n"; }
+    }
+    const auto* prose = specification.if_contains("requirements");
+    if (list_of(specification, "interfaces").empty() && prose != nullptr) { specified.names += json::serialize(*prose) + "\n"; }
+    return specified;
+}
+
+/// A name that the specification does not mention is the test's own mistake, such as a missing helper or import. A file name counts only where a module is
+/// missing: a test that forgot to import the package `errors` does not mean the file `errors.go`.
+bool is_specified(std::string_view message, const std::string& name, const Specified& specified) {
+    static const RE2 of_identifier(R"((?i)undefined|undeclared|not declared|cannot find (?:symbol|value|function|type|macro)|not found in this scope)");
+    const auto stands_in = [&](const std::string& text) { return RE2::PartialMatch(text, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)"); };
+    const bool is_identifier = RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), of_identifier);
+    return name.empty() || stands_in(specified.names) || (!is_identifier && stands_in(specified.files));
+}
+
+/// Each line of what a compiler said misses a name that the specification has.
+bool only_misses_what_is_specified(std::string_view message, const RE2& undeclared, const Specified& specified) {
+    while (!message.empty()) {
+        const auto end = std::min(message.find('\n'), message.size());
+        const auto line = message.substr(0, end);
+        const bool says_something = line.find_first_not_of(" \t\r") != std::string_view::npos;
+        if (says_something && (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) || !is_specified(line, missing_name(line), specified))) { return false; }
+        message.remove_prefix(std::min(message.size(), end + 1));
+    }
+    return true;
+}
+
+bool is_broken_file(const TestOutcome& test) { return test.id == test.file && test.status == TestStatus::error; }
+
+/// A file that came to a function without its body while it was loaded fails with all of its tests.
+void fail_at_loading(TestRun& run, const TestRun& whole, const std::string& marker) {
+    std::set<std::string> files;
+    for (const auto& test : run.tests) {
+        if (is_broken_file(test) && test.message.find(marker) != std::string::npos) { files.insert(test.file); }
+    }
+    std::erase_if(run.tests, [&](const TestOutcome& test) { return files.contains(test.file); });
+    for (auto test : whole.tests) {
+        if (!files.contains(test.file)) { continue; }
+        test.status = TestStatus::failed_skeleton;
+        test.message = "its file does not load without the bodies of the change";
+        run.tests.push_back(std::move(test));
+    }
+}
+
+}  // namespace
+
+bool misses_what_is_specified(const Language& language, const json::object& specification, std::string_view message) {
+    const RE2 undeclared(language.undeclared, RE2::Quiet);
+    if (language.undeclared.empty() || message.empty()) { return false; }
+    return only_misses_what_is_specified(message, undeclared, what_is_to_be_written(specification));
+}
+
+std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run) {
+    std::set<std::string> files;
+    if (!run.believed) { return files; }
+    for (const auto& test : run.tests) {
+        if (!is_broken_file(test)) { continue; }
+        if (!misses_what_is_specified(language, specification, test.message)) { return {}; }
+        files.insert(test.file);
+    }
+    return files;
+}
+
+Result<Measure::ChangedSources> Measure::changed_sources(const Language& language, const std::string& red_tree, const std::string& tree) {
+    ChangedSources sources;
+    AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
+    for (const auto& change : changes) {
+        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) { continue; }
+        AF_TRY(auto now, checkout_->file(tree, change.path));
+        AF_TRY(const auto before, checkout_->file(red_tree, change.old_path.empty() ? change.path : change.old_path));
+        if (!now) { continue; }
+        sources.lines[change.path] = changed_line_numbers(*now, before.value_or(""));
+        sources.contents[change.path] = std::move(*now);
+    }
+    return sources;
+}
+
+Result<std::map<std::string, std::string>> Measure::marked_changes(const Language& language, const ChangedSources& sources, bool idle, const Stop& stop) {
+    if (language.commands.contains("stubs")) {
+        json::object input{{"contents", json::value_from(sources.contents)}, {"lines", json::value_from(sources.lines)}, {"idle", idle}};
+        return marked_by_command(language, std::move(input), stop);
+    }
+    std::map<std::string, std::string> marked;
+    for (const auto& [path, content] : sources.contents) {
+        auto text = mark_functions_at(content, language.code, language.stubs, sources.lines.at(path), language.skeleton_marker);
+        if (text != content) { marked.emplace(path, std::move(text)); }
+    }
+    return marked;
+}
+
+Result<void> Measure::run_in_another_form(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence, const Stop& stop) {
+    AF_TRY(const auto* found, language(call.tree));
+    if (!found->commands.contains("stubs")) { return {}; }
+    AF_TRY(const auto sources, changed_sources(*found, call.baseline->red_tree, call.tree));
+    AF_TRY(auto marked, marked_changes(*found, sources, true, stop));
+    if (marked.empty()) { return {}; }
+    TestSelection selection{.files = green.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "another-form"};
+    selection.instead = std::move(marked);
+    AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
+    for (const auto& test : run.tests) {
+        const bool is_new = std::find(evidence.fresh.begin(), evidence.fresh.end(), test.id) != evidence.fresh.end();
+        if (run.believed && is_new && test.status == TestStatus::failed_assertion) { evidence.form_tests.push_back(test.id); }
+    }
+    return {};
+}
+
+Result<TestRun> Measure::run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence, const Stop& stop) {
+    TestRun nothing;
+    nothing.believed = true;
+    const auto& files = evidence.red_files;
+    const bool loads = evidence.run.believed && std::none_of(evidence.run.tests.begin(), evidence.run.tests.end(), [&](const TestOutcome& test) {
+        return is_broken_file(test) && std::find(files.begin(), files.end(), test.file) != files.end();
+    });
+    if (!loads) { return nothing; }
+    AF_TRY(const auto sources, changed_sources(language, red_tree, tree));
+    AF_TRY(auto marked, marked_changes(language, sources, false, stop));
+    const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies"};
+    commands_->stand_in(std::move(marked));
+    auto run = commands_->run_tests(language, tree, selection, stop);
+    commands_->stand_in({});
+    if (!run.ok()) { return run; }
+    fail_at_loading(*run, evidence.run, language.skeleton_marker);
+    AF_CHECK(alter_outside_functions(language, red_tree, tree, evidence, *run, stop));
+    return run;
+}
+
+Result<void> Measure::alter_outside_functions(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence, TestRun& run,
+                                              const Stop& stop) {
+    constexpr std::size_t most = 10;
+    const auto new_tests = red_ids(evidence.declared, run.tests, evidence.base_tests).fresh;
+    std::map<std::string, TestOutcome*> open;
+    for (auto& test : run.tests) {
+        if (test.status == TestStatus::passed && std::find(new_tests.begin(), new_tests.end(), test.id) != new_tests.end()) { open[test.id] = &test; }
+    }
+    if (open.empty()) { return {}; }
+    AF_TRY(auto possible, mutants(language, red_tree, tree, false, {}));
+    for (auto& of_file : possible) {
+        if (of_file.empty()) { continue; }
+        AF_TRY(const auto text, checkout_->file(tree, of_file.front().file));
+        const auto functions = function_lines(text.value_or(""), language.code);
+        std::erase_if(of_file, [&](const Mutant& mutant) {
+            return std::any_of(functions.begin(), functions.end(),
+                               [&](const FunctionLines& each) { return !each.expression && each.first <= mutant.line && mutant.line <= each.last; });
+        });
+    }
+    MeaningRequest request{red_tree, evidence.red_files, {}, evidence.run.duration};
+    request.mutants_until = std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
+    TestQualityEvidence nothing;
+    for (const auto& mutant : choose_mutants(std::move(possible), most)) {
+        if (open.empty()) { break; }
+        AF_TRY(const auto altered, run_mutant(language, tree, request.files, mutant, request, nothing, stop));
+        if (!altered) { continue; }
+        for (const auto& test : altered->tests) {
+            const auto found = open.find(test.id);
+            if (found == open.end() || test.status != TestStatus::failed_assertion) { continue; }
+            *found->second = test;
+            open.erase(found);
+        }
+    }
+    return {};
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/test_quality/mutants.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <optional>
+
+#include <re2/re2.h>
+
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+std::string without_margins(std::string_view line) {
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front())) != 0) { line.remove_prefix(1); }
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) { line.remove_suffix(1); }
+    return std::string(line);
+}
+
+/// Rules with this name apply only when all results of a function are altered at once.
+constexpr std::string_view another_value = "another value";
+
+struct Line {
+    std::string_view text;                  ///< As written.
+    std::string_view code;                  ///< The same bytes, texts and comments blank.
+};
+
+struct Alteration { std::string rule; std::string text; std::string told = {}; };
+
+/// What `replace` becomes, its groups taken from the line as it is written.
+std::string filled(const std::string& replace, const Line& line, const std::vector<re2::StringPiece>& groups) {
+    std::string result;
+    for (std::size_t at = 0; at < replace.size(); ++at) {
+        const bool group = replace[at] == '\\' && at + 1 < replace.size() && std::isdigit(static_cast<unsigned char>(replace[at + 1])) != 0;
+        if (!group) {
+            result += replace[at];
+            continue;
+        }
+        const auto index = static_cast<std::size_t>(replace[++at] - '0');
+        if (index >= groups.size() || groups[index].data() == nullptr) { continue; }
+        result += line.text.substr(static_cast<std::size_t>(groups[index].data() - line.code.data()), groups[index].size());
+    }
+    return result;
+}
+
+void by_rule(const MutationRule& rule, const Line& line, std::vector<Alteration>& found) {
+    const RE2 pattern(rule.match, RE2::Quiet);
+    if (!pattern.ok()) { return; }
+    std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.NumberOfCapturingGroups()) + 1);
+    const re2::StringPiece code(line.code.data(), line.code.size());
+    constexpr std::size_t most_in_a_line = 2;
+    std::size_t from = 0;
+    for (std::size_t count = 0; count < most_in_a_line && from <= line.code.size(); ++count) {
+        if (!pattern.Match(code, from, line.code.size(), RE2::UNANCHORED, groups.data(), static_cast<int>(groups.size()))) { return; }
+        const auto begin = static_cast<std::size_t>(groups[0].data() - line.code.data());
+        const auto end = begin + groups[0].size();
+        const auto replacement = filled(rule.replace, line, groups);
+        auto text = std::string(line.text.substr(0, begin)) + replacement + std::string(line.text.substr(end));
+        const auto altered = std::string(line.code.substr(0, begin)) + replacement + std::string(line.code.substr(end));
+        // A part that goes on in the next line cannot stand among other words.
+        const bool whole = std::all_of(groups.begin() + 1, groups.end(), [](const re2::StringPiece& group) { return group.size() < 2 || bracket_balance({group.data(), group.size()}) == 0; });
+        if (text != line.text && whole && bracket_balance(altered) == bracket_balance(line.code)) { found.push_back({rule.name, std::move(text), rule.told}); }
+        from = end > begin ? end : end + 1;
+    }
+}
+
+/// Another value for a literal of this line. A line that begins with a text is documentation or a directive of its own.
+std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t begin, const Line& line) {
+    if (literal.begin < begin || literal.end > begin + line.text.size()) { return std::nullopt; }      // Over several lines.
+    const auto at = literal.begin - begin;
+    const auto before = line.text.substr(0, at);
+    const auto after = line.text.substr(literal.end - begin);
+    const auto written = line.text.substr(at, literal.end - literal.begin);
+    if (without_margins(before).empty()) { return std::nullopt; }
+    if (std::isdigit(static_cast<unsigned char>(written.front())) != 0) {
+        const bool whole = written.size() <= 9 && std::all_of(written.begin(), written.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+        if (!whole || (written.size() > 1 && written.front() == '0')) { return std::nullopt; }
+        return Alteration{"another number", std::string(before) + std::to_string(std::stoll(std::string(written)) + 1) + std::string(after)};
+    }
+    // Behind the opening mark, whatever it is: `f"`, `'`, `"""`.
+    const auto mark = written.find_first_of("\"'`");
+    if (mark == std::string_view::npos) { return std::nullopt; }
+    auto inside = mark;
+    while (inside < written.size() && written[inside] == written[mark]) { ++inside; }
+    const bool empty = inside == written.size();
+    if (empty) { inside = mark + (written.size() - mark) / 2; }
+    if (inside >= written.size() || (empty && (written.size() - mark) % 2 != 0)) { return std::nullopt; }
+    // A character stays one.
+    if (written[mark] == '\'' && written.size() == 3 && std::isalnum(static_cast<unsigned char>(written[1])) != 0) {
+        return Alteration{"another text", std::string(before) + (written[1] == 'x' ? "'y'" : "'x'") + std::string(after)};
+    }
+    return Alteration{"another text", std::string(before) + std::string(written.substr(0, inside)) + "~" + std::string(written.substr(inside)) + std::string(after)};
+}
+
+/// The same for a literal that something must equal exactly: a number with decimals can be none of a tolerance.
+std::optional<Alteration> other_exact(const CodeLiteral& literal, std::size_t begin, const Line& line) {
+    std::string whole;
+    std::string decimals;
+    if (!RE2::FullMatch(literal.value, R"((\d{1,9})(\.\d+))", &whole, &decimals)) { return other_literal(literal, begin, line); }
+    const auto before = line.text.substr(0, literal.begin - begin);
+    return Alteration{"another number", std::string(before) + std::to_string(std::stoll(whole) + 1) + decimals + std::string(line.text.substr(literal.end - begin))};
+}
+
+/// Data: a word or a number of it.
+std::optional<Alteration> other_word(std::string_view line) {
+    const auto at = std::find_if(line.begin(), line.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; });
+    if (at == line.end()) { return std::nullopt; }
+    // The last one: in `key: value` the value.
+    auto end = line.size();
+    while (end > 0 && std::isalnum(static_cast<unsigned char>(line[end - 1])) == 0) { --end; }
+    auto begin = end;
+    while (begin > 0 && std::isalnum(static_cast<unsigned char>(line[begin - 1])) != 0) { --begin; }
+    const auto word = line.substr(begin, end - begin);
+    const bool number = std::all_of(word.begin(), word.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }) && word.size() <= 9;
+    return Alteration{number ? "another number" : "another word",
+                      std::string(line.substr(0, begin)) + (number ? std::to_string(std::stoll(std::string(word)) + 1) : std::string(word) + "x") + std::string(line.substr(end))};
+}
+
+}  // namespace
+
+std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines, const CodeRules& rules,
+                               const std::vector<MutationRule>& mutations) {
+    const bool data = mutations.empty();
+    const auto read = data ? CodeText{} : read_code(code, rules);
+    const auto written = lines_of(text);
+    const auto left = lines_of(code);
+    const auto blanked = lines_of(data ? code : std::string_view(read.code));
+    std::vector<std::vector<Mutant>> by_line;
+    for (const auto number : lines) {
+        if (number == 0 || number > written.size() || number > left.size() || number > blanked.size()) { continue; }
+        const Line line{written[number - 1], blanked[number - 1]};
+        // Another line stands in its place in `code`, or nothing: it is no line of code.
+        if (line.text != left[number - 1] || line.text.size() != line.code.size() || without_margins(line.code).empty()) { continue; }
+        std::vector<Alteration> found;
+        for (const auto& rule : mutations) {
+            if (rule.name != another_value && (rule.files.empty() || rule.files.matches(path))) { by_rule(rule, line, found); }
+        }
+        if (data) {
+            if (auto other = other_word(line.text)) { found.push_back(std::move(*other)); }
+        } else {
+            const auto begin = static_cast<std::size_t>(left[number - 1].data() - code.data());
+            for (const auto& literal : read.literals) {
+                if (literal.line != number) { continue; }
+                if (auto other = other_literal(literal, begin, line)) { found.push_back(std::move(*other)); }
+            }
+        }
+        std::vector<Mutant> mutants;
+        std::set<std::string> seen;
+        for (auto& each : found) {
+            if (!seen.insert(each.text).second) { continue; }
+            const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
+            auto content = std::string(text);
+            content.replace(begin, line.text.size(), each.text);
+            mutants.push_back({path, number, each.rule, without_margins(line.text), each.told.empty() ? without_margins(each.text) : each.told, std::move(content)});
+        }
+        if (!mutants.empty()) { by_line.push_back(std::move(mutants)); }
+    }
+    std::vector<Mutant> result;
+    for (std::size_t round = 0;; ++round) {
+        const auto before = result.size();
+        for (auto& mutants : by_line) {
+            if (round < mutants.size()) { result.push_back(std::move(mutants[round])); }
+        }
+        if (result.size() == before) { return result; }
+    }
+}
+
+namespace {
+
+/// Replaces a result that is a single literal with another literal. The other rules return a neutral value, which may equal this literal.
+std::optional<std::string> other_literal_result(const Line& line, std::size_t begin, const std::vector<CodeLiteral>& literals) {
+    static const RE2 word(R"(^(\s*return\s+)(true|false|True|False)(\s*;?\s*)$)");
+    std::string before;
+    std::string value;
+    std::string after;
+    if (RE2::FullMatch(re2::StringPiece(line.code.data(), line.code.size()), word, &before, &value, &after)) {
+        static const std::map<std::string, std::string, std::less<>> opposites{{"True", "False"}, {"False", "True"}, {"true", "false"}, {"false", "true"}};
+        return before + opposites.at(value) + after;
+    }
+    for (const auto& literal : literals) {
+        if (literal.begin < begin || literal.end > begin + line.text.size()) { continue; }
+        const auto rest = without_margins(line.text.substr(literal.end - begin));
+        if (without_margins(line.text.substr(0, literal.begin - begin)) != "return" || (!rest.empty() && rest != ";")) { continue; }
+        if (auto other = other_literal(literal, begin, line)) { return std::move(other->text); }
+    }
+    return std::nullopt;
+}
+
+/// Whether the result already is the neutral value that the rules would replace it with.
+bool is_neutral_result(const Line& line) {
+    static const RE2 neutral(R"(^\s*(?:return\s+)?(?:None|nil|null|nullptr|std::nullopt|[\w:]*(?:<.*>)?\{\}|[\w:<>]+::(?:new|default)\(\)|vec!\[\]|std::\w+(?:<.*>)?\(\))\s*;?\s*$)");
+    return RE2::FullMatch(re2::StringPiece(line.code.data(), line.code.size()), neutral);
+}
+
+/// A line that returns a result, altered once for each kind of value. Empty if the line returns none.
+std::vector<Alteration> other_results(const std::string& path, const Line& line, std::size_t begin, const CodeText& read, const std::vector<MutationRule>& mutations) {
+    std::vector<Alteration> found;
+    const auto literal = other_literal_result(line, begin, read.literals);
+    const bool has_values = std::any_of(mutations.begin(), mutations.end(), [](const MutationRule& rule) { return rule.name == another_value; });
+    const std::string_view wanted = has_values ? another_value : "another result";
+    for (const auto& rule : mutations) {
+        if (rule.name != wanted || !(rule.files.empty() || rule.files.matches(path))) { continue; }
+        std::vector<Alteration> by_this;
+        const bool computed = !rule.told.empty();       // From the result itself, when it is there.
+        if (literal) {
+            by_this.push_back({rule.name, *literal});
+        } else if (computed || !is_neutral_result(line)) {
+            by_rule(rule, line, by_this);
+        }
+        found.push_back(by_this.empty() ? Alteration{rule.name, std::string(line.text)} : std::move(by_this.front()));
+    }
+    const auto altered = std::find_if(found.begin(), found.end(), [&](const Alteration& each) { return each.text != line.text; });
+    if (altered == found.end()) { return {}; }
+    // A rule for another way to write a result finds none here: this one is altered all the same where that rule alters the others.
+    const auto other = *altered;
+    if (!is_neutral_result(line)) { std::replace_if(found.begin(), found.end(), [&](const Alteration& each) { return each.text == line.text; }, other); }
+    return found;
+}
+
+}  // namespace
+
+std::vector<AlteredResults> altered_results(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines,
+                                            const CodeRules& rules, const std::vector<MutationRule>& mutations) {
+    static const RE2 receiver(R"(^\s*(?:return\s+)?(?:\*?this|&?(?:mut )?self|cls)\s*;?\s*$)");
+    std::vector<AlteredResults> result;
+    const auto read = read_code(code, rules);
+    const auto written = lines_of(text);
+    const auto left = lines_of(code);
+    const auto blanked = lines_of(read.code);
+    const auto functions = function_lines(code, rules);
+    std::vector<std::size_t> innermost(blanked.size() + 1, functions.size());
+    for (std::size_t index = 0; index < functions.size(); ++index) {
+        for (auto line = functions[index].first; line <= functions[index].last && line < innermost.size(); ++line) { innermost[line] = index; }
+    }
+    for (std::size_t index = 0; index < functions.size(); ++index) {
+        const auto& function = functions[index];
+        bool touched = false;
+        bool returns_itself = false;
+        std::map<std::uint64_t, std::vector<Alteration>> others;
+        for (auto number = function.first; number <= function.last && number <= std::min(written.size(), blanked.size()); ++number) {
+            const Line line{written[number - 1], blanked[number - 1]};
+            if (innermost[number] != index || line.text != left[number - 1]) { continue; }
+            returns_itself = returns_itself || RE2::PartialMatch(re2::StringPiece(line.code.data(), line.code.size()), receiver);
+            auto found = other_results(path, line, static_cast<std::size_t>(left[number - 1].data() - code.data()), read, mutations);
+            if (found.empty()) { continue; }
+            touched = touched || lines.contains(number);
+            others[number] = std::move(found);
+        }
+        if (!touched || returns_itself) { continue; }
+        const auto& [first, kinds] = *others.begin();
+        const auto& shown = *std::find_if(kinds.begin(), kinds.end(), [&](const Alteration& each) { return each.text != written[first - 1]; });
+        AlteredResults altered{function.name, first, without_margins(written[first - 1]), shown.told.empty() ? without_margins(shown.text) : shown.told, {}};
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+            std::string content(text);
+            for (auto each = others.rbegin(); each != others.rend(); ++each) {
+                const auto line = written[each->first - 1];
+                content.replace(static_cast<std::size_t>(line.data() - text.data()), line.size(), each->second[kind].text);
+            }
+            if (content != text && std::find(altered.contents.begin(), altered.contents.end(), content) == altered.contents.end()) {
+                altered.contents.push_back(std::move(content));
+            }
+        }
+        result.push_back(std::move(altered));
+    }
+    return result;
+}
+
+namespace {
+
+/// How many brackets are open before a place of the line.
+int depth_at(const Line& line, std::size_t place) { return bracket_balance(line.code.substr(0, place)); }
+
+/// Literals that stand in as few brackets as any: arguments of the assertion itself, not of what it calls (`assertEquals(4, f(5), 0.1)`).
+std::vector<const CodeLiteral*> outermost(const std::vector<const CodeLiteral*>& literals, const Line& line, std::size_t begin) {
+    std::vector<const CodeLiteral*> result;
+    int least = 0;
+    for (const auto* literal : literals) {
+        if (literal->begin < begin) { continue; }
+        const int depth = depth_at(line, literal->begin - begin);
+        if (result.empty() || depth < least) {
+            least = depth;
+            result.clear();
+        }
+        if (depth == least) { result.push_back(literal); }
+    }
+    return result;
+}
+
+/// A row of a table of cases with another value at its end, where such tables have what is expected: `("a", 1, True),`, `{"a", 200},`.
+std::optional<std::string> other_row(std::string_view line) {
+    static const RE2 row(R"re(^(\s*[({\[].*[,:]\s*)(-?\d{1,9}|True|False|true|false|"[^"\\]*"|'[^'\\]*')(\s*[)}\]]+,?\s*)$)re");
+    std::string before;
+    std::string value;
+    std::string after;
+    if (!RE2::FullMatch(re2::StringPiece(line.data(), line.size()), row, &before, &value, &after)) { return std::nullopt; }
+    static const std::map<std::string, std::string, std::less<>> words{{"True", "False"}, {"False", "True"}, {"true", "false"}, {"false", "true"}};
+    if (const auto word = words.find(value); word != words.end()) { return before + word->second + after; }
+    const bool quoted = value.front() == '"' || value.front() == '\'';
+    if (quoted && value.front() == '\'' && value.size() == 3) { return before + (value[1] == 'x' ? "'y'" : "'x'") + after; }
+    return before + (quoted ? value.substr(0, 1) + "~" + value.substr(1) : std::to_string(std::stoll(value) + 1)) + after;
+}
+
+/// Literals that something is compared with directly: `f() == 4`.
+std::vector<const CodeLiteral*> equated(const std::vector<const CodeLiteral*>& literals, std::string_view code, std::size_t begin) {
+    static const RE2 equal(R"([^=!<>]={2,3}\s*$)");
+    std::vector<const CodeLiteral*> result;
+    for (const auto* literal : literals) {
+        if (literal->begin < begin) { continue; }
+        if (RE2::PartialMatch(re2::StringPiece(code.data(), literal->begin - begin), equal)) { result.push_back(literal); }
+    }
+    return result;
+}
+
+/// What stands at the front of `text`, up to a comma or the end of the brackets around it.
+std::string_view first_operand(std::string_view text) {
+    int open = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (open == 0 && std::string_view("),;]}").find(c) != std::string_view::npos) { return text.substr(0, at); }
+        if (std::string_view("([{").find(c) != std::string_view::npos) { ++open; }
+        if (std::string_view(")]}").find(c) != std::string_view::npos) { --open; }
+    }
+    return text;
+}
+
+/// Whether one call stands on both sides of a comparison, `f(1) == f(1)` or `assertEqual(f(1), f(1))`: it expects nothing.
+bool compares_with_itself(const Line& line) {
+    static const RE2 parting(R"(={2,3}|,)");
+    re2::StringPiece found;
+    for (std::size_t from = 0; parting.Match(line.code, from, line.code.size(), RE2::UNANCHORED, &found, 1); from = static_cast<std::size_t>(found.end() - line.code.data())) {
+        const auto begin = static_cast<std::size_t>(found.data() - line.code.data());
+        if (found == "," && depth_at(line, begin) != 1) { continue; }
+        const auto left = without_margins(line.text.substr(0, begin));
+        const auto right = without_margins(first_operand(line.text.substr(begin + found.size())));
+        if (right.find('(') != std::string::npos && left.ends_with(right)) { return true; }
+    }
+    return false;
+}
+
+/// Whether a call is given these literals and nothing else, `Equal("a", "b")`: they are what the code is given, and its answer is compared with none.
+bool are_all_arguments(std::string_view text, const std::vector<const CodeLiteral*>& literals) {
+    static const RE2 parted(R"(\s*,\s*)");
+    for (std::size_t at = 1; at < literals.size(); ++at) {
+        if (!RE2::FullMatch(text.substr(literals[at - 1]->end, literals[at]->begin - literals[at - 1]->end), parted)) { return false; }
+    }
+    return text.substr(0, literals.front()->begin).ends_with('(') && text.substr(literals.back()->end).starts_with(')');
+}
+
+/// The largest number with decimals, if there is one: beside a tolerance, what is expected within it.
+const CodeLiteral* largest_decimal(const std::vector<const CodeLiteral*>& literals) {
+    static const RE2 decimal(R"(\d{1,9}\.\d+)");
+    const CodeLiteral* largest = nullptr;
+    for (const auto* literal : literals) {
+        if (!RE2::FullMatch(literal->value, decimal)) { continue; }
+        if (largest == nullptr || std::stod(literal->value) > std::stod(largest->value)) { largest = literal; }
+    }
+    return largest;
+}
+
+/// Whether something must equal what stands at this place: behind `==` or `!=` outside every call, or an argument (or an element of one) of a call that says so.
+bool must_be_equal(const Line& line, std::size_t place) {
+    static const RE2 compared(R"([^=!<>][=!]={1,2}[^=])");
+    static const RE2 equality(R"((?i)(?:(?:_|^|str)eq|equals?|tobe|same|^is)!?$)");
+    static const RE2 other(R"((?i)not|almost|near|approx|close)");
+    int open = 0;
+    for (auto at = place; at-- > 0;) {
+        const char c = line.code[at];
+        if (c == ')' || c == ']' || c == '}') { ++open; }
+        if (c != '(' && c != '[' && c != '{') { continue; }
+        if (open > 0) {
+            --open;
+            continue;
+        }
+        auto begin = at;
+        while (begin > 0 && (std::isalnum(static_cast<unsigned char>(line.code[begin - 1])) != 0 || line.code[begin - 1] == '_' || line.code[begin - 1] == '!')) { --begin; }
+        if (c != '(' || begin == at) { continue; }      // A list, or brackets around a part.
+        const re2::StringPiece called(line.code.data() + begin, at - begin);
+        return RE2::PartialMatch(called, equality) && !RE2::PartialMatch(called, other);
+    }
+    return RE2::PartialMatch(re2::StringPiece(line.code.data(), place), compared);
+}
+
+}  // namespace
+
+OtherExpectations with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
+    if (rules.empty()) { return {}; }
+    static const RE2 within(R"((?i)\babs\(|near|approx|close|almost|delta|tolerance|epsilon|places)");
+    static const RE2 asserts(R"((?i)==|assert|expect|require|check|\bis\(|\bto(?:be|equal|strictequal)\(|equal|!=)");
+    // Names of modules: with another one the file would not load.
+    static const RE2 imports(R"(^\s*(?:import|from|export\b.*\bfrom|use|package|#\s*include)\b|=\s*require\()");
+    const auto read = read_code(text, rules);
+    const auto blanked = lines_of(read.code);
+    const auto written = lines_of(text);
+    OtherExpectations result;
+    bool changed = false;
+    for (std::size_t index = 0; index < written.size(); ++index) {
+        Line line{written[index], blanked[index]};
+        std::string now(line.text);
+        const re2::StringPiece words(line.code.data(), line.code.size());
+        const bool wanted = lines.contains(index + 1) && line.text.size() == line.code.size() && RE2::PartialMatch(words, asserts) && !RE2::PartialMatch(words, imports);
+        std::vector<const CodeLiteral*> literals;
+        for (const auto& literal : read.literals) {
+            if (wanted && literal.line == index + 1) { literals.push_back(&literal); }
+        }
+        const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
+        const auto all = literals;
+        const auto direct = equated(literals, line.code, begin);
+        literals = direct.size() == 1 ? direct : compares_with_itself(line) ? std::vector<const CodeLiteral*>() : outermost(literals, line, begin);
+        // What is expected is the last on the line, or before it where only commas part them: elements of a list, or a message behind the value. One
+        // alone, since an input and its result that change alike may still fit.
+        const bool arguments = literals.size() > 1 && depth_at(line, literals.front()->begin - begin) == 1;
+        if (arguments && are_all_arguments(text, literals)) { literals.clear(); }
+        if (literals.size() > 1 && !arguments) {
+            static const RE2 parted(R"(\s*,\s*)");
+            std::size_t expected = literals.size() - 1;
+            while (expected > 0 && RE2::FullMatch(text.substr(literals[expected - 1]->end, literals[expected]->begin - literals[expected - 1]->end), parted)) { --expected; }
+            literals = {literals[expected]};
+        }
+        if (!wanted && lines.contains(index + 1)) {
+            if (auto other = other_row(line.text); other && !RE2::PartialMatch(words, imports)) {
+                now = std::move(*other);
+                changed = true;
+                result.decisive = true;
+            }
+        }
+        // Beside a tolerance, which with another value may take in more.
+        const bool tolerant = RE2::PartialMatch(words, within);
+        const auto* decimal = direct.size() == 1 || literals.empty() ? nullptr : largest_decimal(tolerant ? all : literals);
+        if (decimal != nullptr) { literals = {decimal}; }
+        // From the right, so that places on the left hold.
+        for (auto literal = literals.rbegin(); literal != literals.rend(); ++literal) {
+            const Line rest{std::string_view(line.text).substr(0, std::min(line.text.size(), (*literal)->end - begin)), line.code};
+            const bool exact = direct.size() == 1 || decimal != nullptr;
+            if (const auto other = exact ? other_exact(**literal, begin, rest) : other_literal(**literal, begin, rest)) {
+                now = other->text + now.substr(rest.text.size());
+                changed = true;
+                const bool within_it = tolerant && decimal != nullptr;
+                result.decisive = result.decisive || direct.size() == 1 || within_it || must_be_equal(line, (*literal)->begin - begin);
+            }
+        }
+        result.text += now + "\n";
+    }
+    return changed ? result : OtherExpectations{};
+}
+
+namespace {
+
+/// Whether a line asserts that something equals a literal, and nothing else: `assert f(1) == 2`, `self.assertEqual(f(1), 2)`.
+bool is_plain_equality(const Line& line, const std::vector<CodeLiteral>& literals, std::size_t begin) {
+    static const RE2 assertion(R"(^\s*assert\s[^=!<>]*[^=!<>\s]\s*==\s*$)");
+    static const RE2 words(R"(\b(?:not|and|or|if|for|lambda|is|in)\b)");
+    static const RE2 call(R"(^\s*self\.assertEqual\([^=!<>]*[^=!<>\s],\s*$)");
+    static const RE2 message(R"(^\s*(?:,.*)?$)");
+    static const RE2 closed(R"(^\s*\)\s*$)");
+    for (const auto& literal : literals) {
+        if (literal.begin < begin || literal.end > begin + line.code.size()) { continue; }
+        const re2::StringPiece before(line.code.data(), literal.begin - begin);
+        const re2::StringPiece after(line.code.data() + (literal.end - begin), line.code.size() - (literal.end - begin));
+        const int depth = depth_at(line, literal.begin - begin);
+        if (depth == 0 && RE2::PartialMatch(before, assertion) && !RE2::PartialMatch(before, words) && RE2::PartialMatch(after, message)) { return true; }
+        // Of two literals in the assertion's own brackets, `f() + 1, 8`, both are changed, and may still fit.
+        const auto alone = std::ranges::none_of(literals, [&](const CodeLiteral& other) {
+            return &other != &literal && other.begin >= begin && other.end <= begin + line.code.size() && depth_at(line, other.begin - begin) == 1;
+        });
+        std::size_t commas = 0;
+        for (std::size_t at = 0; at < before.size(); ++at) { commas += before[at] == ',' && depth_at(line, at) == 1 ? 1 : 0; }
+        if (depth == 1 && alone && commas == 1 && RE2::PartialMatch(before, call) && RE2::PartialMatch(after, closed)) { return true; }
+    }
+    return false;
+}
+
+}  // namespace
+
+std::set<std::string> plainly_equating(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
+    const auto read = read_code(text, rules);
+    const auto written = lines_of(text);
+    const auto blanked = lines_of(read.code);
+    std::map<std::string, std::pair<std::size_t, bool>> functions;          // How many have the name, and whether one of them does.
+    for (const auto& function : function_lines(text, rules)) {
+        auto& [count, equating] = functions[function.name];
+        ++count;
+        // Deeper lines may stand behind a condition.
+        std::size_t margin = std::string::npos;
+        for (auto number = function.first + 1; number <= std::min<std::size_t>(function.last, blanked.size()); ++number) {
+            const auto here = blanked[number - 1].find_first_not_of(" \t");
+            if (here == std::string_view::npos ) { continue; }
+            margin = std::min(margin, here);
+            if (here != margin || !lines.contains(number)) { continue; }
+            const Line line{written[number - 1], blanked[number - 1]};
+            equating = equating || is_plain_equality(line, read.literals, static_cast<std::size_t>(line.text.data() - text.data()));
+        }
+    }
+    std::set<std::string> names;
+    for (const auto& [name, known] : functions) {
+        if (known.first == 1 && known.second) { names.insert(name); }
+    }
+    return names;
+}
+
+std::vector<Mutant> choose_mutants(std::vector<std::vector<Mutant>> by_file, std::size_t most) {
+    std::erase_if(by_file, [](const auto& mutants) { return mutants.empty(); });
+    if (by_file.empty() || most == 0) { return {}; }
+    // Each file's share; what one does not need, others take.
+    std::vector<std::vector<Mutant>> spread;
+    for (auto& mutants : by_file) {
+        std::size_t lines = 1;
+        while (lines < mutants.size() && mutants[lines].line > mutants[lines - 1].line) { ++lines; }
+        // More lines than will be taken: every second or third of the first round comes first, so that the end of a long change is seen as well.
+        const auto step = std::max<std::size_t>(1, (lines + most - 1) / most);
+        std::vector<Mutant> order;
+        for (std::size_t first = 0; first < step; ++first) {
+            for (auto at = first; at < lines; at += step) { order.push_back(std::move(mutants[at])); }
+        }
+        for (auto at = lines; at < mutants.size(); ++at) { order.push_back(std::move(mutants[at])); }
+        spread.push_back(std::move(order));
+    }
+    std::vector<Mutant> result;
+    for (std::size_t round = 0; result.size() < most; ++round) {
+        const auto before = result.size();
+        for (auto& mutants : spread) {
+            if (round < mutants.size() && result.size() < most) { result.push_back(std::move(mutants[round])); }
+        }
+        if (result.size() == before) { break; }
+    }
+    return result;
+}
+
+std::string with_text_as_comment(std::string_view before, std::string_view after, const CodeRules& rules, std::string_view marker) {
+    if (rules.line_comments.empty()) { return {}; }
+    const auto& mark = rules.line_comments.front();
+    const auto comment = [&](std::string_view margin) {
+        std::string text;
+        for (const auto line : lines_of(after)) {
+            // A backslash at its end would take the next line along (C and C++).
+            auto kept = std::string(line);
+            while (kept.ends_with('\\') || kept.ends_with('\r')) { kept.pop_back(); }
+            text += std::string(margin) + mark + " " + kept + "\n";
+        }
+        return text;
+    };
+    std::string result;
+    bool placed = false;
+    for (const auto line : lines_of(before)) {
+        if (!marker.empty() && line.find(marker) != std::string_view::npos) {
+            const auto margin = line.find_first_not_of(" \t");
+            // In a body that stands on the line of its head (`def f(): raise …`) there is no place for it.
+            const bool alone = margin != std::string_view::npos && margin > 0;
+            if (alone) {
+                result += comment(line.substr(0, margin));
+                placed = true;
+            }
+        }
+        result += std::string(line) + "\n";
+    }
+    if (!placed) { result += comment(""); }
+    return result;
+}
+
+std::string added_function(std::string_view before, std::string_view now, std::uint64_t line, const CodeRules& rules) {
+    std::string name;
+    for (const auto& function : function_lines(now, rules)) {
+        if (function.first <= line && line <= function.last) { name = function.name; }
+    }
+    const bool known = !name.empty() && RE2::PartialMatch(re2::StringPiece(before.data(), before.size()), "(?:^|\\W)" + RE2::QuoteMeta(name) + "(?:\\W|$)");
+    return known ? std::string() : name;
+}
+
+namespace {
+
+bool ends_lines_otherwise(std::string_view text) {
+    for (std::size_t at = 0; (at = text.find('\r', at)) != std::string_view::npos; ++at) {
+        if (at + 1 == text.size() || text[at + 1] != '\n') { return true; }
+    }
+    return text.find("\xE2\x80\xA8") != std::string_view::npos || text.find("\xE2\x80\xA9") != std::string_view::npos;       // U+2028, U+2029.
+}
+
+/// Code without texts that are statements of their own, where nothing else is a comment over lines: Python's docstrings.
+CodeText without_docstrings(CodeText read, const CodeRules& rules) {
+    if (!rules.comment_begins.empty()) { return read; }
+    const std::string code = read.code;
+    const auto is_blank_until = [&](std::size_t from, int step) {
+        for (auto at = from; at < code.size() && code[at] != '\n'; at = at + static_cast<std::size_t>(step)) {
+            if (std::isspace(static_cast<unsigned char>(code[at])) == 0) { return false; }
+            if (at == 0 && step < 0) { break; }
+        }
+        return true;
+    };
+    std::erase_if(read.literals, [&](const CodeLiteral& literal) {
+        if (literal.value.find_first_of("\"'") != 0) { return false; }
+        const bool alone = (literal.begin == 0 || is_blank_until(literal.begin - 1, -1)) && is_blank_until(literal.end, 1);
+        const auto before = std::string_view(code).substr(0, literal.begin);
+        const auto last = before.find_last_not_of(" \t\r\n");
+        if (!alone || bracket_balance(before) != 0 || (last != std::string_view::npos && before[last] == '\\')) { return false; }
+        for (auto at = literal.begin; at < literal.end; ++at) {
+            if (read.code[at] != '\n') { read.code[at] = ' '; }
+        }
+        return true;
+    });
+    return read;
+}
+
+/// The lines of a text that a change touches, without what is a comment by the look of the line alone: `read_code` can be led astray, by a regular expression
+/// with a quote in it, say, and then takes code for a comment.
+class ChangedCode {
+public:
+    ChangedCode(std::string_view text, const CodeRules& rules)
+        : rules_(rules), read_(without_docstrings(read_code(text, rules), rules)), lines_(lines_of(text)), blanked_(lines_of(read_.code)), acts_(rules.acting_comments, RE2::Quiet) {
+        const bool templates = std::ranges::any_of(rules.quotes, [](const auto& quote) { return quote.begins == "`" && quote.escapes; });
+        plain_ = !rules.preprocessor && !templates;
+    }
+
+    [[nodiscard]] std::vector<std::string> parts(const std::set<std::uint64_t>& numbers) const {
+        std::vector<std::string> result;
+        for (const auto number : numbers) {
+            if (number == 0 || number > lines_.size()) { continue; }
+            const auto line = without_margins(lines_[number - 1]);
+            if (line.empty()) { continue; }
+            if (acts(line, number)) {
+                result.push_back(line);
+            } else if (!is_comment(line, number - 1)) {
+                result.push_back(without_trailing_comment(line));
+            }
+        }
+        return result;
+    }
+
+private:
+    [[nodiscard]] bool acts(const std::string& line, std::uint64_t number) const {
+        if (line.ends_with('\\') || (number == 1 && line.starts_with("#!"))) { return true; }
+        return !rules_.acting_comments.empty() && RE2::PartialMatch(line, acts_);
+    }
+
+    [[nodiscard]] bool begins_with_mark(const std::string& line) const {
+        return std::ranges::any_of(rules_.line_comments, [&](const auto& mark) { return line.starts_with(mark); });
+    }
+
+    [[nodiscard]] bool is_comment(const std::string& line, std::size_t index) const {
+        if (begins_with_mark(line)) { return true; }
+        if (!without_margins(blanked_[index]).empty()) { return false; }
+        if (plain_) { return true; }
+        // `/** … */` alone, or a line of it that begins with `*`.
+        for (auto at = index + 1; at-- > 0;) {
+            const auto here = without_margins(lines_[at]);
+            if (here.starts_with(rules_.comment_begins)) { return true; }
+            if (!here.starts_with('*')) { return false; }
+        }
+        return false;
+    }
+
+    [[nodiscard]] std::string without_trailing_comment(const std::string& line) const {
+        auto at = rules_.comment_begins.empty() ? std::string::npos : line.find(rules_.comment_begins);
+        const bool block = at != std::string::npos;
+        for (const auto& mark : rules_.line_comments) { at = std::min(at, line.find(mark)); }
+        if (at == std::string::npos || line.find_first_of("\"'`/\\") < at) { return line; }
+        if (block && line.compare(at, rules_.comment_begins.size(), rules_.comment_begins) == 0 && line.find(rules_.comment_ends, at) + rules_.comment_ends.size() != line.size()) { return line; }
+        return without_margins(line.substr(0, at));
+    }
+
+    const CodeRules& rules_;
+    CodeText read_;
+    std::vector<std::string_view> lines_;
+    std::vector<std::string_view> blanked_;
+    RE2 acts_;
+    bool plain_ = false;
+};
+
+}  // namespace
+
+bool same_code(std::string_view before, std::string_view after, const CodeRules& rules) {
+    if (rules.empty() || ends_lines_otherwise(before) || ends_lines_otherwise(after)) { return before == after; }
+    const RE2 everywhere(rules.comments_act_where, RE2::Quiet);
+    const auto act = [&](std::string_view text) { return !rules.comments_act_where.empty() && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), everywhere); };
+    if (act(before) || act(after)) { return before == after; }
+    if (ChangedCode(before, rules).parts(changed_line_numbers(before, after)) != ChangedCode(after, rules).parts(changed_line_numbers(after, before))) { return false; }
+    const auto essence = [&](std::string_view text) {
+        const auto read = without_docstrings(read_code(text, rules), rules);
+        std::string result;
+        for (const auto line : lines_of(read.code)) {
+            auto end = line.size();
+            while (end > 0 && std::isspace(static_cast<unsigned char>(line[end - 1])) != 0) { --end; }
+            if (end == 0) { continue; }
+            result += std::string(line.substr(0, end)) + "\n";
+        }
+        for (const auto& literal : read.literals) { result += literal.value + "\n"; }
+        return result;
+    };
+    return essence(before) == essence(after);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/test_quality/outdated_tests.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "gates/language/source_text.hpp"
+#include "gates/test_quality/test_quality.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+
+std::string_view stripped(std::string_view line) {
+    while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) { line.remove_prefix(1); }
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r')) { line.remove_suffix(1); }
+    return line;
+}
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const auto end = std::min(text.find('\n'), text.size());
+        lines.push_back(text.substr(0, end));
+        text.remove_prefix(std::min(text.size(), end + 1));
+    }
+    return lines;
+}
+
+bool has_word(std::string_view line, std::string_view word) {
+    for (auto at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
+        const auto end = at + word.size();
+        if ((at == 0 || !is_word(line[at - 1])) && (end == line.size() || !is_word(line[end]))) { return true; }
+    }
+    return false;
+}
+
+/// The parts of a test's name, from the outside in: its class or suite, itself, and what it is given (`TestSize/given`).
+std::vector<std::string> parts_of_name(std::string_view name) {
+    std::vector<std::string> parts;
+    while (!name.empty()) {
+        std::size_t end = name.size();
+        std::size_t next = name.size();
+        for (const std::string_view separator : {"::", " > ", ".", "/"}) {
+            if (const auto at = name.find(separator); at < end) {
+                end = at;
+                next = at + separator.size();
+            }
+        }
+        if (end > 0) { parts.emplace_back(name.substr(0, end)); }
+        name.remove_prefix(next);
+    }
+    return parts;
+}
+
+/// An annotation or a comment.
+bool belongs_to_the_next(std::string_view line) {
+    line = stripped(line);
+    return line.starts_with('@') || line.starts_with('#') || line.starts_with("//") || line.starts_with("/*") || line.starts_with('*');
+}
+
+/// The line of a test: the first with its whole name, else the first with its innermost part that stands below its outer ones.
+std::optional<std::size_t> line_of_test(const std::vector<std::string_view>& lines, const TestOutcome& test) {
+    const auto line_with = [&](const std::string& word, std::size_t from) -> std::optional<std::size_t> {
+        for (std::size_t at = from; at < lines.size(); ++at) {
+            if (!belongs_to_the_next(lines[at]) && has_word(lines[at], word)) { return at; }
+        }
+        return std::nullopt;
+    };
+    const std::string id = without_parameters(test.id);
+    const std::string name = id.starts_with(test.file + "::") ? id.substr(test.file.size() + 2) : without_parameters(test.name);
+    if (const auto whole = line_with(name, 0)) { return whole; }
+    std::optional<std::size_t> found;
+    for (const std::string& part : parts_of_name(name)) {
+        if (const auto at = line_with(part, found.value_or(0))) { found = at; }
+    }
+    return found;
+}
+
+/// Where each test begins, by number of its line (from 1).
+std::map<std::uint64_t, std::string> beginnings(const std::vector<std::string_view>& lines, const std::vector<TestOutcome>& tests) {
+    std::map<std::uint64_t, std::string> begin;
+    for (const TestOutcome& test : tests) {
+        if (test.id == test.file) { continue; }
+        auto first = line_of_test(lines, test);
+        if (!first) { continue; }
+        while (*first > 0 && belongs_to_the_next(lines[*first - 1])) { --*first; }
+        begin.try_emplace(*first + 1, without_parameters(test.id));
+    }
+    return begin;
+}
+
+std::string owner(const std::map<std::uint64_t, std::string>& begin, std::uint64_t line) {
+    const auto after = begin.upper_bound(line);
+    return after == begin.begin() ? std::string() : std::prev(after)->second;
+}
+
+std::string quoted(const std::vector<std::string>& lines) {
+    constexpr std::size_t most_lines = 60;
+    constexpr std::size_t most_bytes = 200;
+    std::string text;
+    for (std::size_t at = 0; at < std::min(most_lines, lines.size()); ++at) { text += (at == 0 ? "`" : ", `") + ellipsis(lines[at], most_bytes) + "`"; }
+    return text + (lines.size() > most_lines ? " and " + std::to_string(lines.size() - most_lines) + " more" : "");
+}
+
+std::string hash_of(const ChangedTest& test) {
+    std::string text;
+    for (const auto* lines : {&test.before, &test.after}) {
+        for (const std::string& line : *lines) { text += line + "\n"; }
+        text += '\0';
+    }
+    return sha256(text);
+}
+
+}  // namespace
+
+std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view now, const std::vector<TestOutcome>& tests) {
+    const auto old_lines = split_lines(before);
+    const auto new_lines = split_lines(now);
+    const auto old_begin = beginnings(old_lines, tests);
+    const auto new_begin = beginnings(new_lines, tests);
+    std::vector<ChangedTest> changed;
+    const auto of = [&](const std::string& id) { return std::ranges::find(changed, id, &ChangedTest::id); };
+    for (const std::uint64_t number : changed_line_numbers(before, now)) {
+        const std::string id = owner(old_begin, number);
+        if (of(id) == changed.end()) { changed.push_back({.id = id, .line = number}); }
+        of(id)->before.emplace_back(stripped(old_lines[number - 1]));
+    }
+    for (const std::uint64_t number : changed_line_numbers(now, before)) {
+        const auto test = of(owner(new_begin, number));
+        if (test != changed.end()) { test->after.emplace_back(stripped(new_lines[number - 1])); }
+    }
+    return changed;
+}
+
+std::vector<std::string> tests_named(const std::vector<std::string>& names, const std::vector<TestOutcome>& tests) {
+    std::vector<std::string> ids;
+    for (const TestOutcome& test : tests) {
+        if (test.id == test.file) { continue; }
+        const std::string id = without_parameters(test.id);
+        const bool named = std::ranges::any_of(names, [&](std::string_view name) {
+            if (name.empty() || !id.ends_with(name)) { return name == test.id; }
+            return name.size() == id.size() || !is_word(id[id.size() - name.size() - 1]);
+        });
+        if (named) { ids.push_back(test.id); }
+    }
+    return ids;
+}
+
+std::string changed_test_line(const ChangedTest& test, std::string_view why) {
+    std::string line = test.id + " was there before the task and is ";
+    line += test.after.empty() ? "removed" : "changed";
+    line += " (line " + std::to_string(test.line) + "): " + quoted(test.before);
+    if (!test.after.empty()) { line += " is now " + quoted(test.after); }
+    if (!why.empty()) { line += "; the specification calls it outdated: " + ellipsis(why, 300); }
+    return line + "; sha256 " + hash_of(test);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/test_quality/varied_calls.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include <re2/re2.h>
+
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+constexpr std::size_t fewest_others = 12;
+constexpr std::size_t fewest_results = 3;
+
+re2::StringPiece view_of(std::string_view text) { return {text.data(), text.size()}; }
+
+std::string trimmed(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t\r\n");
+    return first == std::string_view::npos ? std::string() : std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
+}
+
+/// Parted by the commas that stand in no brackets.
+std::vector<std::string> parameters_of(std::string_view list) {
+    std::vector<std::string> result;
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at <= list.size(); ++at) {
+        const char c = at < list.size() ? list[at] : ',';
+        if (c == '(' || c == '[' || c == '<' || c == '{') { ++depth; }
+        const bool arrow = c == '>' && at > 0 && list[at - 1] == '-';
+        if (c == ')' || c == ']' || (c == '>' && !arrow) || c == '}') { --depth; }
+        if (c != ',' || (depth > 0 && at < list.size())) { continue; }
+        if (auto each = trimmed(list.substr(begin, at - begin)); !each.empty()) { result.push_back(std::move(each)); }
+        begin = at + 1;
+    }
+    return result;
+}
+
+/// The groups of a pattern in the order in which they are asked for; nothing if the whole text does not match.
+std::optional<std::vector<std::string>> groups(const std::string& text, const std::string& pattern, const std::vector<std::string>& names) {
+    const RE2 expression(pattern, RE2::Quiet);
+    std::vector<re2::StringPiece> found(static_cast<std::size_t>(std::max(0, expression.NumberOfCapturingGroups())) + 1);
+    if (pattern.empty() || !expression.Match(text, 0, text.size(), RE2::ANCHOR_BOTH, found.data(), static_cast<int>(found.size()))) { return std::nullopt; }
+    std::vector<std::string> result;
+    for (const auto& name : names) {
+        const auto group = expression.NamedCapturingGroups().find(name);
+        result.push_back(group == expression.NamedCapturingGroups().end() ? std::string() : std::string(found[static_cast<std::size_t>(group->second)]));
+    }
+    return result;
+}
+
+void fill(std::string& text, const std::string& key, const std::string& value) {
+    for (auto at = text.find(key); at != std::string::npos; at = text.find(key, at + value.size())) { text.replace(at, key.size(), value); }
+}
+
+/// Whether a body says nothing of the list but that it is not used, and asks for nothing but its length.
+bool ignores(std::string body, const std::string& list) {
+    const auto name = RE2::QuoteMeta(list);
+    RE2::GlobalReplace(&body, R"(\(\s*void\s*\)\s*)" + name + R"(\b|static_cast<void>\(\s*)" + name + R"(\s*\)|(?:let\s+)?_\s*=\s*)" + name + R"(\b|\blen\(\s*)" + name + R"(\s*\)|\b)" +
+                                  name + R"(\s*\.\s*(?:len|size|length|isEmpty|is_empty|empty)\b)", " ");
+    return !RE2::PartialMatch(body, R"(\b)" + name + R"(\b)");
+}
+
+struct Insertion { std::size_t at = 0; std::string text; };
+
+std::optional<Insertion> insertion(const CodeFunction& function, const CodeText& read, const VariedCallRules& rules, VariedFunction& varied) {
+    const auto header = std::string_view(read.code).substr(function.begin, function.open - function.begin);
+    varied.name = function.name.substr(function.name.rfind(':') + 1);
+    const RE2 called(R"(\b)" + RE2::QuoteMeta(varied.name) + R"(\s*(?:<[^>()]*>|\[[^\]()]*\])?\s*\()", RE2::Quiet);
+    auto rest = view_of(header);
+    if (!RE2::FindAndConsume(&rest, called)) { return std::nullopt; }
+    const auto open = header.size() - rest.size();
+    auto close = open;
+    for (int depth = 1; close < header.size(); ++close) {
+        depth += header[close] == '(' ? 1 : header[close] == ')' ? -1 : 0;
+        if (depth == 0) { break; }
+    }
+    if (close >= header.size()) { return std::nullopt; }
+    const auto without = trimmed(std::string(header.substr(0, open)) + std::string(header.substr(close)));
+    if (!RE2::PartialMatch(without, rules.result) || (!rules.unless.empty() && RE2::PartialMatch(without, rules.unless))) { return std::nullopt; }
+    std::string receiver;
+    if (!rules.receiver.empty() && RE2::PartialMatch(std::string(header), rules.receiver, &receiver)) { receiver += "."; }
+    std::string list;
+    std::string element;
+    std::string count;
+    std::string arguments;
+    bool counted = rules.count.empty();
+    for (const auto& parameter : parameters_of(header.substr(open, close - open))) {
+        std::string argument;
+        if (!list.empty() && !counted) {
+            const auto found = groups(parameter, rules.count, {"name", "type"});
+            if (!found) { return std::nullopt; }
+            count = (*found)[0];
+            argument = rules.count_given;
+            fill(argument, "{type}", (*found)[1]);
+            counted = true;
+        } else {
+            for (const auto& each : rules.lists) {
+                const auto found = list.empty() ? groups(parameter, each.match, {"name", "element"}) : std::nullopt;
+                if (!found) { continue; }
+                list = (*found)[0];
+                element = (*found)[1];
+                argument = each.given;
+                fill(argument, "{element}", element);
+                break;
+            }
+            if (argument.empty()) {
+                const auto found = groups(parameter, rules.other, {"name"});
+                if (!found) { return std::nullopt; }
+                argument = found->front();
+                if (argument.empty()) { continue; }
+            }
+        }
+        arguments += (arguments.empty() ? "" : ", ") + argument;
+    }
+    if (list.empty() || !counted) { return std::nullopt; }
+    varied.ignores_list = ignores(read.code.substr(function.open + 1, function.close - function.open - 1), list);
+    auto text = rules.inserted;
+    fill(text, "{function}", varied.id);
+    fill(text, "{call}", receiver + varied.name + "(" + arguments + ")");
+    fill(text, "{list}", list);
+    fill(text, "{element}", element);
+    fill(text, "{count}", count);
+    return Insertion{function.open + 1, std::move(text)};
+}
+
+std::string number_text(double value) { return RE2::FullMatch(std::to_string(value), R"(-?\d+\.0+)") ? std::to_string(static_cast<std::int64_t>(value)) : std::to_string(value); }
+
+std::string told(const VariedFunction& function, const ToldCall& call) {
+    std::string list;
+    for (const auto each : call.list) { list += (list.empty() ? "" : ", ") + number_text(each); }
+    return "`" + function.name + "` of [" + ellipsis(list, 100) + "]";
+}
+
+/// The sources hold a list, right before its result.
+bool is_written(const ToldCall& call, const std::vector<std::vector<double>>& sources) {
+    std::vector<double> both;
+    for (const auto each : call.list) { both.push_back(std::abs(each)); }
+    both.push_back(std::abs(call.result));
+    return std::any_of(sources.begin(), sources.end(), [&](const auto& numbers) { return std::search(numbers.begin(), numbers.end(), both.begin(), both.end()) != numbers.end(); });
+}
+
+std::string finding(const VariedFunction& function, const std::vector<ToldCall>& calls, const std::vector<std::vector<double>>& sources) {
+    std::set<std::vector<double>> known;
+    for (const auto& call : calls) {
+        if (call.function == function.id && call.own) { known.insert(call.list); }
+    }
+    std::set<double> given;
+    std::set<double> other;
+    std::set<std::vector<double>> written;
+    std::vector<ToldCall> near;
+    std::set<ToldCall> seen;
+    for (const auto& call : calls) {
+        if (call.function != function.id || !seen.insert(call).second) { continue; }
+        if (call.gave == ToldCall::Gave::other) { return {}; }
+        const bool is_number = call.gave == ToldCall::Gave::number;
+        if (call.own) {
+            if (!is_number || call.list.size() < 2) { continue; }
+            given.insert(call.result);
+            if (is_written(call, sources)) { written.insert(call.list); }
+        } else if (!known.contains(call.list)) {
+            near.push_back(call);
+            if (is_number) { other.insert(call.result); }
+        }
+    }
+    const auto numbers = static_cast<std::size_t>(std::count_if(near.begin(), near.end(), [](const ToldCall& call) { return call.gave == ToldCall::Gave::number; }));
+    if (near.size() < fewest_others || given.empty()) { return {}; }
+    const auto all = "for all " + std::to_string(numbers == 0 ? near.size() : numbers) + " other lists that were tried near them, such as " + told(function, near.front()) +
+                     ": it must do the work for every argument";
+    const auto results = std::to_string(given.size()) + " different results for the tests' lists";
+    if (other.empty()) {
+        if (given.size() < 2 || written.size() < 2) { return {}; }
+        return "`" + function.name + "` of " + function.file + " gives " + results + ", which stand in the sources right before these results, and an error or nothing " + all;
+    }
+    if (other.size() != 1 || numbers < fewest_others) { return {}; }
+    const auto same = number_text(*other.begin());
+    if (given.size() >= fewest_results || (given.size() == 2 && !given.contains(*other.begin()))) {
+        return "`" + function.name + "` of " + function.file + " gives " + results + " and " + same + " " + all;
+    }
+    if (function.declared && function.ignores_list && given == other) {
+        return "`" + function.name + "` of " + function.file + " does not look at its list and gives " + same + " for the tests' lists and " + all;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string with_varied_calls(const std::string& file, std::string_view text, const CodeRules& code, const VariedCallRules& rules, const std::set<std::uint64_t>& lines,
+                              const std::set<std::string>& declared, std::vector<VariedFunction>& functions) {
+    std::string result(text);
+    const auto read = read_code(text, code);
+    std::vector<Insertion> insertions;
+    for (const auto& function : functions_of(read, code)) {
+        const auto changed = lines.lower_bound(function.first_line);
+        if (changed == lines.end() || *changed > function.last_line) { continue; }
+        VariedFunction varied{"f" + std::to_string(functions.size()), "", file};
+        auto found = insertion(function, read, rules, varied);
+        if (!found) { continue; }
+        varied.declared = declared.contains(varied.name);
+        functions.push_back(std::move(varied));
+        insertions.push_back(std::move(*found));
+    }
+    std::sort(insertions.begin(), insertions.end(), [](const auto& left, const auto& right) { return left.at > right.at; });
+    for (const auto& each : insertions) { result.insert(each.at, each.text); }
+    return insertions.empty() ? result : rules.head + result + rules.tail;
+}
+
+std::vector<ToldCall> told_calls(std::string_view lines) {
+    std::vector<ToldCall> result;
+    static const RE2 line(R"((f\d+)\t(own|near)\t([-+.,\deE]*)\t(.+))");
+    for (const auto each : lines_of(lines)) {
+        ToldCall call;
+        std::string kind;
+        std::string list;
+        std::string gave;
+        if (!RE2::FullMatch(view_of(each), line, &call.function, &kind, &list, &gave)) { continue; }
+        call.own = kind == "own";
+        for (std::size_t at = 0; at < list.size();) {
+            const auto end = std::min(list.find(',', at), list.size());
+            call.list.push_back(std::strtod(list.substr(at, end - at).c_str(), nullptr));
+            at = end + 1;
+        }
+        char* end = nullptr;
+        const double number = std::strtod(gave.c_str(), &end);
+        if (gave == "-") {
+            call.gave = ToldCall::Gave::nothing;
+        } else if (*end == '\0' && std::isfinite(number)) {
+            call.gave = ToldCall::Gave::number;
+            call.result = number;
+        }
+        result.push_back(std::move(call));
+    }
+    return result;
+}
+
+std::vector<double> numbers_in(std::string_view text, const CodeRules& code) {
+    std::vector<double> result;
+    static const RE2 number(R"((\d+(?:\.\d+)?(?:[eE][-+]?\d+)?))");
+    for (const auto& literal : read_code(text, code).literals) {
+        auto rest = view_of(literal.value);
+        double value = 0;
+        while (RE2::FindAndConsume(&rest, number, &value)) { result.push_back(value); }
+    }
+    return result;
+}
+
+std::string does_no_work(const std::vector<VariedFunction>& functions, const std::vector<ToldCall>& calls, const std::vector<std::vector<double>>& sources) {
+    for (const auto& function : functions) {
+        if (auto found = finding(function, calls, sources); !found.empty()) { return found; }
+    }
+    return {};
+}
+
+}  // namespace agentforge::kernel

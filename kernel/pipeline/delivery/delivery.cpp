@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/delivery/delivery.hpp"
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "config/gate_names.hpp"
+#include "pipeline/measure.hpp"
+#include "pipeline/people/acting_changes.hpp"
+#include "pipeline/tests/changed_tests.hpp"
+#include "pipeline/tests/hand_back.hpp"
+#include "pipeline/tests/suspicions.hpp"
+#include "tools/path_rules.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::string_view patch_place = "artifacts/delivery/change.patch";
+
+/// A trailer is one line; a model's text must not be able to write another one.
+std::string one_line(std::string_view text) {
+    std::string line;
+    for (const char character : sanitize_utf8(text)) {
+        line += static_cast<unsigned char>(character) < 0x20 || character == 0x7f ? ' ' : character;
+    }
+    return line;
+}
+
+std::string body_of(const DeliveryRequest& request) {
+    std::string body = sanitize_utf8(request.body);
+    while (!body.empty() && (body.back() == '\n' || body.back() == ' ')) { body.pop_back(); }
+    return body;
+}
+
+std::string journal_trailer(const JournalHead& head) { return "AgentForge-Journal: " + std::to_string(head.seq) + ":" + head.hash + "\n"; }
+
+/// What gates measured and found no reason to stop for, and a person should look at; empty: nothing.
+Result<std::string> to_look_at(const TaskSession& session, TaskWorkspace& task_workspace) {
+    constexpr std::size_t most = 10;
+    AF_TRY(std::vector<std::string> lines, hand_backs_told(session, task_workspace));
+    AF_TRY(const auto green, newest_report(session, gate_name::green));
+    if (green) { for (std::string& each : suspicions(*green, session.state().held_out)) { lines.push_back(std::move(each)); } }
+    AF_TRY(const std::vector<std::string> changed_tests, changed_test_lines(session));
+    lines.insert(lines.begin(), changed_tests.begin(), changed_tests.end());
+    AF_TRY(std::vector<std::string> acting, acting_changes(session, task_workspace, delivered_tree(session.state())));
+    lines.insert(lines.begin(), acting.begin(), acting.end());
+    std::string text;
+    for (std::size_t at = 0; at < std::min(most, lines.size()); ++at) { text += "- " + one_line(lines[at]) + "\n"; }
+    if (lines.size() > most) { text += "- and " + std::to_string(lines.size() - most) + " more\n"; }
+    return text.empty() ? text : "To look at:\n" + text;
+}
+
+std::string commit_message(const TaskState& state, const JournalHead& head, const DeliveryRequest& request, const DeliverySettings& settings, const std::string& look_at) {
+    std::string message = delivery_title(settings, one_line(request.title)) + "\n";
+    if (const std::string body = body_of(request); !body.empty()) { message += "\n" + body + "\n"; }
+    if (!look_at.empty()) { message += "\n" + look_at; }
+    message += "\n";
+    for (const auto& [name, value] : request.trailers) { message += one_line(name) + ": " + one_line(value) + "\n"; }
+    message += "AgentForge-Task: " + state.task_id + "\n";
+    message += journal_trailer(head);
+    if (!settings.co_author.empty()) { message += "Co-authored-by: " + one_line(settings.co_author) + "\n"; }
+    return message;
+}
+
+/// With the task's trailer, whatever a hook made of the message.
+std::string with_task(std::string message, const std::string& task_id) {
+    if (message.find("AgentForge-Task: " + task_id) != std::string::npos) { return message; }
+    while (message.ends_with('\n')) { message.pop_back(); }
+    return message + "\n\nAgentForge-Task: " + task_id + "\n";
+}
+
+std::string field_of(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+/// One task's delivery, step by step.
+class Deliverer {
+public:
+    Deliverer(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, const DeliveryRequest& request)
+        : session_(session), task_workspace_(task_workspace), services_(services), request_(request), stop_{&services.cancel, std::nullopt} {}
+
+    Result<Delivery> run() {
+        AF_TRY(const bool before, delivered_before());
+        if (!before) {
+            tree_ = state().tree;
+            AF_CHECK(pass_gate());
+            AF_TRY(const auto changes, task_workspace_.diff(state().base_tree, tree_));
+            if (changes.empty()) {
+                return Error{"AF-ORCH-031", "nothing was committed: the task changed no file", "tree " + tree_,
+                             "if the request needs no change, abort the task", ErrorKind::invalid};
+            }
+            if (settings().type == "files") {
+                AF_CHECK(write_patch());
+            } else {
+                AF_CHECK(commit());
+            }
+        }
+        if (field_of(state().delivery, "deliverable_type") == "pr" && !state().delivery.contains("pr_url")) { AF_CHECK(publish()); }
+        Delivery delivery{state().branch, state().commit, delivered_tree(state()), {}};
+        AF_TRY(const auto delivered, task_workspace_.diff(state().base_tree, delivery.tree));
+        for (const TreeChange& change : delivered) { delivery.files.push_back(change.path); }
+        return delivery;
+    }
+
+private:
+    [[nodiscard]] const TaskState& state() const { return session_.state(); }
+    [[nodiscard]] const DeliverySettings& settings() const { return services_.delivery; }
+
+    /// Delivered already, and only this call's answer was lost: nothing is measured or committed again.
+    Result<bool> delivered_before() {
+        if (field_of(state().delivery, "workspace_tree") != state().tree) { return false; }
+        if (!state().commit.empty()) {
+            AF_TRY(const auto there, task_workspace_.branch(state().branch));
+            return there && there->first == state().commit && there->second == delivered_tree(state());
+        }
+        const std::string patch = field_of(state().delivery, "patch_file");
+        if (patch.empty()) { return false; }
+        const auto text = read_file(session_.paths().root / patch);
+        return text.ok() && sha256(*text) == field_of(state().delivery, "patch_sha256");
+    }
+
+    Result<void> pass_gate() {
+        GateRequest gate;
+        gate.gate = gate_name::deliver;
+        AF_TRY(const GateReport report, measure(session_, task_workspace_, services_.events, gate, tree_, nullptr, stop_));
+        if (report.passed) { return {}; }
+        std::string issues;
+        for (const std::string& issue : report.blocking_issues) { issues += (issues.empty() ? "" : "; ") + issue; }
+        return Error{"AF-ORCH-030", "nothing was committed: the deliver gate does not pass: " + issues, "tree " + report.tree,
+                     "mend what it names; the tree it measured is kept", ErrorKind::denied};
+    }
+
+    Result<void> pass_hooks(HookOrder& order) {
+        if (settings().hooks == "skip") {
+            hooks_ = "not run: delivery.hooks is skip";
+            return {};
+        }
+        for (unsigned round = 0; round < 2; ++round) {
+            AF_TRY(const HookVerdict verdict, judge_hooks(task_workspace_, services_, order, stop_));
+            if (hooks_.empty()) { hooks_ = verdict.report.summary; }        // The first says what they changed.
+            if (!verdict.ran) { return {}; }
+            AF_CHECK(record_gate(verdict.report));
+            if (!verdict.report.passed) { return hook_refusal(verdict, "nothing was committed"); }
+            if (!verdict.changed_tree) { return {}; }
+            // A formatter: what it staged is what git would commit, so it is measured, too.
+            tree_ = order.tree;
+            AF_CHECK(task_workspace_.keep("hooks", tree_));
+            AF_CHECK(pass_gate());
+        }
+        return Error{"AF-GIT-048", "nothing was committed: the commit hooks change the files each time they run", "tree " + tree_,
+                     "make the hook leave alone what it has changed once, or set delivery.hooks: skip", ErrorKind::denied};
+    }
+
+    Result<void> record_gate(const GateReport& report) {
+        records::Gate gate = gate_record(session_, report, report.gate);
+        AF_TRY(gate.report, session_.keep(to_json(report)));
+        return session_.record(gate);
+    }
+
+    Result<void> commit() {
+        const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
+        AF_TRY(const auto made, made_before(branch));
+        if (made) { return record_commit(branch, *made); }
+        AF_TRY(const std::string look_at, to_look_at(session_, task_workspace_));
+        HookOrder hooks{tree_, state().base_commit, branch, commit_message(state(), session_.head(), request_, settings(), look_at), settings().hook_timeout};
+        AF_CHECK(pass_hooks(hooks));
+        AF_TRY(const auto formatted, made_before(branch));      // Its tree is what the hooks made of this one.
+        if (formatted) { return record_commit(branch, *formatted); }
+        CommitOrder order;
+        order.tree = tree_;
+        order.parent = state().base_commit;
+        order.branch = branch;
+        order.message = with_newest_head(with_task(std::move(hooks.message), state().task_id), session_.head());
+        order.time = services_.clock.now();
+        order.author = settings().author;
+        order.sign = settings().sign;
+        auto commit = task_workspace_.commit(order, stop_);
+        if (!commit.ok()) {
+            Error error = commit.error();
+            if (error.kind == ErrorKind::conflict) { error.kind = ErrorKind::unavailable; }     // A branch in the way is the user's to move, not a model's.
+            return error;
+        }
+        return record_commit(branch, *commit);
+    }
+
+    /// A crash between the commit and its record leaves the branch: that commit is taken, no second one is made. Another's with the same files is not.
+    Result<std::optional<MadeCommit>> made_before(const std::string& branch) {
+        AF_TRY(const auto there, task_workspace_.branch(branch));
+        if (!there || there->second != tree_) { return std::optional<MadeCommit>(); }
+        AF_TRY(const WrittenCommit commit, task_workspace_.look(there->first));
+        const bool ours = commit.parent == state().base_commit && commit.message.find("AgentForge-Task: " + state().task_id + "\n") != std::string::npos;
+        return ours ? std::optional(MadeCommit{there->first, commit.is_signed}) : std::optional<MadeCommit>();
+    }
+
+    Result<void> record_commit(const std::string& branch, const MadeCommit& commit) {
+        AF_CHECK(task_workspace_.keep("delivered", tree_));
+        records::Delivered delivered = delivered_record(hooks_.empty() ? "none" : hooks_);
+        delivered.branch = branch;
+        delivered.commit = commit.id;
+        delivered.signed_ = commit.is_signed;
+        return record_with_drift(std::move(delivered));
+    }
+
+    Result<void> write_patch() {
+        AF_TRY(const std::string patch, task_workspace_.whole_patch(state().base_tree, tree_));
+        const std::filesystem::path file = session_.paths().root / patch_place;
+        AF_CHECK(make_directories(file.parent_path()));
+        AF_CHECK(write_file_atomic(file, patch, Durability::synced));
+        AF_CHECK(task_workspace_.keep("delivered", tree_));
+        records::Delivered delivered = delivered_record("not run: no commit is made");
+        delivered.patch_file = patch_place;
+        delivered.patch_sha256 = sha256(patch);
+        return record_with_drift(std::move(delivered));
+    }
+
+    /// Without branch and commit: files have none.
+    [[nodiscard]] records::Delivered delivered_record(const std::string& hooks) const {
+        return {.stage = state().stage().name,
+                .deliverable_type = settings().type,
+                .tree = tree_,
+                .workspace_tree = state().tree,
+                .base_commit = state().base_commit,
+                .base_tree = state().base_tree,
+                .branch = "",
+                .commit = "",
+                .commit_hooks = hooks};
+    }
+
+    Result<void> record_with_drift(records::Delivered delivered) {
+        AF_TRY(const BaseDrift drift, task_workspace_.drift(state(), tree_));
+        if (drift.moved()) { delivered.drift = to_json(drift); }
+        return session_.record(delivered);
+    }
+
+    Result<void> publish() {
+        PublishOrder order;
+        order.branch = state().branch;
+        order.commit = state().commit;
+        order.remote = settings().remote;
+        order.base = settings().base.empty() ? state().base_branch : settings().base;
+        order.title = delivery_title(settings(), one_line(request_.title));
+        AF_TRY(const std::string look_at, to_look_at(session_, task_workspace_));
+        order.body = body_of(request_) + (look_at.empty() ? "" : "\n\n" + look_at) + "\n\nAgentForge-Task: " + state().task_id;
+        services_.events.event(event::Message{state().stage().name, "pushing " + order.branch + " to " + order.remote});
+        AF_TRY(const Published published, task_workspace_.publish(order, stop_));
+        return session_.record(records::Published{.stage = state().stage().name,
+                                                  .remote = published.remote,
+                                                  .pr_url = published.url,
+                                                  .published_by = published.by,
+                                                  .publish_note = published.note});
+    }
+
+    TaskSession& session_;
+    TaskWorkspace& task_workspace_;
+    TaskServices& services_;
+    const DeliveryRequest& request_;
+    Stop stop_;
+    std::string tree_;
+    std::string hooks_;
+};
+
+}  // namespace
+
+Error hook_refusal(const HookVerdict& verdict, const std::string& consequence) {
+    const std::string message = consequence + ": " + verdict.report.blocking_issues.front();
+    if (verdict.of_message && !verdict.could_not_run) {
+        return Error{"AF-GIT-059", message, "tree " + verdict.report.tree, "give the message the form that it wants by delivery.title, such as \"feat: {title}\", then `agentforge resume`", ErrorKind::unavailable};
+    }
+    if (!verdict.could_not_run) {
+        return Error{"AF-GIT-047", message, "tree " + verdict.report.tree, "mend what it names, then `agentforge resume`; delivery.hooks: skip leaves hooks out, and the report says so",
+                     ErrorKind::denied};
+    }
+    return Error{"AF-GIT-058", message, "tree " + verdict.report.tree,
+                 "hooks run confined, without network and home folder: open what it needs with gates.readable, or set delivery.hooks: skip; then `agentforge resume`", ErrorKind::unavailable};
+}
+
+std::string with_newest_head(std::string message, const JournalHead& head) {
+    constexpr std::string_view key = "\nAgentForge-Journal: ";
+    const std::string trailer = journal_trailer(head);
+    if (const std::size_t at = message.rfind(key); at != std::string::npos) {
+        const std::size_t end = message.find('\n', at + 1);
+        return message.substr(0, at + 1) + trailer + (end == std::string::npos ? "" : message.substr(end + 1));
+    }
+    while (message.ends_with('\n')) { message.pop_back(); }
+    const bool after_trailer = message.rfind("AgentForge-Task: ") != std::string::npos && message.rfind("AgentForge-Task: ") > message.rfind('\n');
+    return message + (after_trailer ? "\n" : "\n\n") + trailer;
+}
+
+json::object delivered_facts(const TaskState& state) {
+    json::object facts{{"deliverable_type", "commit"}};
+    for (const auto& [name, value] : state.delivery) {
+        const std::string_view key = name;
+        if (key == "deliverable_type" || key == "signed" || key == "commit_hooks" || key == "drift" || key == "base_commit" || key == "patch_file" || key == "pr_url") { facts[name] = value; }
+    }
+    if (facts.contains("pr_url") && field_of(facts, "pr_url").empty()) { facts["pr_url"] = nullptr; }
+    if (!state.commit.empty()) {
+        facts["commit_sha"] = state.commit;
+        facts["branch"] = state.branch;
+    }
+    return facts;
+}
+
+namespace {
+
+/// A hook is the user's own, but it may run programs of the task, which put files of their choice into the commit.
+bool hook_may_change(const std::string& path, const ActingLinks& links) { return normalize_path(path).ok() && !acts_later(path) && links.leading_to(path).empty(); }
+
+}  // namespace
+
+Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& services, HookOrder& order, const Stop& stop) {
+    AF_TRY(HookReport hooks, task_workspace.hooks(order, services.delivery.author, stop));
+    HookVerdict verdict;
+    GateReport& report = verdict.report;
+    report.gate = "hooks";
+    report.tree = order.tree;
+    report.passed = hooks.passed();
+    json::array runs;
+    std::string names;
+    for (const HookRun& run : hooks.runs) {
+        runs.push_back(json::object{{"name", run.name}, {"exit_code", run.exit_code}, {"timed_out", run.timed_out}, {"output", run.output}, {"duration_ms", run.duration.count()}});
+        names += (names.empty() ? "" : ", ") + run.name;
+        report.duration += run.duration;
+    }
+    json::array changed;
+    for (const auto& [path, content] : hooks.changed) { changed.emplace_back(sanitize_utf8(path)); }
+    report.facts = {{"hooks", std::move(runs)}, {"notes", json::array(hooks.notes.begin(), hooks.notes.end())}, {"changed", changed}};
+    if (!hooks.confinement.empty()) { report.facts["confinement"] = hooks.confinement; }
+    for (const std::string& note : hooks.notes) { report.summary += (report.summary.empty() ? "" : "; ") + note; }
+    if (hooks.runs.empty()) { return verdict; }
+    verdict.ran = true;
+    if (!report.passed) {
+        const HookRun& last = hooks.runs.back();
+        verdict.of_message = last.name != "pre-commit";
+        verdict.could_not_run = last.timed_out || last.exit_code == 126 || last.exit_code == 127;      // A shell's words for a program that is not there.
+        report.blocking_issues.push_back("the hook " + last.name + (last.timed_out ? " did not end within its " + std::to_string(order.timeout.count()) + " s" : " refuses it (exit code " + std::to_string(last.exit_code) + ")") +
+                                         (last.output.empty() ? "" : ": " + ellipsis(last.output, 1500)));
+        if (!verdict.of_message && !verdict.could_not_run) {
+            // The control: a hook that refuses the commit before the task, with nothing staged, says nothing about the change.
+            AF_TRY(const WrittenCommit parent, task_workspace.look(order.parent));
+            HookOrder nothing = order;
+            nothing.tree = parent.tree;
+            AF_TRY(const HookReport control, task_workspace.hooks(nothing, services.delivery.author, stop));
+            verdict.could_not_run = !control.passed();
+            if (verdict.could_not_run) { report.blocking_issues.front() += "\n(it refuses the commit before the task, too)"; }
+        }
+        report.summary = ellipsis(one_line(report.blocking_issues.front()), 300);
+        return verdict;
+    }
+    AF_TRY(const ActingLinks links, task_workspace.acting_links(report.tree));
+    for (const auto& [path, content] : hooks.changed) {
+        if (hook_may_change(path, links)) { continue; }
+        report.passed = false;
+        report.blocking_issues.push_back("the hooks changed " + sanitize_utf8(path) + ", which acts later or is protected: a program of the task may have led them to");
+    }
+    if (!report.passed) {
+        report.summary = ellipsis(one_line(report.blocking_issues.front()), 300);
+        return verdict;
+    }
+    order.message = hooks.message;
+    if (!hooks.changed.empty()) {
+        AF_TRY(order.tree, task_workspace.edit(order.tree, hooks.changed));
+        verdict.changed_tree = order.tree != report.tree;
+    }
+    report.summary = names + " passed" + (verdict.changed_tree ? " and changed " + std::to_string(hooks.changed.size()) + (hooks.changed.size() == 1 ? " file" : " files") : "") +
+                     (report.summary.empty() ? "" : "; " + report.summary);
+    return verdict;
+}
+
+Result<Delivery> deliver_task(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock, const DeliveryRequest& request) {
+    const StageClock::Pause measuring(clock);       // What gates, hooks, a passphrase and a push take is no agent's time.
+    return Deliverer(session, task_workspace, services, request).run();
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/delivery/publish.hpp"
+
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "git/configuration.hpp"
+#include "pipeline/delivery/commits.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+std::string percent_encoded(std::string_view text) {
+    constexpr char digits[] = "0123456789ABCDEF";
+    std::string result;
+    for (const char character : text) {
+        const auto byte = static_cast<unsigned char>(character);
+        const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '-' || byte == '_' || byte == '.' || byte == '~' || byte == '/';
+        if (plain) {
+            result += character;
+        } else {
+            result += '%';
+            result += digits[byte >> 4U];
+            result += digits[byte & 15U];
+        }
+    }
+    return result;
+}
+
+/// An address that may be shown: no user, no password.
+std::string without_password(const std::string& address) {
+    const std::size_t scheme = address.find("://");
+    if (scheme == std::string::npos) { return address; }
+    const std::size_t slash = address.find('/', scheme + 3);
+    const std::size_t at = address.rfind('@', slash);
+    return at == std::string::npos || at < scheme ? address : address.substr(0, scheme + 3) + address.substr(at + 1);
+}
+
+/// The last line that is an address: what gh and glab print of a request that is there.
+std::string address_in(const std::string& text) {
+    std::string found;
+    for (std::size_t at = text.find("https://"); at != std::string::npos; at = text.find("https://", at + 1)) {
+        std::size_t end = at;
+        while (end < text.size() && static_cast<unsigned char>(text[end]) > ' ' && text[end] != '"' && text[end] != '\'') { ++end; }
+        found = text.substr(at, end - at);
+    }
+    return found;
+}
+
+}  // namespace
+
+bool is_on_path(const std::map<std::string, std::string>& environment, const std::string& program) {
+    const auto path = environment.find("PATH");
+    std::string_view rest = path == environment.end() ? std::string_view() : std::string_view(path->second);
+    while (!rest.empty()) {
+        const std::string folder(rest.substr(0, rest.find(':')));
+        if (!folder.empty() && ::access((folder + "/" + program).c_str(), X_OK) == 0) { return true; }
+        rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    }
+    return false;
+}
+
+RemotePlace read_remote(std::string_view address) {
+    RemotePlace place;
+    if (const std::size_t scheme = address.find("://"); scheme != std::string_view::npos) {
+        if (address.starts_with("file:")) { return {}; }
+        address.remove_prefix(scheme + 3);
+        const std::size_t slash = address.find('/');
+        if (slash == std::string_view::npos) { return {}; }
+        std::string_view host = address.substr(0, slash);
+        if (const std::size_t at = host.rfind('@'); at != std::string_view::npos) { host.remove_prefix(at + 1); }
+        place.host = host.substr(0, host.find(':'));
+        place.path = address.substr(slash + 1);
+    } else {
+        const std::size_t colon = address.find(':');
+        if (colon == std::string_view::npos || address.substr(0, colon).find('/') != std::string_view::npos) { return {}; }
+        std::string_view host = address.substr(0, colon);
+        if (const std::size_t at = host.rfind('@'); at != std::string_view::npos) { host.remove_prefix(at + 1); }
+        place.host = host;
+        place.path = address.substr(colon + 1);
+    }
+    while (place.path.ends_with('/')) { place.path.pop_back(); }
+    while (place.path.starts_with('/')) { place.path.erase(0, 1); }
+    if (place.path.ends_with(".git")) { place.path.resize(place.path.size() - 4); }
+    return place;
+}
+
+std::string request_page(const RemotePlace& place, const std::string& branch, const std::string& base) {
+    if (place.host.empty()) { return {}; }
+    const std::string page = "https://" + place.host + "/" + place.path;
+    if (place.host.find("github") != std::string::npos) {
+        return page + "/compare/" + (base.empty() ? "" : percent_encoded(base) + "...") + percent_encoded(branch) + "?expand=1";
+    }
+    if (place.host.find("gitlab") != std::string::npos) {
+        return page + "/-/merge_requests/new?merge_request%5Bsource_branch%5D=" + percent_encoded(branch) +
+               (base.empty() ? "" : "&merge_request%5Btarget_branch%5D=" + percent_encoded(base));
+    }
+    if (place.host == "bitbucket.org") { return page + "/pull-requests/new?source=" + percent_encoded(branch) + (base.empty() ? "" : "&dest=" + percent_encoded(base)); }
+    if (place.host == "codeberg.org" || place.host.find("gitea") != std::string::npos || place.host.find("forgejo") != std::string::npos) {
+        return page + "/compare/" + (base.empty() ? "" : percent_encoded(base) + "...") + percent_encoded(branch);
+    }
+    return {};
+}
+
+namespace {
+
+/// Whether a remote's address is a folder below `place`.
+bool lies_in(std::string_view address, const std::filesystem::path& place) {
+    if (address.starts_with("file://")) { address.remove_prefix(7); }
+    if (address.substr(0, address.find('/')).find(':') != std::string_view::npos) { return false; }     // `https://…`, `git@host:…`, `ext::…`: as git tells them.
+    std::error_code error;
+    const std::filesystem::path inner = std::filesystem::weakly_canonical(place / address, error);
+    const std::filesystem::path outer = std::filesystem::weakly_canonical(place, error);
+    return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
+
+bool repository_uses_lfs(const Repository& repository) {
+    std::error_code error;
+    return std::filesystem::exists(repository.git_directory() / "lfs", error);
+}
+
+}  // namespace
+
+Result<Published> publish_branch(const Repository& repository, ProcessRunner& processes, const std::map<std::string, std::string>& environment,
+                                 const PublishOrder& order, const Stop& stop) {
+    const std::filesystem::path place = repository.work_directory();
+    const GitConfiguration configuration(place);
+    const std::string fetched = configuration.text("remote." + order.remote + ".url");
+    const std::string pushed = configuration.text("remote." + order.remote + ".pushurl");
+    const std::string address = pushed.empty() ? fetched : pushed;
+    if (address.empty() || order.remote.starts_with('-')) {
+        return Error{"AF-GIT-044", "there is no remote `" + order.remote + "` to push to; the commit is on branch " + order.branch, place.string(),
+                     "add it (git remote add " + order.remote + " URL) or set delivery.remote, then `agentforge resume`", ErrorKind::unavailable};
+    }
+    Published result;
+    result.remote = without_password(address);
+    AF_TRY(const GitStandIn git, GitStandIn::make(repository));
+    const std::string ref = "refs/heads/" + order.branch;
+    const auto in_stand_in = [&](std::vector<std::string> words) {
+        ProcessRequest request = own_program(std::move(words), git.folder().string(), environment);
+        for (const auto& [name, value] : git.variables()) { request.environment[name] = value; }
+        request.environment["GIT_TERMINAL_PROMPT"] = "0";
+        request.timeout = std::chrono::minutes(10);
+        return request;
+    };
+    const auto run = [&](const ProcessRequest& request) -> Result<ProcessOutcome> {
+        AF_TRY(ProcessOutcome outcome, processes.run(request, stop));
+        if (outcome.cancelled) { return Error{"AF-GIT-044", "the push was interrupted", result.remote, "resume the task", ErrorKind::cancelled}; }
+        if (outcome.exit_code == 0) { return outcome; }
+        return Error{"AF-GIT-044",
+                     "the commit is on branch " + order.branch + ", but it could not be pushed: " +
+                         (outcome.timed_out ? "git did not return within 10 minutes" : ellipsis(sanitize_utf8(outcome.err), 600)),
+                     result.remote, "see that `git push " + order.remote + "` works here, then `agentforge resume`" + about_left_out(git), ErrorKind::unavailable};
+    };
+    AF_TRY(const ProcessOutcome asked, run(in_stand_in({"git", "remote", "get-url", "--push", order.remote})));
+    const std::string target = asked.out.substr(0, asked.out.find('\n'));
+    if (lies_in(target, place)) {
+        return Error{"AF-GIT-066", "the remote `" + order.remote + "` is a folder of the repository itself, whose hooks a push would run; nothing was pushed", ellipsis(sanitize_utf8(target), 300),
+                     "set delivery.remote to another one, then `agentforge resume`", ErrorKind::denied};
+    }
+    if (repository_uses_lfs(repository) && is_on_path(environment, "git-lfs")) {      // As its pre-push hook does.
+        ProcessRequest contents = in_stand_in({"git", "lfs", "pre-push", order.remote, target});
+        contents.input = ref + " " + order.commit + " " + ref + " " + std::string(40, '0') + "\n";
+        AF_CHECK(run(contents));
+    }
+    AF_TRY(const ProcessOutcome outcome, run(in_stand_in({"git", "-c", "core.fsync=objects", "push", order.remote, order.commit + ":" + ref})));
+    result.by = "push";
+    const RemotePlace host = read_remote(address);
+    result.url = request_page(host, order.branch, order.base);
+    if (result.url.empty()) { result.url = address_in(sanitize_utf8(outcome.err)); }        // Many servers say it themselves.
+    const bool github = host.host.find("github") != std::string::npos && is_on_path(environment, "gh");
+    const bool gitlab = host.host.find("gitlab") != std::string::npos && is_on_path(environment, "glab");
+    if (!github && !gitlab) { return result; }
+    ProcessRequest request = in_stand_in({});
+    request.timeout = std::chrono::minutes(2);
+    if (github) {
+        request.argv = {"gh", "pr", "create", "--head", order.branch, "--title", order.title, "--body-file", "-"};
+        request.input = order.body + "\n";
+        if (!order.base.empty()) { request.argv.insert(request.argv.end(), {"--base", order.base}); }
+    } else {
+        request.argv = {"glab", "mr", "create", "--yes", "--source-branch", order.branch, "--title", order.title, "--description", order.body};
+        if (!order.base.empty()) { request.argv.insert(request.argv.end(), {"--target-branch", order.base}); }
+    }
+    const std::string program = request.argv.front();
+    request.environment["GH_PROMPT_DISABLED"] = "1";
+    request.environment["NO_COLOR"] = "1";
+    auto opened = processes.run(request, stop);
+    const std::string said = opened.ok() ? sanitize_utf8(opened->out) : std::string();
+    const std::string complaint = opened.ok() ? sanitize_utf8(opened->err) : opened.error().message;
+    // `gh` refuses a second request for one branch and names the first.
+    const bool there = complaint.find("already exists") != std::string::npos && !address_in(complaint).empty();
+    if ((opened.ok() && opened->exit_code == 0 && !address_in(said + "\n" + complaint).empty()) || there) {
+        result.url = there ? address_in(complaint) : address_in(address_in(said).empty() ? complaint : said);
+        result.by = program;
+    } else {
+        result.note = program + " could not open the request: " + ellipsis(complaint.empty() ? said : complaint, 400);
+    }
+    return result;
+}
+
+}  // namespace agentforge::kernel

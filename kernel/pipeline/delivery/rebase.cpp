@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Putting a delivered change on a base that has moved: merge, measure, commit; and keeping ended tasks in the repository.
+#include "config/gate_names.hpp"
+#include "contracts/names.hpp"
+#include "gates/engine/baseline.hpp"
+#include "pipeline/controller.hpp"
+#include "pipeline/delivery/delivery.hpp"
+#include "pipeline/measure.hpp"
+#include "pipeline/task_run.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+std::string listed_paths(const std::vector<std::string>& paths) {
+    std::string text;
+    for (std::size_t index = 0; index < paths.size() && index < 8; ++index) { text += (index == 0 ? "" : ", ") + paths[index]; }
+    return text + (paths.size() > 8 ? " and " + std::to_string(paths.size() - 8) + " more" : "");
+}
+
+std::string rebase_text(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+/// One rebase of one task; the session holds its lock.
+class Rebaser {
+public:
+    Rebaser(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services)
+        : session_(session), task_workspace_(task_workspace), services_(services), base_(delivery_base(session.state())), stop_{&services.cancel, std::nullopt} {}
+
+    Result<RebaseResult> run(bool only_look) {
+        result_.branch = state().branch;
+        result_.replaced = state().commit;
+        AF_TRY(result_.drift, task_workspace_.drift(state(), delivered_tree(state())));
+        if (!result_.drift.moved() || (only_look && result_.drift.conflicts.empty())) { return result_; }
+        AF_TRY(const WrittenCommit head, task_workspace_.look(result_.drift.head));
+        AF_TRY(tree_, merged(head.tree, delivered_tree(state())));
+        if (only_look) { return result_; }
+        if (!base_.red_tree.empty()) { AF_TRY(red_tree_, merged(head.tree, base_.red_tree)); }
+        AF_CHECK(task_workspace_.keep("rebased", tree_));
+        if (!red_tree_.empty()) { AF_CHECK(task_workspace_.keep("rebased-red", red_tree_)); }
+        AF_CHECK(measure_there(head.tree));
+        AF_CHECK(commit());
+        AF_TRY(const records::Kept report, session_.keep(to_json(report_)));
+        AF_CHECK(session_.record(records::Rebased{.commit = result_.commit,
+                                                  .branch = result_.branch,
+                                                  .tree = tree_,
+                                                  .base_commit = result_.drift.head,
+                                                  .base_tree = head.tree,
+                                                  .red_tree = red_tree_,
+                                                  .replaces = result_.replaced,
+                                                  .gate_passed = true,
+                                                  .summary = result_.summary,
+                                                  .commit_hooks = result_.hooks,
+                                                  .signed_ = signed_,
+                                                  .drift = json::value(nullptr),
+                                                  .report = report}));
+        result_.done = true;
+        result_.pushed_before = state().delivery.contains("pr_url");
+        return result_;
+    }
+
+private:
+    [[nodiscard]] const TaskState& state() const { return session_.state(); }
+
+    Result<std::string> merged(const std::string& head_tree, const std::string& tree) {
+        AF_TRY(const TreeMerge merge, task_workspace_.merge(base_.tree, head_tree, tree));
+        if (merge.conflicts.empty()) { return merge.tree; }
+        return Error{"AF-GIT-051", "the change does not merge with what came since; nothing was changed. Conflicts: " + listed_paths(merge.conflicts), "branch " + state().branch,
+                     "rebase it yourself: git rebase --onto " + (result_.drift.branch.empty() ? result_.drift.head : result_.drift.branch) + " " + base_.commit + " " + state().branch +
+                         "; or start the request again on the new base",
+                     ErrorKind::conflict};
+    }
+
+    /// Fails with a record of what was measured: the task's history says that it was tried.
+    Result<void> refuse(const std::string& message, const GateReport& report) {
+        AF_TRY(const records::Kept kept, session_.keep(to_json(report)));
+        return session_.record(records::Note{message, tree_, kept});
+    }
+
+    void tell(std::string_view gate, const GateReport& report) {
+        services_.events.event(event::GateTried{std::string(gate), state().stage().name, report.passed, report.summary, static_cast<std::uint64_t>(report.duration.count())});
+    }
+
+    Result<void> measure_there(const std::string& head_tree) {
+        GateBaseline baseline;
+        baseline.base_tree = head_tree;
+        GateCall suite;
+        suite.request.gate = gate_name::tests;
+        suite.tree = head_tree;
+        services_.events.event(event::GateStarted{std::string(gate_name::baseline), state().stage().name});
+        AF_TRY(GateReport before, task_workspace_.gate(suite, stop_));
+        tell(gate_name::baseline, before);
+        baseline.base_tests = std::move(before.tests);
+        // What was found to flip before the task is trusted no more here.
+        AF_TRY(const auto known, newest_report(session_, gate_name::baseline));
+        if (known) { baseline.flaky = fact_texts(known->facts, "flaky"); }
+        baseline.red_tree = red_tree_;
+        AF_TRY(const auto specification, session_.artifact_of(contract_name::specification));
+        AF_TRY(const auto test_suite, session_.test_suite());
+        baseline.specification = specification.value_or(json::object());
+        baseline.test_suite = test_suite.value_or(json::object());
+        AF_TRY(baseline.test_files, locked_tests(session_));
+        if (!red_tree_.empty()) {
+            AF_TRY(auto red, newest_report(session_, gate_name::red));
+            if (red) { baseline.red_tests = std::move(red->tests); }
+        }
+        baseline_ = std::move(baseline);
+        return pass_deliver_gate();
+    }
+
+    Result<void> pass_deliver_gate() {
+        GateCall call;
+        call.request.gate = gate_name::deliver;
+        call.tree = tree_;
+        call.baseline = &baseline_;
+        services_.events.event(event::GateStarted{std::string(gate_name::deliver), state().stage().name});
+        AF_TRY(report_, task_workspace_.gate(call, stop_));
+        tell(gate_name::deliver, report_);
+        result_.summary = report_.summary;
+        if (report_.passed) { return {}; }
+        const std::string message = "the merged change does not pass the deliver gate on the new base; nothing was changed: " + listed_paths(report_.blocking_issues);
+        AF_CHECK(refuse(message, report_));
+        return Error{"AF-GIT-052", message, "tree " + tree_, "look at it with `git diff " + result_.drift.head + " refs/agentforge/" + state().task_id + "/rebased`; start the request again on the new base, or mend the branch by hand",
+                     ErrorKind::denied};
+    }
+
+    Result<void> commit() {
+        AF_TRY(const WrittenCommit before, task_workspace_.look(result_.replaced));
+        // A crash between the branch and the record: that commit is taken.
+        AF_TRY(const auto there, task_workspace_.branch(result_.branch));
+        if (there && there->first != result_.replaced && there->second == tree_) {
+            AF_TRY(const WrittenCommit made, task_workspace_.look(there->first));
+            if (made.parent == result_.drift.head) {
+                result_.commit = there->first;
+                signed_ = made.is_signed;
+                return {};
+            }
+        }
+        HookOrder hooks{tree_, result_.drift.head, result_.branch, before.message, services_.delivery.hook_timeout};
+        result_.hooks = "not run: delivery.hooks is skip";
+        for (unsigned round = 0; services_.delivery.hooks == "run"; ++round) {
+            AF_TRY(const HookVerdict verdict, judge_hooks(task_workspace_, services_, hooks, stop_));
+            result_.hooks = verdict.report.summary.empty() ? "none" : verdict.report.summary;
+            if (verdict.ran && !verdict.report.passed) {
+                AF_CHECK(refuse(verdict.report.blocking_issues.front(), verdict.report));
+                return hook_refusal(verdict, "nothing was changed");
+            }
+            if (!verdict.changed_tree) { break; }
+            if (round > 0) { return Error{"AF-GIT-048", "nothing was changed: the commit hooks change the files each time they run", "tree " + tree_, "make the hook leave alone what it has changed once", ErrorKind::denied}; }
+            tree_ = hooks.tree;
+            AF_CHECK(task_workspace_.keep("rebased", tree_));
+            AF_CHECK(pass_deliver_gate());
+        }
+        CommitOrder order;
+        order.tree = tree_;
+        order.parent = result_.drift.head;
+        order.branch = result_.branch;
+        order.replaces = result_.replaced;
+        order.message = with_newest_head(hooks.message, session_.head());
+        order.time = services_.clock.now();
+        order.author = services_.delivery.author;
+        order.sign = services_.delivery.sign;
+        AF_TRY(const MadeCommit made, task_workspace_.commit(order, stop_));
+        result_.commit = made.id;
+        signed_ = made.is_signed;
+        return {};
+    }
+
+    TaskSession& session_;
+    TaskWorkspace& task_workspace_;
+    TaskServices& services_;
+    DeliveryBase base_;
+    Stop stop_;
+    RebaseResult result_;
+    GateBaseline baseline_;
+    GateReport report_;
+    std::string tree_;
+    std::string red_tree_;
+    bool signed_ = false;
+};
+
+}  // namespace
+
+Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool only_look) {
+    AF_TRY(auto session, TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
+    const TaskState& state = session->state();
+    if (state.status != TaskStatus::completed || state.commit.empty()) {
+        const bool patch = rebase_text(state.delivery, "deliverable_type") == "files";
+        return Error{"AF-GIT-050", "task " + state.task_id + (patch ? " delivered a patch and no commit" : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"), "",
+                     patch ? "`agentforge apply " + state.task_id + "` puts the change on whatever your checkout stands on"
+                     : is_terminal(state.status) && state.status != TaskStatus::failed ? "it has ended before its delivery and stays so; start the request again"
+                                                                                        : "`agentforge resume " + state.task_id + "` goes on with it",
+                     ErrorKind::invalid};
+    }
+    AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
+    auto result = Rebaser(*session, *task_workspace, setup_.services).run(only_look);
+    const Result<void> closed = task_workspace->close();      // The task has ended: no worktree stays, whatever came of it.
+    if (!only_look) { keep_in_repository(setup_, *session); }
+    if (result.ok() && !closed.ok()) { return closed.error(); }
+    return result;
+}
+
+void keep_in_repository(const ControllerSetup& setup, const TaskSession& session) {
+    const auto warn = [&](const std::string& what, const Error& error) {
+        setup.services.events.event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning), what + error.to_string(), session.state().stage().name});
+    };
+    const std::string folder = session.paths().root.string();
+    const std::string escalations = setup.escalations.directory().string();
+    if (const auto stated = setup.task_workspaces.state_proof(folder, escalations, setup.services.delivery.sign, setup.services.clock.now()); !stated.ok()) { warn("the statement about the delivery is not whole: ", stated.error()); }
+    if (const auto kept = setup.task_workspaces.archive(session.state().task_id, folder, escalations); !kept.ok()) { warn("the task could not be archived in the repository: ", kept.error()); }
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/entry/adopted_tests.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/json_fields.hpp"
+#include "base/text.hpp"
+#include "config/gate_names.hpp"
+#include "contracts/names.hpp"
+#include "gates/engine/measure.hpp"
+#include "pipeline/measure.hpp"
+#include "tools/workspace.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+char lower_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Lower case, and one sign for what joins the parts of an id.
+std::string as_id(std::string_view text) {
+    std::string out;
+    for (const char c : text) { out += c == '-' || c == ' ' ? '_' : lower_letter(c); }
+    return out;
+}
+
+struct KnownRequirement { std::string spelled; std::string id; };
+
+/// How a test may name a requirement: its id, with or without a sign in between, or one of its test cases.
+std::vector<KnownRequirement> known_requirements(const json::object& specification) {
+    std::vector<KnownRequirement> known;
+    const auto each = [&](std::string_view list, const auto& take) {
+        const json::value* items = specification.if_contains(list);
+        if (items == nullptr || !items->is_array()) { return; }
+        for (const json::value& item : items->get_array()) { if (item.is_object()) { take(item.get_object()); } }
+    };
+    each("requirements", [&](const json::object& one) {
+        const std::string id = text_of(one, "id");
+        if (id.empty()) { return; }
+        known.push_back({as_id(id), id});
+        std::string joined = as_id(id);
+        std::erase(joined, '_');
+        known.push_back({joined, id});
+    });
+    each("test_cases", [&](const json::object& one) {
+        if (const std::string id = text_of(one, "id"); id.size() > 2) { known.push_back({as_id(id), text_of(one, "requirement_ref")}); }
+    });
+    return known;
+}
+
+bool in_an_id(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+/// The requirement that a text names first.
+std::string requirement_in(const std::string& text, const std::vector<KnownRequirement>& known) {
+    const std::string plain = as_id(text);
+    std::size_t first = std::string::npos;
+    std::string found;
+    for (const KnownRequirement& one : known) {
+        for (std::size_t at = plain.find(one.spelled); at != std::string::npos; at = plain.find(one.spelled, at + 1)) {
+            const std::size_t end = at + one.spelled.size();
+            // A number that goes on is another one; letters before it make another word.
+            const bool whole = (at == 0 || !in_an_id(plain[at - 1])) && (end == plain.size() || !in_an_id(plain[end]));
+            if (!whole || at >= first) { continue; }
+            first = at;
+            found = one.id;
+        }
+    }
+    return found;
+}
+
+/// The test's own word in the file: what stands after the last separator of its name.
+std::string last_word(const std::string& name) {
+    std::string text = name.substr(0, name.find('['));
+    for (const std::string_view separator : {"::", ".", "/", " > "}) {
+        if (const auto at = text.rfind(separator); at != std::string::npos && at + separator.size() < text.size()) { text = text.substr(at + separator.size()); }
+    }
+    return text;
+}
+
+/// A comment, a decorator or an attribute: it belongs to what follows.
+bool leads_to_next_line(const std::string& line) {
+    const std::size_t at = line.find_first_not_of(" \t\r");
+    return at != std::string::npos && std::string_view("#/*@[").find(line[at]) != std::string_view::npos;
+}
+
+std::vector<std::string> lines_of_test_file(std::string_view text) {
+    std::vector<std::string> lines;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        lines.emplace_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return lines;
+}
+
+/// The line where each test begins; those that are found nowhere are left out.
+std::map<std::size_t, std::size_t> beginnings(const std::vector<std::string>& lines, const std::vector<std::string>& names) {
+    std::map<std::size_t, std::size_t> found;
+    for (std::size_t test = 0; test < names.size(); ++test) {
+        const std::string word = last_word(names[test]);
+        for (std::size_t line = 0; line < lines.size(); ++line) {
+            const std::size_t at = lines[line].find(word);
+            if (at == std::string::npos || found.contains(line)) { continue; }
+            const auto joins = [](char c) { return in_an_id(lower_letter(c)) || c == '_'; };
+            const std::size_t end = at + word.size();
+            if ((at != 0 && joins(lines[line][at - 1])) || (end < lines[line].size() && joins(lines[line][end]))) { continue; }
+            std::size_t first = line;
+            while (first > 0 && leads_to_next_line(lines[first - 1]) && !found.contains(first - 1)) { --first; }
+            found.emplace(first, test);
+            break;
+        }
+    }
+    return found;
+}
+
+std::vector<std::string> requirements_to_test(const json::object& specification) {
+    std::vector<std::string> ids;
+    const json::value* requirements = specification.if_contains("requirements");
+    if (requirements == nullptr || !requirements->is_array()) { return ids; }
+    for (const json::value& each : requirements->get_array()) {
+        if (each.is_object() && text_of(each.get_object(), "verification_method") == "test") { ids.push_back(text_of(each.get_object(), "id")); }
+    }
+    return ids;
+}
+
+Error not_as_they_must(std::string message, std::string remedy) { return Error{"AF-EXT-008", std::move(message), "", std::move(remedy), ErrorKind::invalid}; }
+
+/// Writes files as the kernel: no role's rules apply, protected places stay closed. Records the tree.
+Result<void> put_into_workspace(TaskSession& session, TaskWorkspace& task_workspace, const std::vector<std::pair<std::string, std::string>>& files, const std::string& reason) {
+    AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
+    AF_TRY(auto workspace, RoleWorkspace::open(task_workspace.root(), std::move(rules), session.redactor()));
+    workspace->pin(task_workspace.submodules());
+    std::vector<std::string> paths;
+    for (const auto& [path, content] : files) {
+        AF_CHECK(workspace->create(path, content, true));
+        paths.push_back(path);
+    }
+    if (paths.empty()) { return {}; }
+    AF_TRY(const std::string tree, task_workspace.snapshot(paths));
+    if (tree == session.state().tree) { return {}; }
+    AF_CHECK(task_workspace.keep("seq-" + std::to_string(session.state().seq + 1), tree));
+    return session.record(records::Snapshot{.stage = session.state().stage().name, .tree = tree, .reason = reason, .paths = paths});
+}
+
+Result<void> declare_interfaces(TaskSession& session, TaskWorkspace& task_workspace, const json::object& specification, const Stop& stop) {
+    const auto interfaces = declarable_interfaces(specification);
+    if (interfaces.empty()) { return {}; }
+    AF_TRY(const auto files, task_workspace.skeleton(session.state().base_tree, interfaces, stop));
+    return put_into_workspace(session, task_workspace, files, "the specified interfaces were declared");
+}
+
+/// What is known of one file of the import.
+struct FoundTests {
+    std::vector<std::string> names;
+    bool fails = false;
+};
+
+std::map<std::string, FoundTests> found_tests(const GateReport& report) {
+    std::map<std::string, FoundTests> found;
+    for (const TestOutcome& test : report.tests) {
+        FoundTests& file = found[test.file];
+        std::string name = test.id.starts_with(test.file + "::") ? test.id.substr(test.file.size() + 2) : test.id;
+        name = name.substr(0, name.find('['));
+        if (std::ranges::find(file.names, name) == file.names.end()) { file.names.push_back(std::move(name)); }
+        file.fails = file.fails || (test.status != TestStatus::passed && test.status != TestStatus::skipped);
+    }
+    return found;
+}
+
+/// The tests that there are, by running those files.
+Result<std::map<std::string, FoundTests>> discover(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, std::vector<std::string> paths, const Stop& stop) {
+    AF_TRY(const GateBaseline baseline, gate_baseline(session, gate_name::tests, nullptr));
+    GateCall call;
+    call.request.gate = std::string(gate_name::tests);
+    call.request.paths = std::move(paths);
+    call.tree = session.state().tree;
+    call.baseline = &baseline;
+    events.event(event::GateStarted{call.request.gate, session.state().stage().name});
+    AF_TRY(const GateReport report, task_workspace.gate(call, stop));
+    return found_tests(report);
+}
+
+json::object suite_entry(const std::string& path, const std::vector<TracedTest>& tests) {
+    json::array list;
+    for (const TracedTest& test : tests) {
+        list.push_back(json::object{{"name", test.name}, {"requirement_ref", test.requirement}, {"kind", test.guard ? "guard" : "new"}});
+    }
+    return {{"path", path}, {"tests", std::move(list)}};
+}
+
+}  // namespace
+
+std::vector<TracedTest> trace_tests(std::string_view file, const std::vector<std::string>& names, const json::object& specification) {
+    const auto known = known_requirements(specification);
+    const auto only = requirements_to_test(specification);
+    const auto lines = lines_of_test_file(file);
+    const auto begins = beginnings(lines, names);
+    const auto part = [&](std::size_t from, std::size_t to) {
+        std::string text;
+        for (std::size_t line = from; line < to; ++line) { text += lines[line] + "\n"; }
+        return text;
+    };
+    const std::string of_file = requirement_in(part(0, begins.empty() ? lines.size() : begins.begin()->first), known);
+    std::vector<TracedTest> traced;
+    for (std::size_t test = 0; test < names.size(); ++test) {
+        TracedTest one{names[test], requirement_in(last_word(names[test]), known)};
+        const auto begin = std::ranges::find_if(begins, [&](const auto& each) { return each.second == test; });
+        if (begin != begins.end()) {
+            const auto after = std::next(begin);
+            const std::string own = part(begin->first, after == begins.end() ? lines.size() : after->first);
+            one.guard = as_id(own).find("(guard)") != std::string::npos;
+            if (one.requirement.empty()) { one.requirement = requirement_in(own, known); }
+        }
+        if (one.requirement.empty()) { one.requirement = of_file; }
+        if (one.requirement.empty() && only.size() == 1) { one.requirement = only.front(); }
+        traced.push_back(std::move(one));
+    }
+    return traced;
+}
+
+Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, const Stop& stop) {
+    const std::string contract = session.state().stage_template().contract;
+    AF_TRY(const auto specification, session.artifact_of(contract_name::specification));
+    if (!specification) { return not_as_they_must("there is no specification that the imported tests could be held against", "Give it as well: --from-spec FILE"); }
+    AF_TRY(const auto files, imported_files(session, contract));
+    AF_CHECK(ensure_baseline(session, task_workspace, events, stop));
+    AF_CHECK(begin_suite(session, task_workspace, session.redactor()));
+    AF_CHECK(declare_interfaces(session, task_workspace, *specification, stop));
+    std::vector<std::pair<std::string, std::string>> written;
+    std::vector<std::string> paths;
+    std::set<std::string> unchanged;
+    for (const ImportedFile& file : files) {
+        AF_TRY(const auto before, task_workspace.file_in_tree(session.state().base_tree, file.path));
+        if (before && *before == file.content) { unchanged.insert(file.path); }
+        written.emplace_back(file.path, file.content);
+        paths.push_back(file.path);
+    }
+    AF_CHECK(put_into_workspace(session, task_workspace, written, "the imported tests were put in"));
+    AF_TRY(const auto found, discover(session, task_workspace, events, paths, stop));
+
+    json::array test_files;
+    std::vector<std::string> untraced;
+    for (const ImportedFile& file : files) {
+        const auto tests = found.find(file.path);
+        const bool of_the_repository = unchanged.contains(file.path) && (tests == found.end() || !tests->second.fails);
+        if (tests == found.end() || of_the_repository) { continue; }
+        const auto traced = trace_tests(file.content, tests->second.names, *specification);
+        for (const TracedTest& test : traced) { if (test.requirement.empty()) { untraced.push_back(file.path + "::" + test.name); } }
+        test_files.push_back(suite_entry(file.path, traced));
+    }
+    if (test_files.empty()) {
+        return not_as_they_must("none of the " + std::to_string(files.size()) + " imported files holds a test that the project's test command runs and that is not in the repository already",
+                                "Name the folder with the new tests; their files must lie where this project's tests do");
+    }
+    if (!untraced.empty()) {
+        std::string list;
+        for (const std::string& test : untraced) { list += "\n  " + test; }
+        return Error{"AF-EXT-009", "it is not known which requirement these imported tests check:" + list, "", "Name the requirement in the test's name or in a comment above it, such as `# REQ-001`", ErrorKind::invalid};
+    }
+    json::object suite{{"test_files", std::move(test_files)}};
+    GateRequest request;
+    request.gate = exit_gate(session.state().stage_template());
+    if (request.gate.empty()) { return suite; }
+    AF_TRY(const GateReport report, measure(session, task_workspace, events, request, session.state().tree, &suite, stop));
+    if (report.passed) { return suite; }
+    std::string list;
+    for (const std::string& issue : report.blocking_issues) { list += "\n  " + issue; }
+    return not_as_they_must("the imported tests do not fail as tests must that come before the code:" + list, "Correct the tests or the specification and start the task anew");
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/people/iteration.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "pipeline/artifact_files.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::string_view result_changed = "changed";
+constexpr std::string_view result_unchanged = "unchanged";
+constexpr std::string_view result_unmeasured = "unmeasured";
+
+std::string said(const json::value& entry, std::string_view key) {
+    const json::object* object = entry.if_object();
+    const json::value* value = object == nullptr ? nullptr : object->if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::vector<FeedbackIssue> issues_of(const json::array& recorded) {
+    std::vector<FeedbackIssue> issues;
+    for (const json::value& entry : recorded) { issues.push_back({said(entry, "location"), said(entry, "issue"), said(entry, "suggestion"), said(entry, "priority") != "should_consider"}); }
+    return issues;
+}
+
+const json::value* element_of(const json::array& list, const std::string& name) {
+    const bool number = !name.empty() && name.size() < 7 && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+    if (number && std::stoul(name) < list.size()) { return &list[std::stoul(name)]; }
+    for (const json::value& element : list) {
+        if (element.is_string() && element.get_string() == name) { return &element; }
+        if (!element.is_object()) { continue; }
+        const bool named = std::ranges::any_of(element.get_object(), [&](const auto& field) { return field.value().is_string() && field.value().get_string() == name; });
+        if (named) { return &element; }
+    }
+    return nullptr;
+}
+
+/// `a.b[2]` → a, b, 2.
+std::vector<std::string> parts_of(std::string_view location) {
+    std::vector<std::string> parts(1);
+    for (const char c : location) {
+        if (c == '.' || c == '/' || c == '[' || c == ']') {
+            if (!parts.back().empty()) { parts.emplace_back(); }
+        } else {
+            parts.back() += c;
+        }
+    }
+    if (parts.back().empty()) { parts.pop_back(); }
+    return parts;
+}
+
+/// A name may hold a dot itself (`files.src/a.py`): as many parts as fit are taken together.
+const json::value* look(const json::value& in, const std::vector<std::string>& parts, std::size_t at, std::string_view location) {
+    if (at == parts.size()) { return &in; }
+    if (const json::object* object = in.if_object()) {
+        const json::value* field = object->if_contains(parts[at]);
+        return field == nullptr ? nullptr : look(*field, parts, at + 1, location);
+    }
+    const json::array* list = in.if_array();
+    if (list == nullptr) { return nullptr; }
+    const std::size_t begin = location.find(parts[at]);
+    if (begin != std::string_view::npos && at > 0) {
+        if (const json::value* whole = element_of(*list, std::string(location.substr(begin)))) { return whole; }
+    }
+    const json::value* element = element_of(*list, parts[at]);
+    return element == nullptr ? nullptr : look(*element, parts, at + 1, location);
+}
+
+std::vector<std::string> with_result(const json::array& answers, std::string_view result) {
+    std::vector<std::string> lines;
+    for (const json::value& answer : answers) {
+        if (said(answer, "result") == result) { lines.push_back(in_words(FeedbackIssue{said(answer, "location"), said(answer, "issue"), "", true})); }
+    }
+    return lines;
+}
+
+}  // namespace
+
+json::object iteration_context(const TaskState& state) {
+    const StageState& stage = state.stage();
+    if (!state.feedback) { return {}; }
+    json::array must;
+    json::array should;
+    for (const FeedbackIssue& issue : issues_of(state.feedback_issues)) { (issue.must_address ? must : should).emplace_back(in_words(issue)); }
+    json::object feedback;
+    if (!must.empty()) { feedback["must_address"] = must; }
+    // The text holds the lists, too, for stages that know only texts: it is not said twice.
+    const std::string overall = must.empty() && should.empty() ? *state.feedback : state.feedback->substr(0, state.feedback->find(must.empty() ? "Should be considered:" : "Must be addressed:"));
+    if (const std::size_t end = overall.find_last_not_of(" \n"); end != std::string::npos) { feedback["overall"] = overall.substr(0, end + 1); }
+    if (!should.empty()) { feedback["should_consider"] = should; }
+    const unsigned version = stage.history.empty() ? stage.versions : stage.history.back().version;
+    const std::string next = std::to_string(version + 1);
+    return {{"iteration", version + 1},
+            {"max_iterations", state.stage_template().max_iterations},
+            {"feedback", std::move(feedback)},
+            {"previous_artifact", artifact_version_file(stage.artifact, "v" + std::to_string(version))},
+            {"instruction", must.empty() ? "Revise the artifact as the feedback says, and hand in version " + next + " whole."
+                                         : "Address each item of must_address, consider those of should_consider, and hand in version " + next + " whole. What stays as it was at a place of must_address is shown to the person."}};
+}
+
+const json::value* place_in(const json::object& artifact, std::string_view location) {
+    const std::vector<std::string> parts = parts_of(location);
+    if (parts.empty()) { return nullptr; }
+    const json::value* field = artifact.if_contains(parts.front());
+    if (field != nullptr) { return look(*field, parts, 1, location); }
+    // A name alone, as `REQ-003`, is looked for in every list.
+    for (const auto& [key, value] : artifact) {
+        const json::array* list = value.if_array();
+        const json::value* element = list == nullptr ? nullptr : element_of(*list, parts.front());
+        if (element != nullptr) { return look(*element, parts, 1, location); }
+    }
+    return nullptr;
+}
+
+json::array answers_to(const json::array& issues, const json::object& before, const json::object& after) {
+    json::array answers;
+    for (const FeedbackIssue& issue : issues_of(issues)) {
+        if (!issue.must_address) { continue; }
+        const json::value* was = issue.location.empty() ? nullptr : place_in(before, issue.location);
+        const json::value* is = issue.location.empty() ? nullptr : place_in(after, issue.location);
+        const bool same = was != nullptr && is != nullptr ? *was == *is : was == is;
+        // Without a place that either version has, only this can be seen: nothing at all was changed.
+        const std::string_view result = was != nullptr || is != nullptr ? (same ? result_unchanged : result_changed) : before == after ? result_unchanged : result_unmeasured;
+        answers.push_back(json::object{{"location", issue.location}, {"issue", issue.issue}, {"result", result}});
+    }
+    return answers;
+}
+
+std::vector<std::string> unanswered(const json::array& answers) { return with_result(answers, result_unchanged); }
+std::vector<std::string> unmeasured(const json::array& answers) { return with_result(answers, result_unmeasured); }
+
+std::vector<std::string> words_before_decision(const TaskState& state) {
+    const StageState& stage = state.stage();
+    std::vector<std::string> lines;
+    if (iterates(state)) {
+        const unsigned version = stage.history.empty() ? artifact_version(stage) : stage.history.back().version;
+        lines.push_back("version " + std::to_string(version) + " of " + stage.artifact + ", revised " + std::to_string(stage.iterations) + " of " + std::to_string(state.stage_template().max_iterations) + " times");
+        if (!state.stage_template().iterate_prompt.empty()) { lines.push_back(state.stage_template().iterate_prompt); }
+    }
+    for (const std::string& line : unanswered(state.feedback_answers)) { lines.push_back("NOT addressed, as it was: " + line); }
+    for (const std::string& line : unmeasured(state.feedback_answers)) { lines.push_back("see for yourself, it names no place that could be compared: " + line); }
+    if (!iterates(state)) { return lines; }
+    if (const auto before = stage_before_rejected(state)) {
+        lines.push_back("rejecting it goes back to stage " + state.stages[*before].name);
+    } else {
+        lines.emplace_back("rejecting it ends the task");
+    }
+    return lines;
+}
+
+}  // namespace agentforge::kernel

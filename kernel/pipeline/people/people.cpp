@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/people/people.hpp"
+
+#include "base/yaml.hpp"
+#include "pipeline/people/decisions.hpp"
+#include "pipeline/people/iteration.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+/// The agents could not do it: what a person says to the model is the answer.
+bool is_about_the_work(EscalationCause cause) { return cause == EscalationCause::attempts || cause == EscalationCause::cycle_limit; }
+
+/// An answer that cannot be read is none yet: it is corrected where it lies.
+bool is_unreadable(const Error& answer) { return answer.code.starts_with("AF-ESC-"); }
+
+template <class Question>
+void set_deadline(Question& question, const AnswerBy& by) {
+    if (by.deadline.empty()) { return; }
+    question.deadline = by.deadline;
+    question.at_deadline = by.then;
+}
+
+/// What a person's file, another terminal's command or another machine answered while a handler waits. An answer that cannot be read is
+/// named once and waited for on: a person who writes it in an editor corrects it.
+class Elsewhere {
+public:
+    Elsewhere(const EscalationStore& store, std::string id, std::function<void(const Error&)> warn) : store_(store), id_(std::move(id)), warn_(std::move(warn)) {}
+    bool answered() {
+        const auto version = store_.answer_version(id_);
+        const bool rests = version && version == seen_;     // Not while it is still being written.
+        seen_ = version;
+        if (!rests || version == refused_) { return false; }
+        const auto readable = id_.starts_with("ESC-") ? there(store_.resolution(id_)) : id_.starts_with("ACT-") ? there(store_.action_decision(id_)) : there(store_.artifact_decision(id_));
+        if (readable.ok()) { return *readable; }
+        refused_ = version;
+        warn_(readable.error());
+        return false;
+    }
+
+private:
+    template <class T>
+    static Result<bool> there(const Result<std::optional<T>>& answer) {
+        if (!answer.ok()) { return answer.error(); }
+        return answer->has_value();
+    }
+    const EscalationStore& store_;
+    std::string id_;
+    std::function<void(const Error&)> warn_;
+    std::optional<AnswerVersion> seen_;
+    std::optional<AnswerVersion> refused_;
+};
+
+}  // namespace
+
+json::object People::evidence() const {
+    json::object known{{"attempt", task_.state().stage().attempts}, {"steps", task_.state().stage().steps}, {"tree", task_.state().tree}};
+    json::array gates;
+    for (const auto& [name, gate] : task_.state().gates) {
+        gates.push_back(json::object{{"gate", name}, {"passed", gate.passed}, {"of_this_tree", gate.tree == task_.state().tree}, {"summary", gate.summary}});
+    }
+    if (!gates.empty()) { known["gates"] = std::move(gates); }
+    json::array steps;
+    const auto& last_steps = task_.state().resumption.last_steps;
+    for (auto step = last_steps.rbegin(); step != last_steps.rend(); ++step) {
+        steps.push_back(json::object{{"step", step->step}, {"tool", step->tool}, {"status", step->status}, {"summary", step->summary}});
+    }
+    if (!steps.empty()) { known["last_steps"] = std::move(steps); }
+    return known;
+}
+
+Result<void> People::ask(EscalationCause cause, const std::string& reason, const EscalationRequest& request, const std::string& partial, std::uint64_t spent) {
+    json::object context = request.context;
+    if (!task_.state().previous_errors.empty()) { context["errors"] = json::array(task_.state().previous_errors.begin(), task_.state().previous_errors.end()); }
+    if (!context.contains("evidence")) { context["evidence"] = evidence(); }
+    AF_TRY(const std::string context_blob, task_.session->put(context));
+    AF_CHECK(task_.session->record(records::StageEscalated{.stage = task_.stage_name(),
+                                                           .cause = std::string(name_of(cause)),
+                                                           .reason = reason,
+                                                           .question = request.question.empty() ? "How should the task go on? " + reason : request.question,
+                                                           .options = request.options,
+                                                           .context_blob = context_blob,
+                                                           .partial_blob = partial,
+                                                           .duration_ms = spent}));
+    return {};
+}
+
+Result<ApprovalRequest> People::shown_artifact(const std::string& id) const {
+    AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
+    ApprovalRequest request;
+    request.id = id;
+    request.task_id = task_.state().task_id;
+    request.stage = task_.stage_name();
+    request.artifact = artifact ? *artifact : json::object();
+    request.artifact_hash = task_.state().stage().artifact_hash;
+    request.created_at = task_.state().resumption.accepted_at;     // The same again when this is repeated after a crash.
+    request.directory = task_.setup.escalations.directory().string();
+    return request;
+}
+
+Result<void> People::request_approval() {
+    // Of every artifact another one, and of one that is shown again after the task's end.
+    const unsigned number = task_.state().stage().visits + task_.state().continuations;
+    AF_TRY(const ApprovalRequest request, shown_artifact(EscalationStore::approval_id(task_.state().task_id, task_.stage_name(), number)));
+    const AnswerBy by = answer_by(request.id, request.created_at, {}, true);
+    AF_CHECK(refuse_early_answer(request.id));
+    AF_CHECK(task_.setup.escalations.record(request, by));
+    records::ApprovalRequested requested{task_.stage_name(), request.id, request.artifact_hash};
+    set_deadline(requested, by);
+    AF_CHECK(task_.session->record(requested));
+    if (asks_at_terminal()) { return {}; }
+    tell_before_decision();
+    notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
+    return {};
+}
+
+Result<ApprovalRequest> People::shown_action(const std::string& id) const {
+    AF_TRY(const json::value shown, task_.session->get(task_.state().action->blob));
+    ApprovalRequest request;
+    request.id = id;
+    request.task_id = task_.state().task_id;
+    request.stage = task_.stage_name();
+    request.artifact = shown.is_object() ? shown.get_object() : json::object();
+    request.artifact_hash = task_.state().action->hash;
+    request.created_at = task_.state().resumption.proposed_at;       // The same again when this is repeated after a crash.
+    request.directory = task_.setup.escalations.directory().string();
+    return request;
+}
+
+Result<void> People::ask_action() {
+    AF_TRY(const ApprovalRequest request, shown_action(EscalationStore::action_id(task_.state().task_id, task_.stage_name(), task_.state().actions_asked + 1)));
+    AF_CHECK(refuse_early_answer(request.id));
+    AF_CHECK(task_.setup.escalations.record(request));
+    AF_CHECK(task_.session->record(records::ActionAsked{task_.stage_name(), request.id, request.artifact_hash, action_line(request.artifact)}));
+    return task_.setup.present ? Result<void>() : notify_of_open();
+}
+
+/// Others are told once nobody at the terminal decides: not of everything that somebody there is looking at.
+Result<void> People::notify_of_open() {
+    const bool action = task_.state().waiting_for() == "action";
+    AF_TRY(const ApprovalRequest request, action ? shown_action(task_.state().action->id) : shown_artifact(task_.state().approval->id));
+    notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
+    return {};
+}
+
+Result<Escalation> People::question(const std::string& id) const {
+    const OpenEscalation& open = *task_.state().escalation;
+    Escalation escalation;
+    escalation.id = id;
+    escalation.task_id = task_.state().task_id;
+    escalation.stage = task_.stage_name();
+    escalation.issue = open.reason;
+    escalation.question = open.question;
+    escalation.options = open.options;
+    if (!open.context_blob.empty()) {
+        AF_TRY(const json::value context, task_.session->get(open.context_blob));
+        if (context.is_object()) { escalation.context = context.get_object(); }
+    }
+    escalation.created_at = task_.state().resumption.escalated_at;
+    escalation.directory = task_.setup.escalations.directory().string();
+    return escalation;
+}
+
+Result<void> People::raise_escalation() {
+    AF_TRY(const Escalation escalation, question(EscalationStore::escalation_id(task_.state().task_id, task_.stage_name(), task_.state().stage().escalations + 1)));
+    const AnswerBy by = answer_by(escalation.id, escalation.created_at, escalation.options, false);
+    AF_CHECK(refuse_early_answer(escalation.id));
+    AF_CHECK(task_.setup.escalations.record(escalation, by));
+    records::EscalationRaised raised{task_.stage_name(), escalation.id};
+    set_deadline(raised, by);
+    AF_CHECK(task_.session->record(raised));
+    notify([escalation](EscalationHandler& handler, CallContext& context) { return handler.notify(escalation, context); });
+    return {};
+}
+
+bool People::asks_at_terminal() const {
+    const bool iterating = task_.state().approval && iterates(task_.state());
+    return task_.setup.present && (task_.state().interactive || iterating);
+}
+
+/// What the question itself cannot say: it is the artifact and nothing else.
+void People::tell_before_decision() {
+    const StageClock clock(task_.services.clock, std::chrono::seconds(10));
+    KernelCallContext context(task_.services, clock, task_.stage_name(), task_.services.clock.now());
+    for (const std::string& line : words_before_decision(task_.state())) { context.progress(line); }
+}
+
+std::shared_ptr<EscalationHandler>& People::asker() { return asks_at_terminal() ? task_.setup.present : task_.setup.handler; }
+std::chrono::milliseconds People::patience() const { return asks_at_terminal() ? std::chrono::milliseconds(std::chrono::weeks(1)) : task_.setup.wait; }
+bool People::waits_for_people() { return asker() && patience().count() > 0; }
+
+AnswerBy People::answer_by(const std::string& id, const std::string& created_at, const std::vector<std::string>& options, bool approval) const {
+    if (auto there = task_.setup.escalations.answer_by(id); there.ok()) { return *there; }
+    AnswerRule rule = task_.setup.answer_rule;
+    const Resumption::Deadline& asked = task_.state().resumption.deadline;
+    if (asked.id != id) { return rule.of(created_at, options, approval); }
+    if (asked.time.empty()) { return {}; }
+    rule.within = std::max(rule.within, std::chrono::seconds(1));
+    rule.then = asked.then;
+    AnswerBy by = rule.of(created_at, options, approval);
+    by.deadline = asked.time;
+    return by;
+}
+
+Result<void> People::write_lost_question() {
+    const std::string id = open_id();
+    const std::string_view waiting = task_.state().waiting_for();
+    if (waiting == "approval") { AF_CHECK(acceptance_.restore_file()); }
+    const auto there = [](const auto& question) { return question.ok() ? Result<void>() : Result<void>(question.error()); };
+    const Result<void> readable = waiting == "escalation" ? there(task_.setup.escalations.escalation(id)) : there(task_.setup.escalations.approval(id));
+    if (readable.ok() || readable.error().kind != ErrorKind::not_found) { return readable; }
+    if (waiting == "escalation") {
+        AF_TRY(const Escalation escalation, question(id));
+        return task_.setup.escalations.record(escalation, answer_by(id, escalation.created_at, escalation.options, false));
+    }
+    if (waiting == "action") {
+        AF_TRY(const ApprovalRequest request, shown_action(id));
+        return task_.setup.escalations.record(request);
+    }
+    AF_TRY(const ApprovalRequest request, shown_artifact(id));
+    return task_.setup.escalations.record(request, answer_by(id, request.created_at, {}, true));
+}
+
+Result<void> People::refuse_early_answer(const std::string& id) const {
+    AF_TRY(const auto early, task_.setup.escalations.set_early_answer_aside(id));
+    if (early) { task_.warn(*early); }
+    return {};
+}
+
+void People::do_what_is_due() {
+    if (!task_.setup.process_due) { return; }
+    const StageClock clock(task_.services.clock, std::chrono::seconds(10));
+    KernelCallContext context(task_.services, clock, task_.stage_name(), task_.services.clock.now());
+    task_.setup.process_due(open_id(), context);
+}
+
+void People::notify(std::function<Result<void>(EscalationHandler&, CallContext&)> call) {
+    if (!task_.setup.handler) { return; }
+    const Result<void> told = calls_.call<void>(task_.setup.handler, std::chrono::seconds(10), std::move(call));
+    // The record exists and `escalations list` shows it: a handler that fails to tell is named, and nothing is lost.
+    if (!told.ok()) { task_.warn(told.error()); }
+}
+
+Result<void> People::wait() {
+    const bool others_wait = static_cast<bool>(task_.setup.present);      // A handler that hangs is gone afterwards.
+    const bool at_terminal = asks_at_terminal();
+    if (waits_for_people()) { AF_CHECK(wait_for_answer()); }
+    if (const auto collected = collect_answer({}); !collected.ok()) {
+        if (!is_unreadable(collected.error())) { return collected.error(); }
+        task_.warn(collected.error());
+    }
+    const std::string_view waiting = task_.state().waiting_for();
+    return others_wait && (waiting == "action" || (waiting == "approval" && at_terminal)) ? notify_of_open() : Result<void>();
+}
+
+Result<void> People::return_to_question(const std::function<Result<void>()>& before_answer) {
+    AF_CHECK(write_lost_question());
+    do_what_is_due();
+    AF_CHECK(hear_handlers());
+    auto collected = collect_answer(before_answer);
+    if (!collected.ok() && is_unreadable(collected.error()) && waits_for_people()) { return {}; }
+    return collected;
+}
+
+Result<bool> People::answer_with(const std::string& guidance) {
+    if (guidance.empty() || task_.state().waiting_for() != "escalation" || !is_about_the_work(task_.state().escalation->cause)) { return false; }
+    AF_CHECK(write_lost_question());
+    AF_CHECK(task_.setup.escalations.resolve(task_.state().escalation->id, Resolution{false, {{"answer", guidance}}, "user"}));
+    return true;
+}
+
+Result<void> People::hear_handlers() {
+    if (!task_.setup.handler || waits_for_people() || task_.setup.escalations.answer_version(open_id())) { return {}; }
+    return ask_through(task_.setup.handler, std::chrono::milliseconds(0), [] { return false; });
+}
+
+Result<void> People::wait_for_answer() {
+    task_.services.events.event(event::Asking{open_id(), std::string(asker()->name())});
+    const auto done = [this](EventSink* events) { events->event(event::AskingEnded{open_id()}); };
+    const std::unique_ptr<EventSink, decltype(done)> told(&task_.services.events, done);
+    if (task_.state().waiting_for() == "approval" && asks_at_terminal()) { tell_before_decision(); }
+    Elsewhere elsewhere(task_.setup.escalations, open_id(), [this](const Error& error) { task_.warn(error); });
+    return ask_through(asker(), patience(), [&elsewhere] { return elsewhere.answered(); });
+}
+
+Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds patience, const std::function<bool()>& answered) {
+    if (task_.state().waiting_for() == "escalation") {
+        AF_TRY(const Escalation escalation, task_.setup.escalations.escalation(open_id()));
+        const auto resolution = calls_.call<std::optional<Resolution>>(
+            whom, patience, [escalation](EscalationHandler& handler, CallContext& context) { return handler.wait_for_resolution(escalation, context); }, answered);
+        if (!resolution.ok()) {
+            unheard(resolution.error());
+            return {};
+        }
+        if (*resolution) { AF_CHECK(first_wins(task_.setup.escalations.resolve(escalation.id, **resolution))); }
+    } else {
+        AF_TRY(const ApprovalRequest request, task_.setup.escalations.approval(open_id()));
+        for (;;) {
+            const auto approval = calls_.call<std::optional<Approval>>(
+                whom, patience, [request](EscalationHandler& handler, CallContext& context) { return handler.wait_for_approval(request, context); }, answered);
+            if (!approval.ok()) {
+                unheard(approval.error());
+                return {};
+            }
+            if (!*approval) { break; }
+            const Result<void> taken = take_approval(request, **approval);
+            const bool cannot_extend = !taken.ok() && taken.error().code.starts_with("AF-ORCH-05");
+            const bool typed_wrong = !taken.ok() && (taken.error().kind == ErrorKind::invalid || cannot_extend) && taken.error().code != "AF-ESC-005";
+            if (!typed_wrong || task_.services.cancel.requested()) { return first_wins(taken); }
+            task_.warn(taken.error());        // What was typed cannot be done: who typed it is asked again.
+            if (patience.count() == 0) { break; }
+        }
+    }
+    return {};
+}
+
+/// A changed action comes as text in `feedback`; so does what an approval of an artifact says beyond yes: `exit`, `extend`, `extend STAGE`.
+Result<void> People::take_approval(const ApprovalRequest& request, const Approval& approval) {
+    if (!approval.approved || !approval.feedback) { return task_.setup.escalations.decide(request.id, approval); }
+    if (task_.state().waiting_for() != "action") {
+        const std::string& said = *approval.feedback;
+        ArtifactDecision decision{said == "exit" ? "exit" : said == "extend" || said.starts_with("extend ") ? "extend" : "approve", "", {}, "", "", approval.artifact_hash, approval.decided_by};
+        if (decision.decision == "approve") { decision.feedback = said; }
+        if (decision.decision == "exit") { AF_CHECK(check_may_end(task_.state())); }
+        if (decision.decision == "extend") {
+            decision.extend_to = said.size() > 7 ? said.substr(7) : std::string();
+            AF_CHECK(more_stages(task_.setup, task_.state(), decision));
+        }
+        return task_.setup.escalations.decide_artifact(request.id, decision);
+    }
+    AF_TRY(YamlDocument edited, parse_yaml(*approval.feedback, "the changed action"));
+    if (!edited.value.is_object()) { return Error{"AF-ESC-039", "the changed action is not a mapping", "", "give its `tool` and `arguments`", ErrorKind::invalid}; }
+    ActionDecision decision{true, std::move(edited.value.get_object()), "", approval.artifact_hash, approval.decided_by};
+    AF_CHECK(check_edited(task_.setup, request, *decision.edited));
+    task_.services.redactor.redact(*decision.edited);
+    return task_.setup.escalations.decide_action(request.id, decision);
+}
+
+const std::string& People::open_id() const {
+    static const std::string none;
+    const TaskState& now = task_.state();
+    return now.waiting_for() == "escalation" ? now.escalation->id : now.waiting_for() == "approval" ? now.approval->id : now.waiting_for() == "action" ? now.action->id : none;
+}
+
+/// The handler could not ask: the question stays open, and every other way to answer it too.
+void People::unheard(const Error& error) const {
+    if (error.kind != ErrorKind::cancelled) { task_.warn(error); }
+}
+
+/// Somebody else answered meanwhile: theirs counts, and who came second is told so.
+Result<void> People::first_wins(Result<void> written) const {
+    if (!written.ok() && written.error().code == "AF-ESC-004") {
+        task_.warn(written.error());
+        return {};
+    }
+    return written;
+}
+
+Result<void> People::collect_answer(const std::function<Result<void>()>& before) {
+    const std::string_view waiting = task_.state().waiting_for();
+    if (waiting == "escalation") { return collect_resolution(before); }
+    if (waiting == "approval") { return collect_approval(before); }
+    return waiting == "action" ? collect_action(before) : Result<void>();
+}
+
+Result<void> People::collect_resolution(const std::function<Result<void>()>& before) {
+    const std::string id = task_.state().escalation->id;
+    AF_TRY(const auto resolution, task_.setup.escalations.resolution(id));
+    if (!resolution) { return {}; }
+    json::object answer = resolution->context;
+    answer["resolved_by"] = resolution->resolved_by;
+    answer["resolved_at"] = format_time(task_.services.clock.now());
+    if (before) { AF_CHECK(before()); }
+    AF_TRY(const std::string blob, task_.session->put(answer));
+    return task_.session->record(records::EscalationResolved{.stage = task_.stage_name(),
+                                                             .escalation_id = id,
+                                                             .abort = resolution->abort,
+                                                             .resolved_by = resolution->resolved_by,
+                                                             .resolution_blob = blob});
+}
+
+Result<void> People::collect_approval(const std::function<Result<void>()>& before) {
+    const OpenApproval open = *task_.state().approval;
+    AF_TRY(const auto decision, task_.setup.escalations.artifact_decision(open.id));
+    if (!decision) { return {}; }
+    const auto impossible = [&](const Error& why) {
+        return Error{"AF-ESC-067", "the task cannot go on as " + open.id + " was answered: " + why.message, (task_.setup.escalations.directory() / (open.id + ".resolution.yaml")).string(),
+                     "correct that file, or remove it and answer again; " + why.remedy, ErrorKind::conflict};
+    };
+    std::optional<MoreStages> more;
+    if (decision->decision == "exit") {
+        if (const auto ends = check_may_end(task_.state()); !ends.ok()) { return impossible(ends.error()); }
+    }
+    if (decision->decision == "extend") {
+        auto found = more_stages(task_.setup, task_.state(), *decision);
+        if (!found.ok()) { return impossible(found.error()); }
+        more = std::move(*found);
+    }
+    if (decision->approved()) { AF_CHECK(check_shown(task_.setup, task_.state())); }
+    if (before) { AF_CHECK(before()); }
+    AF_CHECK(acceptance_.save_decision(*decision));
+    records::ApprovalDecided decided{.stage = task_.stage_name(),
+                                     .approval_id = open.id,
+                                     .approved = decision->approved(),
+                                     .artifact_hash = decision->artifact_hash,
+                                     .feedback = decision->decision == "revise" ? in_words(Feedback{decision->feedback, decision->issues}) : decision->feedback,
+                                     .artifact_blob = task_.state().stage().artifact_hash,
+                                     .decided_by = decision->decided_by,
+                                     .decision = decision->decision,
+                                     .issues = to_json(decision->issues)};
+    if (more) {
+        decided.extension = std::move(more->extension);
+        decided.freshness = std::move(more->freshness);
+    }
+    return task_.session->record(decided);
+}
+
+Result<void> People::collect_action(const std::function<Result<void>()>& before) {
+    const OpenAction open = *task_.state().action;
+    AF_TRY(const auto decision, task_.setup.escalations.action_decision(open.id));
+    if (!decision) { return {}; }
+    if (decision->approved) { AF_CHECK(check_shown(task_.setup, task_.state())); }
+    if (before) { AF_CHECK(before()); }
+    const std::string word = !decision->approved ? "rejected" : decision->edited ? "edited" : "approved";
+    records::ActionDecided decided{.stage = task_.stage_name(),
+                                   .approval_id = open.id,
+                                   .decision = word,
+                                   .action_hash = decision->action_hash,
+                                   .feedback = decision->feedback,
+                                   .decided_by = decision->decided_by};
+    if (decision->edited) { AF_TRY(decided.edited, task_.session->keep(*decision->edited)); }
+    return task_.session->record(decided);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows a task that another process runs as that process would show it on its own terminal.
+#include <optional>
+#include <ostream>
+
+#include "journal/tail.hpp"
+#include "pipeline/session.hpp"
+#include "program/command_line.hpp"
+#include "program/project/journal_change.hpp"
+#include "program/terminal/outcome.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// Folds what is appended to the journal, and tells `progress` as the process that appends it tells its own.
+class Follower {
+public:
+    Follower(const TaskPaths& paths, Progress& progress) : tail_(paths.journal()), progress_(progress) {}
+
+    [[nodiscard]] const TaskState& state() const noexcept { return state_; }
+
+    /// `tells`: else what is read was there before.
+    Result<void> read(bool tells) {
+        const auto read = tail_.read([&](const Record& record, JournalOffset) -> Result<void> {
+            const std::optional<StageState> left = state_.stages.empty() ? std::nullopt : std::optional(state_.stage());
+            AF_TRY(const records::AnyRecord typed, fold_and_read(state_, record.body));
+            state_.seq = record.seq;
+            state_.hash = record.hash;
+            if (tells) { progress_.recorded(state_, left ? &*left : nullptr, typed); }
+            return {};
+        });
+        return read.ok() ? Result<void>() : Result<void>(read.error());
+    }
+
+private:
+    JournalTail tail_;
+    Progress& progress_;
+    TaskState state_;
+};
+
+void tell_attached(Program& program, const TaskState& state, const LockHolder& holder) {
+    if (program.json_output || program.stream_output || program.quiet) { return; }
+    program.err << "Attached to " << state.task_id << ", which process " << holder.pid << " runs: stage " << state.stage().name << ", " << state.steps << (state.steps == 1 ? " step" : " steps")
+                << " so far. Ctrl-C leaves it running." << std::endl;
+}
+
+int leave(Program& program, const std::string& task) {
+    if (program.json_output) {
+        program.print_json({{"task_id", task}, {"attached", false}, {"running", true}});
+    } else if (!program.stream_output) {
+        program.out << "Left: " << task << " goes on\n  come back: agentforge attach " << task << "\n";
+    }
+    return static_cast<int>(ExitCode::cancelled);
+}
+
+int attach(Program& program, const std::string& name) {
+    const auto progress = make_progress(program);
+    auto project = Project::open(program, *progress, name);
+    if (!project.ok()) { return program.fail(project.error()); }
+    const auto id = (*project)->tasks().resolve(name);
+    if (!id.ok()) { return program.fail(id.error()); }
+    const TaskPaths paths = (*project)->tasks().paths(*id);
+    Follower follower(paths, *progress);
+    const JournalChange change(paths.journal());
+    auto holder = TaskLock::holder(paths);       // Asked first: what its process writes is read afterwards.
+    if (const auto read = follower.read(false); !read.ok()) { return program.fail(read.error()); }
+    bool told = false;
+    while (holder) {
+        // A task that is being made has no record yet.
+        if (!told && !follower.state().task_id.empty()) { tell_attached(program, follower.state(), *holder); }
+        told = !follower.state().task_id.empty();
+        if (program.cancel->requested()) { return leave(program, *id); }
+        change.wait();
+        holder = TaskLock::holder(paths);
+        if (const auto read = follower.read(true); !read.ok()) { return program.fail(read.error()); }
+    }
+    const TaskState& state = follower.state();
+    if (state.task_id.empty()) { return program.fail(no_records(*id, paths)); }
+    if (!is_terminal(state.status) && state.status != TaskStatus::paused && state.waiting_for().empty()) {
+        return program.fail(Error{"AF-CLI-146", "no process runs the task, though it is not done: its process died", "task " + *id, "`agentforge resume " + *id + "` goes on where it stopped",
+                                  ErrorKind::conflict});
+    }
+    return tell(program, **project, result_of(state));
+}
+
+}  // namespace
+
+void add_attach(CLI::App& app, Program& program) {
+    auto task = std::make_shared<std::string>();
+    const Command command = add_subcommand(app, "attach", "Show a task that another process runs, until it rests or ends");
+    add_option(*command, "task", *task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_run_output(command, program);
+    command->footer("Examples:\n  agentforge start \"Add a cache\" --detach\n  agentforge attach 1f2e3d4c");
+    command->callback([&program, task] { program.command = [&program, task] { return attach(program, *task); }; });
+}
+
+}  // namespace agentforge::kernel

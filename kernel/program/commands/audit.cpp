@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <ostream>
+
+#include "audit/report.hpp"
+#include "audit/verify.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "git/archives.hpp"
+#include "git/merges.hpp"
+#include "git/objects.hpp"
+#include "program/command_line.hpp"
+#include "program/project/project.hpp"
+#include "program/terminal/display.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct AuditArguments {
+    std::string subject;
+    std::string format = "md";
+    std::string output;
+};
+
+/// What a word names, opened: a task's folder, or an archive written to a folder of its own.
+struct Subject {
+    AuditPlace place;
+    std::string what;
+    std::string commit;                             ///< Where it was named by one.
+    std::unique_ptr<TemporaryDirectory> restored;   ///< Holds the archive's files.
+};
+
+AuditPlace place_of_task(const ProjectPlace& place, const std::string& id) {
+    return {id, TaskStore(place.agentforge).paths(id).root, place.agentforge / "escalations", place.root, place.agentforge / "logs" / "agentforge.log", false};
+}
+
+Result<Subject> open_archive(const ProjectPlace& place, const std::string& id) {
+    Subject subject;
+    AF_TRY(subject.restored, TemporaryDirectory::make("audit"));
+    const fs::path folder = subject.restored->path();
+    AF_CHECK(restore_task(place.root, id, folder / "tasks", folder / "escalations"));
+    subject.place = {id, folder / "tasks" / id, folder / "escalations", place.root, {}, true};
+    subject.what = "archive refs/agentforge/archive/" + id;
+    return subject;
+}
+
+/// The archived task whose id begins or ends so; empty where there is none, or more than one.
+Result<std::string> archived_task(const ProjectPlace& place, std::string name) {
+    constexpr std::string_view refs = "refs/agentforge/archive/";
+    if (name.starts_with(refs)) { name = name.substr(refs.size()); }
+    AF_TRY(const auto tasks, archived_tasks(place.root));
+    std::string found;
+    for (const ArchivedTask& task : tasks) {
+        if (task.task_id == name) { return name; }
+        if (!task.task_id.starts_with(name) && !task.task_id.ends_with(name)) { continue; }
+        if (!found.empty()) { return std::string(); }
+        found = task.task_id;
+    }
+    return found;
+}
+
+/// The task's folder if it is here, else its archive. Nothing: neither is.
+Result<std::optional<Subject>> open_task(const ProjectPlace& place, const std::string& id) {
+    std::error_code error;
+    if (fs::exists(TaskStore(place.agentforge).paths(id).journal(), error)) { return std::optional(Subject{place_of_task(place, id), "task " + id, "", nullptr}); }
+    AF_TRY(const std::string archived, archived_task(place, id));
+    if (archived != id) { return std::optional<Subject>(); }
+    AF_TRY(Subject subject, open_archive(place, id));
+    return std::optional(std::move(subject));
+}
+
+Error nothing_named(const std::string& name) {
+    return Error{"AF-AUDT-002", "`" + printable(name, 200) + "` names no task, archive or commit here", "", "`agentforge status` lists tasks, `agentforge archive list` archives; in a clone: git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*'", ErrorKind::not_found};
+}
+
+Result<Subject> open_commit(const ProjectPlace& place, const std::string& name) {
+    AF_TRY(const auto commit, named_commit(place.root, name));
+    if (!commit) { return nothing_named(name); }
+    AF_TRY(const WrittenCommit written, written_commit(place.root, *commit));
+    Subject subject;
+    const CommitTrailers trailers = trailers_of(written.message);
+    if (is_task_id(trailers.task_id)) {
+        AF_TRY(auto found, open_task(place, trailers.task_id));
+        if (found) { subject = std::move(*found); }
+    }
+    subject.commit = *commit;
+    subject.what = "commit " + *commit + (subject.place.folder.empty() ? "" : ", by " + subject.what);
+    return subject;
+}
+
+/// A task's id or enough of it, an archive (its id or ref), a commit, or a folder that is a task's.
+Result<Subject> open_subject(const ProjectPlace& place, const std::string& name) {
+    std::error_code error;
+    if (name.find('/') != std::string::npos && fs::exists(fs::path(name) / "actions.yaml", error)) { return Subject{{"", fs::absolute(name), {}, place.root, {}, true}, "folder " + name, "", nullptr}; }
+    if (const auto id = TaskStore(place.agentforge).resolve(name); id.ok()) { return Subject{place_of_task(place, *id), "task " + *id, "", nullptr}; }
+    AF_TRY(const std::string archived, archived_task(place, name));
+    return archived.empty() ? open_commit(place, name) : open_archive(place, archived);
+}
+
+Result<AuditVerdict> verify(const ProjectPlace& place, const Subject& subject, const SignatureTools& tools, const Stop& stop) {
+    if (subject.place.folder.empty()) { return verify_commit_alone(place.root, subject.commit, tools, stop); }
+    AF_TRY(AuditVerdict verdict, verify_task(subject.place, tools, stop));
+    verdict.what = subject.what;
+    if (!subject.commit.empty()) { AF_CHECK(verify_commit(verdict, subject.place, subject.commit)); }
+    return verdict;
+}
+
+/// Gives the subject that `name` names, and its verdict, to `use`.
+int with_verdict(Program& program, const std::string& name, const std::function<int(const Subject&, const AuditVerdict&)>& use) {
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const auto product = ProductPaths::find();
+    if (!product.ok()) { return program.fail(product.error()); }
+    const auto processes = make_process_runner(product->exec_helper);
+    const SignatureTools tools{*processes, place->root, program.environment};
+    const auto subject = open_subject(*place, name);
+    if (!subject.ok()) { return program.fail(subject.error()); }
+    const auto verdict = verify(*place, *subject, tools, Stop{program.cancel, std::nullopt});
+    return verdict.ok() ? use(*subject, *verdict) : program.fail(verdict.error());
+}
+
+void tell_verdict(std::ostream& out, const AuditVerdict& verdict) {
+    out << (verdict.holds() ? "Verified: " : "NOT VERIFIED: ") << printable(verdict.what, 300) << "\n";
+    for (const AuditFinding& each : verdict.findings) {
+        const char* const mark = each.answer == AuditAnswer::holds ? "ok       " : each.answer == AuditAnswer::fails ? "WRONG    " : "unchecked";
+        out << "  " << mark << "  " << each.part << std::string(each.part.size() < 12 ? 12 - each.part.size() : 1, ' ') << printable(each.told, 2000) << "\n";
+    }
+}
+
+int run_verify(Program& program, const std::string& name) {
+    return with_verdict(program, name, [&](const Subject&, const AuditVerdict& verdict) {
+        if (program.json_output) { program.print_json(to_json(verdict)); } else { tell_verdict(program.out, verdict); }
+        return verdict.holds() ? 0 : 1;
+    });
+}
+
+/// The document in the form that was asked for.
+Result<std::string> written(Program& program, const Document& document, const std::string& format) {
+    if (format == "html") { return printable_lines(to_html(document)); }
+    if (format == "json") { return to_json_pretty(to_json(document)); }
+    if (format == "md") { return printable_lines(to_markdown(document)); }
+    AF_TRY(PrintedDocument printed, print(document));
+    if (printed.unknown_letters != 0) { program.err << "agentforge: no font of this machine has " << printed.unknown_letters << " letters of the report; install fonts (fonts-noto) for them\n"; }
+    return std::move(printed.pdf);
+}
+
+int run_report(Program& program, const AuditArguments& arguments) {
+    const std::string format = program.json_output ? "json" : arguments.format;
+    if (arguments.subject.empty()) {
+        program.fail(Error{"AF-AUDT-007", "no task is named", "", "agentforge audit TASK, or agentforge audit verify TASK|ARCHIVE|COMMIT", ErrorKind::invalid});
+        return 2;
+    }
+    if (format == "pdf" && arguments.output.empty() && program.out_is_terminal) {
+        program.fail(Error{"AF-AUDT-008", "a PDF is nothing for a terminal", "", "give --output FILE, or send it into a file", ErrorKind::invalid});
+        return 2;
+    }
+    return with_verdict(program, arguments.subject, [&](const Subject& subject, const AuditVerdict& verdict) {
+        const auto evidence = subject.place.folder.empty() ? Result<TaskEvidence>(nothing_named(arguments.subject)) : TaskEvidence::read(subject.place.folder, subject.place.escalations);
+        if (!evidence.ok()) { return program.fail(evidence.error()); }
+        const auto text = written(program, audit_report(*evidence, verdict), format);
+        if (!text.ok()) { return program.fail(text.error()); }
+        if (arguments.output.empty()) {
+            program.out << *text;
+        } else {
+            const fs::path file = program.directory / arguments.output;
+            if (const auto done = write_file_atomic(file, *text, Durability::synced); !done.ok()) { return program.fail(done.error()); }
+            if (!program.quiet) { program.err << "Written: " << printable(file.string(), 300) << "\n"; }
+        }
+        return verdict.holds() ? 0 : 1;
+    });
+}
+
+}  // namespace
+
+void add_audit(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<AuditArguments>();
+    const Command command = add_subcommand(app, "audit", "Report on a task for an auditor, and verify all that it left");
+    add_option(*command, "task", arguments->subject, "The id of a task or an archive, or enough of it, or a delivered commit")->type_name("TASK");
+    add_option(*command, "--format", arguments->format, "md (the default), html, json or pdf")->type_name("FORMAT")->one_of({"md", "html", "json", "pdf"});
+    add_option(*command, "--output", arguments->output, "Write it to this file")->type_name("FILE");
+    add_flag(*command, "--json", program.json_output, "The same as --format json");
+    command->footer("Examples:\n  agentforge audit 1f2e3d4c --format pdf --output audit.pdf\n  agentforge audit verify 1f2e3d4c");
+    auto subject = std::make_shared<std::string>();
+    const Command verify_command = add_subcommand(*command, "verify", "Verify journal, blobs, artifacts, patches, trees, commit and statement, offline");
+    add_option(*verify_command, "subject", *subject, "A task, an archive (its id or ref), a commit, or the path of a task's folder")->type_name("SUBJECT")->required();
+    add_flag(*verify_command, "--json", program.json_output, "Answer as JSON");
+    verify_command->footer("Examples:\n  agentforge audit verify 1f2e3d4c\n  agentforge audit verify HEAD");
+    verify_command->callback([&program, subject] {
+        program.pages = true;
+        program.command = [&program, subject] { return run_verify(program, *subject); };
+    });
+    command->callback([&program, arguments, subject] {
+        if (!subject->empty()) { return; }
+        program.pages = arguments->format != "pdf";
+        program.command = [&program, arguments] { return run_report(program, *arguments); };
+    });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// `agentforge check`: measures the checkout against the conformance checks. No model is asked, and nothing of the repository is run.
+#include <algorithm>
+#include <ostream>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "gates/conformance/sarif.hpp"
+#include "pipeline/check.hpp"
+#include "program/command_line.hpp"
+#include "program/project/project.hpp"
+#include "program/project/violations.hpp"
+#include "program/terminal/outcome.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CheckArguments {
+    std::vector<std::string> paths;
+    std::string format = "text";
+    std::string since;
+    bool changed = false;
+    bool strict = false;
+    bool all = false;
+    bool update_baseline = false;
+};
+
+/// Paths as the user wrote them, from the folder the command runs in, as they are called from the repository's root.
+Result<std::vector<std::string>> from_root(const Program& program, const fs::path& root, const std::vector<std::string>& given) {
+    std::vector<std::string> paths;
+    std::error_code failure;
+    const fs::path whole = fs::weakly_canonical(root, failure);
+    for (const std::string& each : given) {
+        const fs::path there = fs::weakly_canonical(program.directory / each, failure);
+        const std::string inside = there.lexically_relative(whole).generic_string();
+        if (inside.empty() || inside == ".." || inside.starts_with("../")) {
+            return Error{"AF-CLI-142", "`" + printable(each, 200) + "` is not inside the repository", whole.string(), "Name files and folders of the repository", ErrorKind::invalid};
+        }
+        if (!fs::exists(there, failure)) {
+            return Error{"AF-CLI-142", "there is no file or folder `" + printable(each, 200) + "`", there.string(), "Name files and folders of the repository; without any, all of it is checked",
+                         ErrorKind::not_found};
+        }
+        paths.push_back(inside);
+    }
+    return paths;
+}
+
+bool is_below_any(const std::string& file, const std::vector<std::string>& paths) {
+    return paths.empty() || std::ranges::any_of(paths, [&](const std::string& path) { return path == "." || file == path || file.starts_with(path + "/"); });
+}
+
+/// The baseline with what was measured now; what lies outside the paths stays as it was.
+Result<std::size_t> update_baseline(const Project& project, const CheckRequest& request, const CheckResult& result) {
+    std::vector<NamedViolation> all = result.violations;
+    for (const NamedViolation& each : request.baseline) {
+        if (!is_below_any(each.violation.file, request.paths)) { all.push_back(each); }
+    }
+    const std::size_t count = all.size();
+    AF_CHECK(prepare_project_folder(project.place(), false));
+    AF_CHECK(write_file_atomic(baseline_file(project.place()), baseline_text(std::move(all)), Durability::synced));
+    return count;
+}
+
+/// What `fix` reads. A repository that cannot be written is checked all the same.
+void keep_records(Program& program, const Project& project, const CheckResult& result) {
+    auto kept = prepare_project_folder(project.place(), false);
+    if (kept.ok()) { kept = write_records(records_folder(project.place()), result.violations, result.gone); }
+    if (!kept.ok()) { program.err << "agentforge: the violations are not recorded, so `agentforge fix` does not know them: " << printable_lines(kept.error().message) << "\n"; }
+}
+
+json::object result_json(const CheckResult& result, bool clean) {
+    json::array violations;
+    for (const NamedViolation& each : result.violations) {
+        json::object told = to_json(each);
+        for (const char* fingerprint : {"text", "above", "below"}) { told.erase(fingerprint); }
+        told["new"] = result.fresh.contains(each.id);
+        violations.push_back(std::move(told));
+    }
+    json::object told{{"clean", clean},
+                      {"checks", result.checks.size()},
+                      {"violations_new", result.fresh.size()},
+                      {"violations_blocking", result.blocking()},
+                      {"violations_known", result.violations.size() - result.fresh.size()},
+                      {"violations", std::move(violations)}};
+    if (!result.compared_with.empty()) { told["compared_with"] = result.compared_with; }
+    return told;
+}
+
+std::string counted(std::size_t count, const char* one, const char* many) { return std::to_string(count) + " " + (count == 1 ? one : many); }
+
+void print_text(Program& program, const CheckResult& result, bool all) {
+    for (const NamedViolation& each : result.violations) {
+        const bool fresh = result.fresh.contains(each.id);
+        if (!fresh && !all) { continue; }
+        const Violation& violation = each.violation;
+        program.out << printable(violation.file) << ":" << violation.line << ": " << printable(violation.message, 500) << " (" << violation.check_id << ", " << violation.severity
+                    << (fresh ? "" : ", known") << ") " << each.id << "\n";
+    }
+    const std::size_t known = result.violations.size() - result.fresh.size();
+    program.out << (result.fresh.empty() ? "Nothing new" : counted(result.fresh.size(), "new violation", "new violations"));
+    if (!result.fresh.empty()) { program.out << (result.blocking() == 0 ? ", none of them blocks" : ", " + counted(result.blocking(), "blocks", "block")); }
+    program.out << "; " << counted(result.checks.size(), "check", "checks");
+    if (known > 0) { program.out << ", " << known << " known from before" << (all ? "" : " (--all shows them)"); }
+    if (!result.compared_with.empty()) { program.out << ", compared with " << printable(result.compared_with, 200); }
+    program.out << ".\n";
+    if (!result.fresh.empty()) { program.out << "Have one fixed with: agentforge fix " << std::ranges::find_if(result.violations, [&](const auto& each) { return result.fresh.contains(each.id); })->id << "\n"; }
+}
+
+int run_check(Program& program, const CheckArguments& arguments) {
+    if (arguments.format == "json") { program.json_output = true; }
+    const auto progress = make_progress(program);
+    const auto opened = Project::open(program, *progress);
+    if (!opened.ok()) { return program.fail(opened.error()); }
+    const Project& project = **opened;
+    CheckRequest request;
+    auto paths = from_root(program, project.place().root, arguments.paths);
+    if (!paths.ok()) { return program.fail(paths.error()); }
+    request.paths = std::move(*paths);
+    request.changed = arguments.changed || !arguments.since.empty();
+    request.since = arguments.since;
+    auto baseline = read_baseline(baseline_file(project.place()));
+    if (!baseline.ok()) { return program.fail(baseline.error()); }
+    request.baseline = std::move(*baseline);
+    request.records = read_records(records_folder(project.place()));
+    const auto result = check_conformance(project.task_workspace_options(), (*opened)->processes(), request, Stop{program.cancel, std::nullopt});
+    if (!result.ok()) { return program.fail(result.error()); }
+    keep_records(program, project, *result);
+    if (arguments.update_baseline) {
+        const auto written = update_baseline(project, request, *result);
+        if (!written.ok()) { return program.fail(written.error()); }
+        if (program.json_output) {
+            program.print_json(json::object{{"baseline", baseline_file(project.place()).string()}, {"violations", *written}});
+        } else {
+            program.out << "The baseline holds " << counted(*written, "violation", "violations") << "; commit .agentforge/" << baseline_file(project.place()).filename().string() << ".\n";
+        }
+        return 0;
+    }
+    const bool clean = arguments.strict ? result->fresh.empty() : result->blocking() == 0;
+    if (arguments.format == "sarif") {
+        program.print_json(to_sarif(result->violations, result->fresh, result->checks, AGENTFORGE_VERSION));
+    } else if (program.json_output) {
+        program.print_json(result_json(*result, clean));
+    } else {
+        print_text(program, *result, arguments.all);
+    }
+    return clean ? 0 : 1;
+}
+
+}  // namespace
+
+fs::path records_folder(const ProjectPlace& place) { return place.agentforge / "violations"; }
+fs::path baseline_file(const ProjectPlace& place) { return place.agentforge / "conformance_baseline.yaml"; }
+
+void add_check(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<CheckArguments>();
+    const Command command = add_subcommand(app, "check", "Look for violations of the conformance checks, without a model; end with code 1 where a new one blocks");
+    add_option(*command, "path", arguments->paths, "Files and folders; without one, the whole checkout, uncommitted changes included")->type_name("PATH");
+    const Option changed = add_flag(*command, "--changed", arguments->changed, "Only files that changed since your branch left the one it came from, uncommitted changes included");
+    const Option since = *add_option(*command, "--since", arguments->since, "The same, since the last commit that your branch and this one share")->type_name("REVISION")->excludes(changed);
+    add_option(*command, "--format", arguments->format, "text, json, or sarif (2.1.0)")->type_name("FORMAT")->one_of({"text", "json", "sarif"});
+    add_flag(*command, "--all", arguments->all, "Show known violations, too");
+    add_flag(*command, "--strict", arguments->strict, "End with code 1 for a new violation of any severity, not only major and critical");
+    const Option update = add_flag(*command, "--update-baseline", arguments->update_baseline, "Write down what is there, so that only what comes later fails");
+    update->excludes(changed);
+    update->excludes(since);
+    add_flag(*command, "--json", program.json_output, "The same as --format json");
+    command->footer("Examples:\n"
+                    "  agentforge check\n"
+                    "  agentforge check src --changed\n"
+                    "  agentforge check --update-baseline\n"
+                    "  agentforge check --format sarif > violations.sarif");
+    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_check(program, *arguments); }; });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// One idea for three shells: a table by command path, and what cannot be known beforehand (tasks, stages, …) is asked of the
+// program itself (`agentforge completion --candidates KIND`).
+#include <algorithm>
+#include <map>
+
+#include "program/grammar.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// What stands for a value, and what the shell asks for: `files`, `folders`, or a kind of `--candidates`.
+const std::map<std::string, std::string>& sources() {
+    static const std::map<std::string, std::string> known{
+        {"FILE", "files"},         {"DIR", "folders"},          {"TASK", "tasks"},         {"STAGE", "stages"},       {"PIPELINE", "pipelines"},
+        {"ROLE", "agents"},        {"CONTRACT", "contracts"},   {"KEY", "settings"},       {"KEY=VALUE", "assignments"}, {"ESCALATION", "escalations"}, {"ID", "waiting"},
+        {"PLUGIN", "plugins"},     {"BACKEND", "backends"},     {"ARCHIVED_TASK", "archived"},
+        {"VALUE", "values"}};
+    return known;
+}
+
+std::string source_of(const GrammarOption& option) {
+    const auto found = sources().find(option.value);
+    return found == sources().end() ? "" : found->second;
+}
+
+/// In single quotes, for all three shells.
+std::string quoted(const std::string& text, bool fish = false) {
+    std::string out = "'";
+    for (const char c : text) {
+        if (c == '\'') { out += fish ? "\\'" : "'\\''"; }
+        else if (c == '\\' && fish) { out += "\\\\"; }
+        else { out += c; }
+    }
+    return out + "'";
+}
+
+std::string path_of(const GrammarCommand& command) {
+    const auto space = command.name.find(' ');
+    return space == std::string::npos ? "" : command.name.substr(space + 1);
+}
+
+void collect(const GrammarCommand& command, std::vector<const GrammarCommand*>& all) {
+    all.push_back(&command);
+    for (const GrammarCommand& each : command.commands) { collect(each, all); }
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between = " ") {
+    std::string text;
+    for (const std::string& word : words) { text += (text.empty() ? "" : between) + word; }
+    return text;
+}
+
+std::vector<const GrammarOption*> flags_of(const GrammarCommand& command, const GrammarCommand& top) {
+    std::vector<const GrammarOption*> flags;
+    for (const GrammarOption& option : command.options) { if (!option.positional) { flags.push_back(&option); } }
+    if (&command != &top) { for (const GrammarOption& option : top.options) { if (!option.positional && option.names.front() != "--version") { flags.push_back(&option); } } }
+    return flags;
+}
+
+std::string values_of(const GrammarOption& option) {
+    if (!option.choices.empty()) { return "words:" + joined(option.choices, ","); }
+    const std::string source = source_of(option);
+    return source.empty() ? "none" : source;
+}
+
+/// bash and zsh read the same tables, each by `case`.
+std::string tables(const GrammarCommand& top, const std::string& prefix) {
+    std::vector<const GrammarCommand*> all;
+    collect(top, all);
+    std::string subcommands = prefix + "_commands() {\n    case $1 in\n";
+    std::string options = prefix + "_options() {\n    case $1 in\n";
+    std::string values = prefix + "_value() {     # COMMAND FLAG: what its value is; nothing where it takes none\n    case \"$1 $2\" in\n";
+    std::string arguments = prefix + "_argument() {  # COMMAND NUMBER\n    case \"$1 $2\" in\n";
+    for (const GrammarCommand* command : all) {
+        const std::string path = path_of(*command);
+        std::vector<std::string> words;
+        for (const GrammarCommand& each : command->commands) { words.push_back(quoted(each.word() + ":" + each.description)); }
+        if (!words.empty()) { subcommands += "        " + quoted(path) + ") printf '%s\\n' " + joined(words) + " ;;\n"; }
+        std::vector<std::string> flags;
+        for (const GrammarOption* option : flags_of(*command, top)) {
+            for (const std::string& name : option->names) {
+                flags.push_back(quoted(name + ":" + option->description));
+                if (!option->value.empty()) { values += "        " + quoted(path + " " + name) + ") echo " + quoted(values_of(*option)) + " ;;\n"; }
+            }
+        }
+        flags.push_back(quoted("--help:Print this help message and exit"));
+        options += "        " + quoted(path) + ") printf '%s\\n' " + joined(flags) + " ;;\n";
+        int number = 0;
+        for (const GrammarOption& option : command->options) {
+            if (!option.positional) { continue; }
+            const std::string where = option.repeatable ? quoted(path + " ") + "*" : quoted(path + " " + std::to_string(++number));
+            arguments += "        " + where + ") echo " + quoted(values_of(option)) + " ;;\n";
+        }
+    }
+    const std::string end = "    esac\n}\n";
+    return subcommands + end + options + end + values + end + arguments + end;
+}
+
+// What was typed so far, word by word: the path of the command, how many arguments it has, and the flag that waits for its value.
+constexpr std::string_view walk =
+    "    local place='' number=0 flag='' word seen\n"
+    "    for word in \"${typed[@]}\"; do\n"
+    "        if [ -n \"$flag\" ]; then flag=''; continue; fi\n"
+    "        case $word in\n"
+    "            --*=*) ;;\n"
+    "            -*) [ -z \"$(_agentforge_value \"$place\" \"$word\")\" ] || flag=$word ;;\n"
+    "            *)\n"
+    "                seen=\"${place:+$place }$word\"\n"
+    "                case \"\n$(_agentforge_commands \"$place\")\" in\n"
+    "                    *\"\n$word:\"*) place=$seen ;;\n"
+    "                    *) number=$((number + 1)) ;;\n"
+    "                esac ;;\n"
+    "        esac\n"
+    "    done\n";
+
+std::string bash_script(const GrammarCommand& top) {
+    return "# bash completion for agentforge, made by `agentforge completion bash`\n"
+           "# shellcheck shell=bash\n" +
+           tables(top, "_agentforge") +
+           "_agentforge() {\n"
+           "    local current=${COMP_WORDS[COMP_CWORD]} at=$COMP_CWORD want line\n"
+           "    local typed=(\"${COMP_WORDS[@]:1:COMP_CWORD-1}\")\n"
+           "    COMPREPLY=()\n"
+           "    # bash splits --flag=value at the equals sign.\n"
+           "    if [ \"$current\" = = ]; then current=''; typed=(\"${COMP_WORDS[@]:1:at-1}\")\n"
+           "    elif [ \"$at\" -gt 1 ] && [ \"${COMP_WORDS[at-1]}\" = = ]; then typed=(\"${COMP_WORDS[@]:1:at-2}\"); fi\n" +
+           std::string(walk) +
+           "    if [ -n \"$flag\" ]; then want=$(_agentforge_value \"$place\" \"$flag\")\n"
+           "    elif [[ $current == -* ]]; then want=options\n"
+           "    elif [ -n \"$(_agentforge_commands \"$place\")\" ]; then want=commands\n"
+           "    else want=$(_agentforge_argument \"$place\" $((number + 1))); fi\n"
+           "    [ \"$want\" != values ] || want=values:$word\n"
+           "    local IFS=$'\\n'\n"
+           "    case $want in\n"
+           "        options | commands) for line in $(\"_agentforge_$want\" \"$place\"); do [[ ${line%%:*} != \"$current\"* ]] || COMPREPLY+=(\"${line%%:*} \"); done ;;\n"
+           "        words:*) want=${want#words:}; for line in ${want//,/$'\\n'}; do [[ $line != \"$current\"* ]] || COMPREPLY+=(\"$line \"); done ;;\n"
+           "        files) compopt +o nospace 2>/dev/null; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$current\")) ;;\n"
+           "        folders) compopt +o nospace 2>/dev/null; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$current\")) ;;\n"
+           "        none | '') ;;\n"
+           "        *) for line in $(\"${COMP_WORDS[0]}\" completion bash --candidates \"$want\" 2>/dev/null); do\n"
+           "               [[ $line != \"$current\"* ]] || COMPREPLY+=(\"$line$([[ $line == *= ]] || echo ' ')\")\n"
+           "           done ;;\n"
+           "    esac\n"
+           "}\n"
+           "complete -o nospace -F _agentforge agentforge\n";
+}
+
+std::string zsh_script(const GrammarCommand& top) {
+    return "#compdef agentforge\n# zsh completion for agentforge, made by `agentforge completion zsh`\n" + tables(top, "_agentforge") +
+           "_agentforge() {\n"
+           "    local -a typed found\n"
+           "    local want\n"
+           "    typed=(\"${(@)words[2,CURRENT-1]}\")\n" +
+           std::string(walk) +
+           "    if [[ $words[CURRENT] == --*=* ]]; then flag=${words[CURRENT]%%=*}; compset -P '*='; fi\n"
+           "    if [[ -n $flag ]]; then want=$(_agentforge_value \"$place\" \"$flag\")\n"
+           "    elif [[ $words[CURRENT] == -* ]]; then want=options\n"
+           "    elif [[ -n $(_agentforge_commands \"$place\") ]]; then want=commands\n"
+           "    else want=$(_agentforge_argument \"$place\" $((number + 1))); fi\n"
+           "    [[ $want != values ]] || want=values:$word\n"
+           "    case $want in\n"
+           "        options) found=(${(f)\"$(_agentforge_options \"$place\")\"}); _describe -o option found ;;\n"
+           "        commands) found=(${(f)\"$(_agentforge_commands \"$place\")\"}); _describe command found ;;\n"
+           "        words:*) found=(${(s:,:)${want#words:}}); compadd -a found ;;\n"
+           "        files) _files ;;\n"
+           "        folders) _files -/ ;;\n"
+           "        none | '') _message 'a text' ;;\n"
+           "        *) found=(${(f)\"$($words[1] completion zsh --candidates \"$want\" 2>/dev/null)\"}); compadd -a found ;;\n"
+           "    esac\n"
+           "}\n"
+           "compdef _agentforge agentforge 2>/dev/null || true\n"
+           "if [ \"$funcstack[1]\" = \"_agentforge\" ]; then _agentforge \"$@\"; fi\n";
+}
+
+std::string fish_script(const GrammarCommand& top) {
+    std::vector<const GrammarCommand*> all;
+    collect(top, all);
+    std::vector<std::string> with_value;
+    std::string paths;
+    for (const GrammarCommand* command : all) {
+        if (command != &top) { paths += " " + quoted(path_of(*command), true); }
+        for (const GrammarOption& option : command->options) {
+            if (option.positional || option.value.empty()) { continue; }
+            for (const std::string& name : option.names) {
+                if (std::find(with_value.begin(), with_value.end(), name) == with_value.end()) { with_value.push_back(name); }
+            }
+        }
+    }
+    std::string script = "# fish completion for agentforge, made by `agentforge completion fish`\n"
+                         "function __agentforge_path    # the command that stands on the line so far\n"
+                         "    set -l known" + paths + "\n"
+                         "    set -l path ''\n"
+                         "    set -l skip no\n"
+                         "    for word in (commandline -opc)[2..-1]\n"
+                         "        if test $skip = yes; set skip no; continue; end\n"
+                         "        if contains -- $word " + joined(with_value) + "; set skip yes; continue; end\n"
+                         "        set -l longer (string trim -- \"$path $word\")\n"
+                         "        if contains -- $longer $known; set path $longer; end\n"
+                         "    end\n"
+                         "    echo $path\n"
+                         "end\n"
+                         "function __agentforge_at; test (__agentforge_path) = \"$argv\"; end\n"
+                         "function __agentforge_candidates; command agentforge completion fish --candidates $argv[1] 2>/dev/null; end\n"
+                         "complete -c agentforge -f\n";
+    const auto arguments_of = [](const GrammarOption& option) {
+        if (!option.choices.empty()) { return " -a " + quoted(joined(option.choices), true); }
+        const std::string source = source_of(option);
+        if (source == "files") { return std::string(" -F"); }
+        if (source == "folders") { return std::string(" -a '(__fish_complete_directories)'"); }
+        if (source == "values") { return std::string(" -a '(__agentforge_candidates values:(commandline -opc)[-1])'"); }
+        return source.empty() ? std::string() : " -a '(__agentforge_candidates " + source + ")'";
+    };
+    for (const GrammarCommand* command : all) {
+        const std::string at = "complete -c agentforge -n " + quoted("__agentforge_at " + path_of(*command), true);
+        for (const GrammarCommand& each : command->commands) { script += at + " -a " + each.word() + " -d " + quoted(each.description, true) + "\n"; }
+        for (const GrammarOption& option : command->options) {
+            if (option.positional) {
+                if (const std::string arguments = arguments_of(option); !arguments.empty()) { script += at + arguments + "\n"; }
+                continue;
+            }
+            std::string line = command == &top ? "complete -c agentforge" : at;
+            for (const std::string& name : option.names) { line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1); }
+            if (!option.value.empty()) { line += (source_of(option) == "files" ? " -r" : " -x") + arguments_of(option); }
+            script += line + " -d " + quoted(option.description, true) + "\n";
+        }
+    }
+    return script;
+}
+
+/// A command as `help` takes it: a word behind that one, with the flags of `help`.
+GrammarCommand explained(const GrammarCommand& command, const GrammarCommand& help) {
+    GrammarCommand out;
+    out.name = help.name + " " + path_of(command);
+    out.description = command.description;
+    for (const GrammarOption& option : help.options) { if (!option.positional) { out.options.push_back(option); } }
+    for (const GrammarCommand& each : command.commands) { out.commands.push_back(explained(each, help)); }
+    return out;
+}
+
+}  // namespace
+
+std::string completion_script(const GrammarCommand& program, std::string_view shell) {
+    GrammarCommand top = program;
+    for (GrammarCommand& help : top.commands) {
+        if (help.word() == "help") { for (const GrammarCommand& each : program.commands) { help.commands.push_back(explained(each, help)); } }
+    }
+    if (shell == "bash") { return bash_script(top); }
+    if (shell == "zsh") { return zsh_script(top); }
+    return fish_script(top);
+}
+
+}  // namespace agentforge::kernel

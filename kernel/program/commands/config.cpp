@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+// config show, get, set: the settings in force, where each comes from, and one value at a time changed in a file.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <optional>
+#include <ostream>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+#include "config/edit.hpp"
+#include "config/migrate.hpp"
+#include "config/settings_schema.hpp"
+#include "program/command_line.hpp"
+#include "program/project/handlers.hpp"
+#include "program/project/project.hpp"
+#include "program/project/project_trust.hpp"
+#include "program/terminal/display.hpp"
+#include "program/terminal/outcome.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr const char* no_value = "AF-CLI-070";
+
+struct ConfigArguments {
+    std::string key;
+    std::optional<std::string> value;
+    bool origin = false;
+    bool user = false;
+    bool unset = false;
+};
+
+struct ConfigInForce {
+    ProjectPlace place;
+    ProductPaths product;
+    TrustedSettings loaded;
+};
+
+Result<ConfigInForce> read_config(Program& program) {
+    ConfigInForce config;
+    AF_TRY(config.place, ProjectPlace::find(program));
+    AF_TRY(config.product, ProductPaths::find());
+    AF_TRY(config.loaded, load_settings(program, config.place, config.product));
+    name_unknown_variables(program, *config.loaded.settings);
+    name_refused_settings(program.err, *config.loaded.settings);
+    if (!config.loaded.trust.allowed()) { program.err << "agentforge: " << printable_lines(config.loaded.trust.refusal().to_string()) << "\n"; }
+    return config;
+}
+
+/// Keys in their order, with the JSON value of each.
+void flatten_settings(const json::value& value, std::vector<std::string>& segments, std::vector<std::pair<std::string, json::value>>& leaves) {
+    const auto* object = value.if_object();
+    if (object == nullptr || object->empty()) {
+        if (!segments.empty() && object == nullptr) { leaves.emplace_back(join_key(segments), value); }
+        return;
+    }
+    for (const auto& [key, inner] : *object) {
+        segments.emplace_back(key);
+        flatten_settings(inner, segments, leaves);
+        segments.pop_back();
+    }
+}
+
+/// What stands in a map of the user's own (headers, an environment) under a name that says so is not shown to whoever looks over a shoulder.
+bool is_secret_setting(const std::string& key) {
+    if (!key.starts_with("mcp_servers.") && key.find(".settings.") == std::string::npos) { return false; }
+    std::string last = key.substr(key.rfind('.') + 1);
+    for (char& c : last) { if (c >= 'a' && c <= 'z') { c = static_cast<char>(c - 'a' + 'A'); } }
+    for (const char* word : {"KEY", "TOKEN", "SECRET", "PASSWORD", "AUTHORIZATION"}) { if (last.find(word) != std::string::npos && !last.ends_with("_ENV")) { return true; } }
+    return false;
+}
+
+std::string shown_value(const json::value& value) {
+    if (const auto* text = value.if_string()) { return printable_lines(std::string(*text)); }
+    return printable_lines(to_json_line(value));
+}
+
+/// Beside its key: a text of several lines is quoted.
+std::string value_in_line(const json::value& value) {
+    const std::string shown = shown_value(value);
+    return shown.find('\n') == std::string::npos ? shown : printable_lines(to_json_line(value));
+}
+
+/// As a flag of that name would be answered.
+Error no_such_setting(const ProductPaths& product, const std::string& key) {
+    Settings::Sources only;
+    only.flags.emplace_back(key, "");
+    const auto refused = Settings::load(product.config, only);
+    Error error = refused.ok() ? Error{} : refused.error();     // It is never known: that was looked up before.
+    error.where.clear();
+    return error;
+}
+
+/// The schema's entry for a key, `*` standing for any one segment; null where there is none. A map's own keys belong to the map.
+const json::object* known_setting(const Settings& settings, const std::vector<std::string>& segments) {
+    for (const json::value& entry : settings.known()) {
+        const json::object& object = entry.get_object();
+        const auto pattern = split_key(std::string(object.at("key").as_string()));
+        const bool map = object.at("type").as_string() == "map";
+        if (segments.size() < pattern.size() || (segments.size() > pattern.size() && !map)) { continue; }
+        bool fits = true;
+        for (std::size_t index = 0; index < pattern.size(); ++index) { fits = fits && (pattern[index] == "*" || pattern[index] == segments[index]); }
+        if (fits) { return &object; }
+    }
+    return nullptr;
+}
+
+bool is_section_of_settings(const Settings& settings, const std::string& key) {
+    for (const json::value& entry : settings.known()) { if (std::string_view(entry.get_object().at("key").as_string()).starts_with(key + ".")) { return true; } }
+    return false;
+}
+
+json::object setting_json(const Settings& settings, const std::string& key, const json::value& value) {
+    json::object told{{"key", key}, {"value", value}, {"layer", nullptr}, {"where", nullptr}};
+    if (const auto origin = settings.origin(key)) {
+        told["layer"] = origin->layer;
+        told["where"] = origin->where;
+    }
+    return told;
+}
+
+int show_config(Program& program, const ConfigArguments& arguments) {
+    const auto config = read_config(program);
+    if (!config.ok()) { return program.fail(config.error()); }
+    const Settings& settings = *config->loaded.settings;
+    const auto segments = split_key(arguments.key);
+    if (!arguments.key.empty() && (segments.empty() || (known_setting(settings, segments) == nullptr && !is_section_of_settings(settings, arguments.key)))) {
+        return program.fail(no_such_setting(config->product, arguments.key));
+    }
+    std::vector<std::pair<std::string, json::value>> leaves;
+    std::vector<std::string> at;
+    flatten_settings(settings.all(), at, leaves);
+    json::array told;
+    for (auto& [key, value] : leaves) {
+        if (!arguments.key.empty() && key != arguments.key && !key.starts_with(arguments.key + ".")) { continue; }
+        if (is_secret_setting(key)) { value = "(hidden)"; }
+        if (program.json_output) {
+            told.push_back(setting_json(settings, key, value));
+            continue;
+        }
+        const auto origin = settings.origin(key);
+        std::string shown = key + " = " + value_in_line(value);
+        if (arguments.origin && origin) { shown = fmt::format("{:<60} {:<12} {}", shown, origin->layer, printable(origin->where, 300)); }
+        program.out << shown << "\n";
+    }
+    if (program.json_output) { program.print_json({{"settings", std::move(told)}}); }
+    return 0;
+}
+
+int get_config(Program& program, const ConfigArguments& arguments) {
+    const auto config = read_config(program);
+    if (!config.ok()) { return program.fail(config.error()); }
+    const Settings& settings = *config->loaded.settings;
+    const auto segments = split_key(arguments.key);
+    if (segments.empty() || known_setting(settings, segments) == nullptr) {
+        Error error = no_such_setting(config->product, arguments.key);
+        if (is_section_of_settings(settings, arguments.key)) { error.remedy = "it is a section: `agentforge config show " + arguments.key + "` shows what stands in it"; }
+        return program.fail(error);
+    }
+    json::value all = settings.all();
+    const json::value* value = &all;
+    for (const std::string& segment : segments) {
+        const auto* object = value == nullptr ? nullptr : value->if_object();
+        value = object == nullptr ? nullptr : object->if_contains(segment);
+    }
+    if (value == nullptr) {
+        return program.fail(Error{"AF-CONF-041", arguments.key + " is not set and has no default", "", "set it with `agentforge config set " + arguments.key + " VALUE`", ErrorKind::not_found});
+    }
+    if (program.json_output) {
+        program.print_json(setting_json(settings, arguments.key, *value));
+        return 0;
+    }
+    if (const auto* list = value->if_array()) {
+        for (const json::value& each : *list) { program.out << shown_value(each) << "\n"; }
+    } else {
+        program.out << shown_value(*value) << "\n";
+    }
+    if (const auto origin = settings.origin(arguments.key); origin && arguments.origin) { program.out << "  from " << origin->layer << ", " << origin->where << "\n"; }
+    return 0;
+}
+
+/// The value that a text stands for, checked against the schema as a flag's would be.
+Result<json::value> value_of_text(const ConfigInForce& config, const std::string& key, const std::string& text) {
+    Settings::Sources only;
+    only.flags.emplace_back(key, text);
+    const auto segments = split_key(key);
+    AF_TRY(const Settings none, Settings::load(config.product.config, {}));
+    if (const json::object* known = segments.empty() ? nullptr : known_setting(none, segments)) {
+        // Inside a free map: the map with this value alone, as a flag would give it.
+        const auto of_map = split_key(std::string(known->at("key").as_string())).size();
+        if (segments.size() == of_map && text.find_first_not_of(" \t\r\n") == std::string::npos && !known->contains("default")) {
+            return Error{no_value, "the value for " + printable(key, 120) + " is empty", "", "give one, or --unset to take the setting out", ErrorKind::invalid};
+        }
+        if (segments.size() > of_map) {
+            AF_TRY(const YamlDocument inner, parse_yaml(text, ""));
+            json::value value = inner.value;
+            for (std::size_t index = segments.size(); index-- > of_map;) { value = json::object{{segments[index], std::move(value)}}; }
+            only.flags.back() = {join_key({segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(of_map)}), to_json_line(value)};
+        }
+    }
+    auto loaded = Settings::load(config.product.config, only);
+    if (!loaded.ok()) {
+        Error error = loaded.error();
+        error.where = error.where.starts_with("flag ") ? "" : error.where;
+        return error;
+    }
+    json::value all = loaded->all();
+    const json::value* value = &all;
+    for (const std::string& segment : segments) { value = &value->as_object().at(segment); }
+    // What the schema cannot say: the forms of times, authors and branches, which a start would refuse.
+    const auto by_key = [](Error error) {
+        if (error.where.starts_with("flag ")) { error.where.erase(0, 5); }
+        return error;
+    };
+    if (const auto limits = read_limits(loaded->section("limits"), [](const std::string& limit) { return limit; }); !limits.ok()) { return by_key(limits.error()); }
+    if (const auto delivery = load_delivery(*loaded); !delivery.ok()) { return by_key(delivery.error()); }
+    return *value;
+}
+
+/// Keeps two commands from changing one file at once, as long as it lives; one that cannot be held is done without.
+class FolderLock {
+public:
+    explicit FolderLock(const std::filesystem::path& folder) : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+        while (folder_.valid() && ::flock(folder_.get(), LOCK_EX) != 0 && errno == EINTR) {}
+    }
+
+private:
+    FileDescriptor folder_;
+};
+
+/// Replaces a file that a person keeps: where its name is a link (dotfiles often are) the file behind it, with the rights that it has.
+Result<void> replace_kept_file(const std::filesystem::path& file, std::string_view text) {
+    std::error_code error;
+    const auto target = std::filesystem::canonical(file, error);
+    struct stat status {};
+    const unsigned mode = ::stat(file.c_str(), &status) == 0 ? status.st_mode & 07777U : 0644U;
+    AF_CHECK(write_file_atomic(error ? file : target, text, Durability::synced, mode));
+    if (!error) { ::chmod(target.c_str(), mode); }      // The umask took some away. Where they cannot be given back the file has fewer, never more.
+    return {};
+}
+
+int set_config(Program& program, const ConfigArguments& arguments) {
+    if (arguments.unset == arguments.value.has_value()) {
+        program.fail(Error{no_value, arguments.unset ? "a value and --unset exclude each other" : "there is no value for " + printable(arguments.key, 120), "",
+                           "give the value as the second argument, or --unset to take the setting out", ErrorKind::invalid});
+        return 2;
+    }
+    ConfigInForce config;
+    const auto place = ProjectPlace::find(program);
+    if (place.ok()) { config.place = *place; }
+    if (!place.ok() && !arguments.user) { return program.fail(place.error()); }
+    const auto product = ProductPaths::find();
+    if (!product.ok()) { return program.fail(product.error()); }
+    config.product = *product;
+    const std::string home = program.environment.contains("HOME") ? program.environment.at("HOME") : "";
+    if (arguments.user && home.empty()) {
+        return program.fail(Error{"AF-CONF-042", "there is no place for a person's settings: HOME is not set", "", "set HOME, or leave --user out", ErrorKind::unavailable});
+    }
+    const std::filesystem::path file = arguments.user ? std::filesystem::path(home) / ".agentforge" / "config.yaml" : config.place.agentforge / "config" / "settings.yaml";
+
+    json::value value;
+    const auto segments = split_key(arguments.key);
+    if (!arguments.unset) {
+        auto read = value_of_text(config, arguments.key, *arguments.value);
+        if (!read.ok()) {
+            const int code = program.fail(read.error());
+            return read.error().code == no_value ? 2 : code;
+        }
+        value = std::move(*read);
+    } else {
+        const auto any = Settings::load(config.product.config, {});
+        if (!any.ok()) { return program.fail(any.error()); }
+        if (segments.empty() || known_setting(*any, segments) == nullptr) { return program.fail(no_such_setting(config.product, arguments.key)); }
+    }
+    std::string before;
+    std::error_code missing;
+    // What is not there cannot be locked, and whoever comes first would be overwritten. With --unset there is nothing to take out of it then.
+    if (!arguments.unset) { if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); } }
+    const FolderLock alone(file.parent_path());
+    if (std::filesystem::exists(file, missing)) {
+        auto text = read_file(file);
+        if (!text.ok()) { return program.fail(text.error()); }
+        before = std::move(*text);
+    }
+    const auto after = arguments.unset ? unset_in_yaml(before, file.string(), segments) : set_in_yaml(before, file.string(), segments, value);
+    if (!after.ok()) { return program.fail(after.error()); }
+    const bool changed = *after != before;
+    if (changed) {
+        if (!arguments.user) { if (const auto made = prepare_project_folder(config.place, true); !made.ok()) { return program.fail(made.error()); } }
+        if (const auto written = replace_kept_file(file, *after); !written.ok()) { return program.fail(written.error()); }
+    }
+    // What is written need not be what holds: a higher layer may say otherwise, or a project may not be trusted.
+    std::string remark;
+    if (place.ok() && !arguments.unset) {
+        const auto loaded = load_settings(program, config.place, config.product);
+        const auto origin = loaded.ok() ? loaded->settings->origin(arguments.key) : std::nullopt;
+        const std::string layer = arguments.user ? "user" : "project";
+        if (!loaded.ok()) { remark = "the settings as a whole cannot be read: " + loaded.error().to_string(); }
+        else if (!origin || origin->layer == "built-in") { remark = "it is not used until you trust the project: agentforge trust"; }
+        else if (origin->layer != layer) { remark = "it is not in force: " + origin->layer + " says otherwise (" + origin->where + ")"; }
+    }
+    if (program.json_output) {
+        json::object told{{"key", arguments.key}, {"value", value}, {"file", file.string()}, {"changed", changed}, {"remark", nullptr}};
+        if (!remark.empty()) { told["remark"] = remark; }
+        program.print_json(told);
+        return 0;
+    }
+    if (!changed) { program.out << "Nothing to change in " << file.string() << "\n"; }
+    else if (arguments.unset) { program.out << "Took " << arguments.key << " out of " << file.string() << "\n"; }
+    else { program.out << arguments.key << " = " << value_in_line(value) << "  in " << file.string() << "\n"; }
+    if (!remark.empty()) { program.err << "agentforge: " << printable_lines(remark) << "\n"; }
+    return 0;
+}
+
+int migrate_config(Program& program) {
+    const auto place = ProjectPlace::find(program);
+    const auto product = ProductPaths::find();
+    if (!product.ok()) { return program.fail(product.error()); }
+    const auto schema = SettingsSchema::load(product->config + "/settings_schema.yaml");
+    if (!schema.ok()) { return program.fail(schema.error()); }
+    std::vector<std::filesystem::path> files;
+    if (const auto home = program.environment.find("HOME"); home != program.environment.end() && !home->second.empty()) { files.push_back(std::filesystem::path(home->second) / ".agentforge" / "config.yaml"); }
+    if (place.ok()) { files.push_back(place->agentforge / "config" / "settings.yaml"); }
+    // First all are read, then all are written: a file that cannot be changed leaves the other one alone.
+    std::vector<std::pair<std::filesystem::path, Migration>> migrations;
+    std::vector<FolderLock> alone;
+    json::array told;
+    for (const std::filesystem::path& file : files) {
+        std::error_code error;
+        if (!std::filesystem::exists(file, error)) { continue; }
+        alone.emplace_back(file.parent_path());
+        const auto text = read_file(file);
+        if (!text.ok()) { return program.fail(text.error()); }
+        auto migration = migrate_settings(*schema, *text, file.string());
+        if (!migration.ok()) { return program.fail(migration.error()); }
+        if (!migration->changes.empty()) { migrations.emplace_back(file, std::move(*migration)); }
+    }
+    for (const auto& [file, migration] : migrations) {
+        if (const auto written = replace_kept_file(file, migration.text); !written.ok()) { return program.fail(written.error()); }
+        for (const std::string& change : migration.changes) {
+            told.push_back(json::object{{"file", file.string()}, {"change", change}});
+            if (!program.json_output) { program.out << file.string() << ": " << printable(change, 300) << "\n"; }
+        }
+    }
+    if (program.json_output) { program.print_json({{"changes", std::move(told)}}); }
+    else if (migrations.empty()) { program.out << "Nothing to change: the settings are of the present format.\n"; }
+    return 0;
+}
+
+}  // namespace
+
+void name_unknown_variables(Program& program, const Settings& settings) {
+    const std::vector<std::string> webhook = webhook_variables(settings);
+    for (const std::string& name : settings.unknown_environment()) {
+        if (std::find(webhook.begin(), webhook.end(), name) != webhook.end()) { continue; }
+        const std::string near = nearest(name, settings.variables());
+        program.err << "agentforge: the environment variable " << printable(name, 120) << " sets nothing (unknown name)" << (near.empty() ? "" : "; did you mean " + near + "?") << "\n";
+    }
+}
+
+void add_config(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<ConfigArguments>();
+    const Command group = add_subcommand(app, "config", "The settings: what is in force, where it comes from, and how to change it");
+    group->require_subcommand();
+    group->footer("Examples:\n  agentforge config show --origin\n  agentforge config set llm.backend anthropic");
+
+    const Command show = add_subcommand(*group, "show", "Show the settings in force, defaults included");
+    add_option(*show, "key", arguments->key, "Only this setting, or this section")->type_name("KEY");
+    add_flag(*show, "--origin", arguments->origin, "Also where each comes from: layer, file, line and column");
+    add_flag(*show, "--json", program.json_output, "Answer as JSON");
+    show->footer("Examples:\n  agentforge config show --origin\n  agentforge config show llm");
+    show->callback([&program, arguments] {
+        program.pages = true;
+        program.command = [&program, arguments] { return show_config(program, *arguments); };
+    });
+
+    const Command get = add_subcommand(*group, "get", "Print one setting's value, as scripts want it; exit code 1 where it has none");
+    add_option(*get, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
+    add_flag(*get, "--origin", arguments->origin, "Also where it comes from");
+    add_flag(*get, "--json", program.json_output, "Answer as JSON");
+    get->footer("Example:  agentforge config get pipeline.default");
+    get->callback([&program, arguments] { program.command = [&program, arguments] { return get_config(program, *arguments); }; });
+
+    const Command set = add_subcommand(*group, "set", "Write one setting into the project's file; comments and all else in it stay");
+    add_option(*set, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
+    add_option_function(*set, "value", [arguments](const std::string& value) { arguments->value = value; }, "Its value; a list as [a, b]")->type_name("VALUE")->may_be_empty();     // In place of a default.
+    add_flag(*set, "--user", arguments->user, "Into your own file instead, ~/.agentforge/config.yaml: for all projects");
+    add_flag(*set, "--unset", arguments->unset, "Take it out of the file");
+    add_flag(*set, "--json", program.json_output, "Answer as JSON");
+    set->footer("Examples:\n  agentforge config set llm.backend anthropic\n  agentforge config set limits.max_cost_usd 2.50 --user\n  agentforge config set llm.model --unset");
+    const Command migrate = add_subcommand(*group, "migrate", "Bring your settings and the project's up to the present format; comments and all else in them stay");
+    add_flag(*migrate, "--json", program.json_output, "Answer as JSON");
+    migrate->footer("Example:  agentforge config migrate");
+    migrate->callback([&program] { program.command = [&program] { return migrate_config(program); }; });
+
+    set->callback([&program, arguments] { program.command = [&program, arguments] { return set_config(program, *arguments); }; });
+}
+
+}  // namespace agentforge::kernel

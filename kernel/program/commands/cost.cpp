@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+#include "cost/limits.hpp"
+#include "cost/prices.hpp"
+#include "pipeline/budget.hpp"
+#include "pipeline/session.hpp"
+#include "program/command_line.hpp"
+#include "program/commands/inspect.hpp"
+#include "program/terminal/display.hpp"
+#include "program/terminal/outcome.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+using Group = std::pair<std::string, Spend>;
+
+constexpr std::size_t widest_name = 40;
+
+std::string shown_name(const std::string& name) { return name.empty() ? "(not named)" : printable(name, widest_name); }
+
+std::string shown_cost(const Spend& spend) {
+    if (spend.cost_known()) { return money(spend.cost_microusd); }
+    return spend.unpriced == spend.calls + spend.lost ? "unknown" : "at least " + money(spend.cost_microusd);
+}
+
+/// `model` is the field that is cut by; the models whose price is unknown are named where it is not.
+void show_groups(std::ostream& out, const char* title, const std::vector<Group>& groups) {
+    out << fmt::format("\n  {:<28} {:>6} {:>9} {:>9} {:>9} {:>9}  {}\n", title, "calls", "input", "cached", "as tokens", "output", "cost");
+    for (const auto& [name, spend] : groups) {
+        out << fmt::format("    {:<26} {:>6} {:>9} {:>9} {:>9} {:>9}  {}\n", shown_name(name), spend.calls + spend.lost, spend.input_tokens, spend.cached_input_tokens,
+                           spend.input_token_equivalents(), spend.output_tokens, shown_cost(spend));
+    }
+}
+
+std::string limits_in_words(const Limits& limits, const Spend& spend, std::uint64_t steps, std::uint64_t wall_ms) {
+    std::string text;
+    const auto add = [&](const char* name, const std::optional<std::uint64_t>& limit, std::uint64_t used, const std::string& written) {
+        if (!limit) { return; }
+        text += (text.empty() ? "" : ", ") + std::string(name) + " " + written + fmt::format(" ({} % used)", used >= *limit ? 100 : static_cast<int>(100.0 * static_cast<double>(used) / static_cast<double>(*limit)));
+    };
+    add("max_cost_usd", limits.cost_microusd, spend.cost_microusd, limits.cost_microusd ? money(*limits.cost_microusd) : "");
+    add("max_tokens", limits.tokens, spend.tokens(), std::to_string(limits.tokens.value_or(0)));
+    add("max_steps", limits.steps, steps, std::to_string(limits.steps.value_or(0)));
+    add("max_wall_time", limits.wall_ms, wall_ms, time_span(limits.wall_ms.value_or(0)));
+    return text;
+}
+
+json::array groups_json(const std::vector<Group>& groups) {
+    json::array out;
+    for (const auto& [name, spend] : groups) {
+        json::object one{{"name", name}};
+        for (auto& [key, value] : spend_json(spend)) { one[key] = value; }
+        out.push_back(std::move(one));
+    }
+    return out;
+}
+
+const json::object& part(const json::object& object, std::string_view key) {
+    static const json::object empty;
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_object() ? value->get_object() : empty;
+}
+
+int show_cost(Program& program, const std::string& task) {
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const TaskStore store(place->agentforge);
+    const auto id = store.resolve(task);
+    if (!id.ok()) { return program.fail(id.error()); }
+    std::vector<Record> records;
+    const auto state = read_task_state(store, *id, &records);
+    if (!state.ok()) { return program.fail(state.error()); }
+    const Ledger& ledger = state->ledger;
+    const GateTime gates = gate_time(records);
+    const Spend total = ledger.total();
+    const TaskLimits limits = TaskLimits::from_json(part(state->costing, "limits"));
+    const bool from_transcript = answered_from_transcript(store, *id);
+    const bool died = state->status == TaskStatus::running && !TaskLock::holder(store.paths(*id));
+    const json::value* prices = state->costing.if_contains("prices");
+    if (program.json_output) {
+        json::array unpriced;
+        for (const std::string& model : ledger.unpriced_models()) { unpriced.emplace_back(model); }
+        program.print_json({{"task_id", *id},
+                            {"status", to_string(state->status)},
+                            {"total", spend_json(total)},
+                            {"by_stage", groups_json(ledger.by(&LedgerEntry::stage))},
+                            {"by_agent", groups_json(ledger.by(&LedgerEntry::agent))},
+                            {"by_model", groups_json(ledger.by(&LedgerEntry::model))},
+                            {"entries", ledger.to_json()},
+                            {"unpriced_models", std::move(unpriced)},
+                            {"steps", state->steps},
+                            {"wall_time_ms", state->wall_ms()},
+                            {"gate_time", to_json(gates)},
+                            {"limits", part(state->costing, "limits")},
+                            {"prices", prices != nullptr ? *prices : json::value(json::array())},
+                            {"from_transcript", from_transcript},
+                            {"call_may_be_missing", died}});
+        return 0;
+    }
+    program.out << *id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n\n"
+                << "  cost    " << printable(cost_in_words(total, ledger.unpriced_models()), 1000) << "\n"
+                << "  calls   " << total.calls + total.lost;
+    if (total.lost > 0) { program.out << ", " << total.lost << " of them without a recorded answer (counted at the most they may have used)"; }
+    if (total.estimated > total.lost) { program.out << ", the tokens of " << total.estimated - total.lost << " estimated"; }
+    const std::string written = total.cache_write_input_tokens > 0 ? fmt::format(", {} written into the cache", total.cache_write_input_tokens) : std::string();
+    program.out << fmt::format("\n  tokens  {} in ({} of them cached{}), {} out\n          the input costs as much as {} tokens without a cache (read from it 0.1, written into it 1.25)\n  time    {}, {} steps\n", total.input_tokens, total.cached_input_tokens, written, total.output_tokens, total.input_token_equivalents(),
+                               human_duration(std::chrono::milliseconds(state->wall_ms())), state->steps);
+    if (gates.total.count() > 0) { program.out << "  gates   " << in_words(gates) << "\n"; }
+    if (from_transcript) { program.out << "\n  The answers came from a transcript: this run was charged nothing, and these are the figures of the recorded calls.\n"; }
+    if (died) { program.out << "\n  The process that ran it has ended. A call may have been under way; it is counted when the task goes on.\n"; }
+    if (!ledger.entries().empty()) {
+        show_groups(program.out, "stage", ledger.by(&LedgerEntry::stage));
+        show_groups(program.out, "agent", ledger.by(&LedgerEntry::agent));
+        show_groups(program.out, "model", ledger.by(&LedgerEntry::model));
+    }
+    if (limits.any()) { program.out << "\n"; }
+    if (limits.task.any()) { program.out << "  limits: " << limits_in_words(limits.task, total, state->steps, state->wall_ms()) << "\n"; }
+    for (const StageState& stage : state->stages) {
+        const auto own = limits.stages.find(stage.name);
+        if (own == limits.stages.end()) { continue; }
+        program.out << "  limits of " << stage.name << ": " << limits_in_words(own->second, ledger.of_stage(stage.name), stage.steps, stage.wall_ms) << "\n";
+    }
+    if (prices != nullptr && prices->is_array() && !prices->get_array().empty()) {
+        std::string dates;
+        for (const json::value& one : prices->get_array()) {
+            const json::value* date = one.is_object() ? one.get_object().if_contains("as_of") : nullptr;
+            if (date != nullptr && date->is_string()) { dates += (dates.empty() ? "" : ", your own of ") + std::string(date->get_string()); }
+        }
+        program.out << "\n  Prices of " << printable(dates) << ", unless the model's command said itself what a call cost.\n";
+    }
+    return 0;
+}
+
+}  // namespace
+
+bool answered_from_transcript(const TaskStore& store, const std::string& task_id) {
+    // Most tasks are not, and to parse the whole file takes longer than all else that a command does which tells of one task.
+    const auto text = read_file(store.paths(task_id).task());
+    if (!text.ok() || text->find("backend: \"replay\"") == std::string::npos) { return false; }
+    const auto task = store.load(task_id);
+    if (!task.ok()) { return false; }
+    const json::object& llm = part(part(*task, "configuration"), "llm");
+    const json::value* backend = llm.if_contains("backend");
+    return backend != nullptr && backend->is_string() && backend->get_string() == "replay";
+}
+
+std::string cost_of_task(const TaskStore& store, const std::string& task_id, const Spend& spend, const std::vector<std::string>& unpriced_models) {
+    if (answered_from_transcript(store, task_id)) { return "nothing, the answers came from a transcript"; }
+    return printable(cost_in_words(spend, unpriced_models), 500);
+}
+
+json::object spend_json(const Spend& spend) {
+    json::object out = to_json(spend);
+    out.erase("dearest_microusd");
+    out.erase("largest_input_tokens");
+    out["input_token_equivalents"] = spend.input_token_equivalents();
+    out["cost_known"] = spend.cost_known();
+    return out;
+}
+
+void add_cost(CLI::App& app, Program& program) {
+    auto task = std::make_shared<std::string>();
+    const Command command = add_subcommand(app, "cost", "Show what a task's model calls have used, by stage, agent and model");
+    add_option(*command, "task", *task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    command->footer("Example:  agentforge cost 1f2e3d4c");
+    command->callback([&program, task] {
+        program.pages = program.folds = true;
+        program.command = [&program, task] { return show_cost(program, *task); };
+    });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
+#include <ostream>
+
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+#include "pipeline/people/iteration.hpp"
+#include "program/command_line.hpp"
+#include "program/terminal/outcome.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct ResolveArguments {
+    std::string id;
+    std::string answer;
+    bool abort = false;
+    bool no_resume = false;
+};
+
+std::string_view kind_of(PendingItem::Kind kind) { return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation"; }
+
+/// What a task waits for by its state, where its file was lost or is damaged: it waits all the same.
+void add_without_record(PendingList& pending, const TaskStore& tasks, const EscalationStore& store) {
+    const auto listing = tasks.list();
+    if (!listing.ok()) { return; }      // `status` says why.
+    for (const TaskSummary& task : listing->tasks) {
+        const auto listed = [&task](const PendingItem& item) { return item.task_id == task.task_id; };
+        if (task.waiting_for.empty() || std::any_of(pending.items.begin(), pending.items.end(), listed)) { continue; }
+        const auto state = read_task_state(tasks, task.task_id);
+        if (!state.ok() || state->waiting_for().empty()) { continue; }
+        PendingItem item;
+        item.task_id = state->task_id;
+        item.stage = state->stage().name;
+        item.created_at = state->updated_at;
+        if (state->waiting_for() == "escalation") {
+            item.id = state->escalation->id;
+            item.question = state->escalation->question;
+        } else if (state->waiting_for() == "approval") {
+            item.kind = PendingItem::Kind::approval;
+            item.id = state->approval->id;
+            item.artifact_hash = state->approval->artifact_hash;
+        } else {
+            item.kind = PendingItem::Kind::action;
+            item.id = state->action->id;
+            item.question = state->action->tool;
+            item.artifact_hash = state->action->hash;
+        }
+        const auto failure = [](const auto& record) { return record.ok() ? std::optional<Error>() : std::optional(record.error()); };
+        const auto why = item.kind == PendingItem::Kind::escalation ? failure(store.escalation(item.id)) : failure(store.approval(item.id));
+        if (!why) { continue; }     // It was answered.
+        if (why->kind == ErrorKind::not_found) { pending.problems.push_back(store.lost(item.id, item.task_id)); }
+        const auto later = [&item](const PendingItem& other) { return item.created_at < other.created_at; };
+        pending.items.insert(std::find_if(pending.items.begin(), pending.items.end(), later), std::move(item));
+    }
+}
+
+int list_escalations(Program& program) {
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const EscalationStore store(place->agentforge);
+    auto pending = store.pending();
+    if (!pending.ok()) { return program.fail(pending.error()); }
+    const TaskStore tasks(place->agentforge);
+    add_without_record(*pending, tasks, store);
+    std::vector<PendingItem> open;
+    for (const Error& problem : pending->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    std::copy_if(pending->items.begin(), pending->items.end(), std::back_inserter(open),
+                 [&tasks](const PendingItem& item) { return !has_ended(tasks, item.task_id); });
+    if (program.json_output) {
+        json::array items;
+        for (const PendingItem& item : open) {
+            items.push_back(json::object{{"id", item.id},
+                                         {"kind", kind_of(item.kind)},
+                                         {"task_id", item.task_id},
+                                         {"stage", item.stage},
+                                         {"question", item.question},
+                                         {"artifact_hash", item.artifact_hash},
+                                         {"created_at", item.created_at}});
+        }
+        program.print_json({{"escalations", std::move(items)}});
+        return 0;
+    }
+    if (open.empty()) { program.out << "Nothing waits for a person.\n"; }
+    for (const PendingItem& item : open) {
+        program.out << item.id << "  since " << item.created_at << "\n  task " << item.task_id << ", stage " << item.stage << "\n  ";
+        if (item.kind == PendingItem::Kind::approval) {
+            program.out << "approval of its artifact: agentforge approve | feedback | reject " << item.id << "\n";
+        } else if (item.kind == PendingItem::Kind::action) {
+            program.out << printable(item.question, 300) << "\n  decide: agentforge approve | reject " << item.id << "\n";
+        } else {
+            program.out << printable(item.question, 2000) << "\n  answer: agentforge resolve " << item.id << " \"…\"\n";
+        }
+    }
+    return 0;
+}
+
+int show_escalation(Program& program, const std::string& id, bool only_action) {
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const EscalationStore store(place->agentforge);
+    json::object told{{"id", id}};
+    std::vector<std::pair<std::string, std::string>> lines;
+    const auto line = [&](const char* name, const std::string& value) {
+        told[name] = value;
+        if (!value.empty()) { lines.emplace_back(name, value); }
+    };
+    std::string how;
+    if (id.starts_with("ACT-")) {
+        const auto request = store.approval(id);
+        if (!request.ok()) { return program.fail(request.error()); }
+        if (only_action) {
+            const json::object action = action_of(*request);
+            if (program.json_output) { program.print_json(action); } else { program.out << to_yaml(action); }
+            return 0;
+        }
+        const auto decision = store.action_decision(id);
+        if (!decision.ok()) { return program.fail(decision.error()); }
+        told["kind"] = "action";
+        line("task_id", request->task_id);
+        line("stage", request->stage);
+        line("action_hash", request->artifact_hash);
+        told["action"] = request->artifact;
+        lines.emplace_back("action", action_text(request->artifact));
+        line("answer", !*decision ? "" : !(*decision)->approved ? "rejected" : (*decision)->edited ? "approved, changed" : "approved");
+        line("feedback", *decision ? (*decision)->feedback : "");
+        if (*decision && (*decision)->edited) {
+            told["edited"] = *(*decision)->edited;
+            lines.emplace_back("changed to", action_text(*(*decision)->edited));
+        }
+        if (!*decision) { how = "agentforge approve | reject " + id; }
+    } else if (only_action) {
+        return program.fail(Error{"AF-ESC-046", id + " is no action", "--action", "leave the flag away", ErrorKind::invalid});
+    } else if (id.starts_with("APR-")) {
+        const auto request = store.approval(id);
+        if (!request.ok()) { return program.fail(request.error()); }
+        const auto decision = store.artifact_decision(id);
+        if (!decision.ok()) { return program.fail(decision.error()); }
+        told["kind"] = "approval";
+        line("task_id", request->task_id);
+        line("stage", request->stage);
+        line("artifact_hash", request->artifact_hash);
+        const TaskStore tasks(place->agentforge);
+        if (const auto state = read_task_state(tasks, request->task_id); state.ok()) {
+            for (const StageState& stage : state->stages) {
+                if (stage.name == request->stage && !stage.artifact.empty()) { line("artifact_file", (tasks.paths(request->task_id).root / stage.artifact).string()); }
+            }
+            if (state->approval && state->approval->id == id) {
+                told["answers"] = state->feedback_answers;
+                for (const std::string& words : words_before_decision(*state)) { lines.emplace_back("to know", words); }
+            }
+        }
+        told["artifact"] = request->artifact;
+        lines.emplace_back("artifact", to_yaml(request->artifact));
+        line("answer", !*decision ? "" : (*decision)->decision == "approve" ? "approved" : (*decision)->decision == "reject" ? "refused" : (*decision)->decision);
+        line("feedback", *decision ? in_words(Feedback{(*decision)->feedback, (*decision)->issues}) : "");
+        if (!*decision) { how = "agentforge approve | feedback | reject " + id; }
+    } else {
+        const auto escalation = store.escalation(id);
+        if (!escalation.ok()) { return program.fail(escalation.error()); }
+        const auto resolution = store.resolution(id);
+        if (!resolution.ok()) { return program.fail(resolution.error()); }
+        told["kind"] = "escalation";
+        line("task_id", escalation->task_id);
+        line("stage", escalation->stage);
+        line("issue", escalation->issue);
+        line("question", escalation->question);
+        json::array options;
+        for (const std::string& option : escalation->options) {
+            options.emplace_back(option);
+            lines.emplace_back("option", option);
+        }
+        told["options"] = std::move(options);
+        told["context"] = escalation->context;
+        if (!escalation->context.empty()) { lines.emplace_back("context", to_json_pretty(escalation->context)); }
+        told["answer"] = nullptr;
+        if (*resolution) {
+            told["answer"] = (*resolution)->context;
+            lines.emplace_back("answer", (*resolution)->abort ? "end the task" : to_json_line((*resolution)->context));
+        } else {
+            how = "agentforge resolve " + id + " \"…\"";
+        }
+    }
+    if (program.json_output) {
+        program.print_json(told);
+        return 0;
+    }
+    if (!how.empty() && has_ended(TaskStore(place->agentforge), std::string(told.at("task_id").as_string()))) { how = "not any more: its task has ended"; }
+    program.out << printable(id, 300) << "\n";
+    for (const auto& [name, value] : lines) {
+        if (value.find('\n') != std::string::npos) {
+            program.out << "  " << name << "\n";
+            tell_lines(program.out, value);
+            continue;
+        }
+        program.out << "  " << name << std::string(std::max<std::size_t>(1, 14 - name.size()), ' ') << printable_lines(value) << "\n";
+    }
+    if (!how.empty()) { program.out << "  answer it     " << how << "\n"; }
+    return 0;
+}
+
+int run_resolve(Program& program, const ResolveArguments& arguments) {
+    if (arguments.answer.empty() && !arguments.abort) {
+        program.fail(Error{"AF-CLI-011", "there is no answer", arguments.id, "give it as the second argument, or --abort to end the task", ErrorKind::invalid});
+        return static_cast<int>(ExitCode::usage);
+    }
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    if (arguments.id.starts_with("APR-") || arguments.id.starts_with("ACT-")) {
+        return program.fail(Error{"AF-ESC-090", printable(arguments.id, 120) + " is no question: it is approved or refused", "",
+                                  "decide on it: agentforge approve " + printable(arguments.id, 120) + ", agentforge feedback or agentforge reject", ErrorKind::invalid});
+    }
+    const auto escalation = EscalationStore(place->agentforge).escalation(arguments.id);
+    if (!escalation.ok()) { return program.fail(escalation.error()); }
+    const auto progress = make_progress(program);
+    auto project = Project::open(program, *progress, escalation->task_id);
+    if (!project.ok()) { return program.fail(project.error()); }
+    Resolution resolution;
+    resolution.abort = arguments.abort;
+    if (!arguments.answer.empty()) { resolution.context["answer"] = (*project)->secrets().redactor->redact(arguments.answer); }
+    resolution.resolved_by = "user";
+    if (const auto written = (*project)->escalations().resolve(arguments.id, resolution); !written.ok()) { return program.fail(written.error()); }
+    return go_on_with_answer(program, **project, escalation->task_id, arguments.id, arguments.no_resume);
+}
+
+}  // namespace
+
+bool has_ended(const TaskStore& tasks, const std::string& task_id) {
+    const auto state = tasks.load_state(task_id);
+    if (!state.ok()) { return false; }
+    const json::value* status = state->if_contains("status");
+    return status != nullptr && (*status == "aborted" || *status == "completed");
+}
+
+void add_escalations(CLI::App& app, Program& program) {
+    const Command group = add_subcommand(app, "escalations", "What waits for a person");
+    group->require_subcommand();
+    group->footer("Examples:\n  agentforge escalations list\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1");
+    const Command list = add_subcommand(*group, "list", "List open questions, approvals and actions");
+    add_flag(*list, "--json", program.json_output, "Answer as JSON");
+    list->footer("Example:  agentforge escalations list --json");
+    list->callback([&program] {
+        program.pages = true;
+        program.command = [&program] { return list_escalations(program); };
+    });
+
+    auto shown = std::make_shared<std::string>();
+    const Command show = add_subcommand(*group, "show", "Show one question, approval or action with its context, its options and its answer");
+    auto only_action = std::make_shared<bool>(false);
+    add_option(*show, "id", *shown, "The id (ESC-…, APR-… or ACT-…)")->type_name("ID")->required();
+    add_flag(*show, "--json", program.json_output, "Answer as JSON");
+    add_flag(*show, "--action", *only_action, "Only the tool and the arguments of an action, as YAML, to be changed and given to `approve --edited`");
+    show->footer("Examples:\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1\n  agentforge escalations show ACT-20260102-add-oauth2-1f2e3d4c-green-7 --action > action.yaml");
+    show->callback([&program, shown, only_action] {
+        program.pages = true;
+        program.command = [&program, shown, only_action] { return show_escalation(program, *shown, *only_action); };
+    });
+
+    auto arguments = std::make_shared<ResolveArguments>();
+    const Command resolve = add_subcommand(app, "resolve", "Answer an escalation; the task goes on");
+    add_option(*resolve, "id", arguments->id, "The escalation's id (ESC-…)")->type_name("ESCALATION")->required();
+    add_option(*resolve, "answer", arguments->answer, "The answer")->type_name("ANSWER");
+    add_flag(*resolve, "--abort", arguments->abort, "End the task instead");
+    add_flag(*resolve, "--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
+    add_run_output(resolve, program);
+    resolve->footer("Example:  agentforge resolve ESC-20260102-add-oauth2-1f2e3d4c-clarify-1 \"Yes, require PKCE\"");
+    resolve->callback([&program, arguments] { program.command = [&program, arguments] { return run_resolve(program, *arguments); }; });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ostream>
+
+#include "program/command_line.hpp"
+#include "program/terminal/display.hpp"
+#include "program/terminal/outcome.hpp"
+#include "replay/fork.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct ForkArguments {
+    std::string task;
+    std::uint64_t from_step = 0;
+    std::string feedback;
+    bool only_make = false;
+};
+
+Result<std::string> make_fork(Project& project, const std::string& parent, std::uint64_t step) {
+    AF_TRY(const Repository repository, Repository::open(project.place().root));
+    const TaskServices& services = project.services();
+    ForkOptions options{.from_step = step, .configuration = project.settings_for_task()};
+    options.seal = [&project](json::object& configuration) { return project.seal(configuration); };
+    return fork_task({project.tasks(), repository, services.clock, project.ids(), services.redactor}, parent, options);
+}
+
+int run_fork(Program& program, Project& project, const std::string& parent, const ForkArguments& arguments) {
+    const auto id = make_fork(project, parent, arguments.from_step);
+    if (!id.ok()) { return program.fail(id.error()); }
+    if (!arguments.only_make) {
+        const auto result = project.controller().resume(*id, arguments.feedback);
+        return result.ok() ? tell(program, project, *result) : program.fail(result.error());
+    }
+    if (program.json_output) {
+        program.print_json({{"task_id", *id}, {"parent", parent}, {"from_step", arguments.from_step}});
+    } else {
+        program.out << "Forked: " << *id << "\n"
+                    << "  from " << parent << " after step " << arguments.from_step << "\n"
+                    << "  go on with: agentforge resume " << *id << "\n";
+    }
+    return 0;
+}
+
+}  // namespace
+
+void add_fork(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<ForkArguments>();
+    const Command command = add_subcommand(app, "fork", "Go on from a step of a task, as a task of its own");
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_option(*command, "--from-step", arguments->from_step, "The step after which it goes on; `agentforge logs TASK` shows their numbers")->type_name("N")->required()->positive();
+    const Option feedback = add_option(*command, "--with-feedback", arguments->feedback, "Tell the model this; it stands in every context of the stage that goes on");
+    feedback->type_name("TEXT");
+    add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); }, "Model backend of the fork (default: that of the task)")->type_name("BACKEND");
+    add_option_function(*command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); }, "Model of the fork (default: that of the task)")->type_name("NAME");
+    const Option only_make = add_flag(*command, "--no-resume", arguments->only_make, "Only make it; `agentforge resume` goes on");
+    only_make->excludes(feedback);
+    add_run_output(command, program);
+    command->footer("Example:  agentforge fork 1f2e3d4c --from-step 23 --with-feedback \"Leave the old endpoint as it is\"");
+    command->callback([&program, arguments] {
+        program.command = [&program, arguments] {
+            if (!arguments->feedback.empty()) {
+                if (const auto fits = check_guidance(arguments->feedback); !fits.ok()) { return program.fail(fits.error()); }
+            }
+            return with_task(program, arguments->task, [&](Project& project, const std::string& id) { return run_fork(program, project, id, *arguments); });
+        };
+    });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <map>
+#include <ostream>
+#include <tuple>
+
+#include "base/json_fields.hpp"
+#include "base/text.hpp"
+#include "gates/run/command_log.hpp"
+#include "pipeline/session.hpp"
+#include "program/command_line.hpp"
+#include "program/commands/inspect.hpp"
+#include "program/project/project.hpp"
+#include "program/terminal/display.hpp"
+#include "program/terminal/terminal.hpp"
+#include "records/records.hpp"
+#include "task/step_index.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct InspectArguments {
+    std::string task;
+    std::uint64_t step = 0;
+    std::string show;
+    bool gates = false;
+};
+
+const json::object& map_of(const json::object& object, std::string_view key) {
+    static const json::object empty;
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_object() ? value->get_object() : empty;
+}
+std::uint64_t number_of(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_number() ? value->to_number<std::uint64_t>() : 0;
+}
+
+std::string role_of(const records::Envelope& envelope) { return envelope.agent ? *envelope.agent->role : std::string(); }
+/// Of the record's time: `19:43:12.135`, or less of it.
+std::string time_of_day(const records::Envelope& envelope, std::size_t length) {
+    constexpr std::size_t date = 11;
+    const std::string time = envelope.timestamp.value_or("");
+    return time.size() < date ? std::string() : time.substr(date, length);
+}
+
+/// Adds `name=value` where a record has a text of that name.
+template <class T>
+void add_named(std::string& text, std::string_view name, const T& value) {
+    if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+        if (!value.empty()) { text += "  " + std::string(name) + "=" + std::string(value); }
+    } else if constexpr (std::is_same_v<T, std::optional<std::string>>) {
+        if (value) { add_named(text, name, *value); }
+    } else if constexpr (std::is_same_v<T, records::Added<std::string>>) {
+        add_named(text, name, *value);
+    }
+}
+
+/// What a record says in one line.
+struct Line {
+    std::uint64_t step;
+
+    std::string operator()(const records::Step& taken) const {
+        const std::string files = listed_files(taken);
+        return fmt::format("step {} {}: {}{}", step, *taken.action->type, *taken.result->summary, files.empty() ? "" : "  changed: " + files);
+    }
+    std::string operator()(const records::Gate& gate) const { return fmt::format("gate {} {}: {}", gate.gate, gate.passed ? "passed" : "FAILED", gate.summary); }
+    std::string operator()(const records::StageFailed& failed) const { return named(failed) + "  " + failed.error.message; }
+    template <class Other>
+    std::string operator()(const Other& other) const { return named(other); }
+
+private:
+    template <class T>
+    static std::string named(const T& body) {
+        std::string text(T::type);
+#define AGENTFORGE_NAMED(member) \
+    if constexpr (requires { body.member; }) { add_named(text, #member, body.member); }
+        AGENTFORGE_NAMED(stage)
+        AGENTFORGE_NAMED(name)
+        AGENTFORGE_NAMED(to)
+        AGENTFORGE_NAMED(reviewer)
+        AGENTFORGE_NAMED(artifact)
+        AGENTFORGE_NAMED(reason)
+        AGENTFORGE_NAMED(guidance)
+        AGENTFORGE_NAMED(escalation_id)
+        AGENTFORGE_NAMED(approval_id)
+        AGENTFORGE_NAMED(tool)
+        AGENTFORGE_NAMED(decision)
+        AGENTFORGE_NAMED(decided_by)
+        AGENTFORGE_NAMED(commit)
+        AGENTFORGE_NAMED(message)
+#undef AGENTFORGE_NAMED
+        return text;
+    }
+};
+
+/// Whether the record tells of something that went wrong.
+struct Failure {
+    bool operator()(const records::StageFailed&) const { return true; }
+    bool operator()(const records::TaskFailed&) const { return true; }
+    bool operator()(const records::ArtifactRejected&) const { return true; }
+    bool operator()(const records::Gate& gate) const { return !gate.passed; }
+    bool operator()(const records::Step& step) const { return *step.result->status != "success"; }
+    template <class Other>
+    bool operator()(const Other&) const { return false; }
+};
+
+int show_journal(Program& program, const std::string& id, const std::vector<Record>& records, const Recovery& recovery) {
+    if (program.json_output) {
+        json::array array;
+        for (const Record& record : records) { array.push_back(record.body); }
+        program.print_json({{"task_id", id}, {"records", std::move(array)}, {"torn_tail", recovery.torn_tail}});
+        return 0;
+    }
+    program.out << id << ": " << records.size() << " records, the hash chain verifies"
+                << (recovery.torn_tail ? " (a torn last line is left out; the next run recovers it)" : "") << "\n\n";
+    for (const Record& record : records) {
+        if (program.out_is_terminal) {
+            program.out << record_on_terminal(program, record, fmt::format("{:>5}  ", record.seq)) << "\n";
+            continue;
+        }
+        const auto envelope = records::envelope_in(record);
+        program.out << fmt::format("{:>5}  {}  {:<20} {}\n", record.seq, time_of_day(envelope, 12), role_of(envelope), printable(record_line(record), 220));
+    }
+    program.out << "\nOne step with all that was sent and answered: agentforge inspect " << id << " --step N\n";
+    return 0;
+}
+
+Result<std::string> blob_text(const BlobStore& blobs, const std::string& hash) {
+    if (hash.empty()) { return std::string(); }
+    return blobs.get(hash);
+}
+
+/// Whether `agentforge gc --blobs` took them: it takes the whole folder.
+bool blobs_were_freed(const TaskPaths& paths) {
+    std::error_code error;
+    return !std::filesystem::exists(paths.blobs(), error) && !error;
+}
+
+Error freed_blobs(const TaskPaths& paths) {
+    return Error{"AF-JRNL-011", "the task's blobs were freed", paths.blobs().string(), "move the task's folder away, and `agentforge archive restore " + paths.root.filename().string() + "` brings them back",
+                 ErrorKind::not_found};
+}
+
+int show_step(Program& program, const TaskPaths& paths, const TaskState& state, const InspectArguments& arguments) {
+    const auto found = StepIndex(paths.journal()).find(arguments.step);
+    if (!found.ok()) { return program.fail(found.error()); }
+    if (!*found) {
+        return program.fail(Error{"AF-CLI-012", "there is no step " + std::to_string(arguments.step), paths.root.filename().string(),
+                                  "the task has steps 1 to " + std::to_string(state.steps), ErrorKind::not_found});
+    }
+    const Record& step_record = **found;
+    const auto envelope = records::envelope_in(step_record);
+    const auto taken = *records::as<records::Step>(step_record);
+    const BlobStore blobs(paths.blobs());
+    const bool shows_recorded_only = arguments.show.empty() || arguments.show == "diff";
+    const bool freed = blobs_were_freed(paths);
+    if (freed && !shows_recorded_only) { return program.fail(freed_blobs(paths)); }
+    json::object parts;
+    if (freed) {
+        parts = {{"system", ""}, {"context", ""}, {"record", "{}"}};
+        program.err << "agentforge: what was sent and answered is not shown: " << freed_blobs(paths).message << "; " << freed_blobs(paths).remedy << "\n";
+    }
+    for (const auto& [name, blob] : {std::pair{"system", taken.system_blob}, {"context", taken.context_blob}, {"record", taken.record_blob}}) {
+        if (freed) { break; }
+        auto text = blob_text(blobs, *blob);
+        if (!text.ok()) { return program.fail(text.error()); }
+        parts[name] = std::move(*text);
+    }
+    auto record = parse_json(text_of(parts, "record"), "the step's record");
+    if (!record.ok()) { return program.fail(record.error()); }
+    if (program.json_output && freed) {
+        program.print_json(step_record.body);
+        return 0;
+    }
+    if (program.json_output) {
+        json::object step = step_record.body;
+        step["system"] = parts["system"];
+        step["context"] = parts["context"];
+        step["detail"] = *record;
+        program.print_json(step);
+        return 0;
+    }
+    const bool everything = arguments.show.empty();
+    // One part sent into a file or a pipe comes as it is (a diff is for `git apply`); what people look at cannot act on their terminal.
+    const auto shown = [&](const std::string& text) { return everything || program.out_is_terminal ? printable_lines(text) : text; };
+    const json::object& detail = record->get_object();
+    if (everything) {
+        program.out << "step " << arguments.step << "  " << taken.phase << "  " << role_of(envelope) << "  " << envelope.timestamp.value_or("") << "\n";
+    }
+    if (everything && freed) { program.out << "\n" << printable(record_line(step_record), 1000) << "\n"; }
+    if ((everything && !freed) || arguments.show == "system") { program.out << "\n--- system prompt\n" << shown(text_of(parts, "system")) << "\n"; }
+    if ((everything && !freed) || arguments.show == "context") { program.out << "\n--- context\n" << shown(text_of(parts, "context")) << "\n"; }
+    if ((everything && !freed) || arguments.show == "answer") { program.out << "\n--- answer\n" << shown(to_json_pretty(map_of(detail, "completion"))); }
+    if ((everything && !freed) || arguments.show == "result") {
+        program.out << "\n--- result: " << printable(text_of(detail, "summary"), 1000) << "\n";
+        for (const char* key : {"output", "error"}) {
+            if (const std::string text = text_of(detail, key); !text.empty()) { program.out << shown(text) << "\n"; }
+        }
+    }
+    if (everything || arguments.show == "diff") {
+        const std::string patch = taken.patch.value_or("");
+        if (patch.empty()) {
+            if (!everything) { program.err << "agentforge: step " << arguments.step << " changed no file\n"; }
+            return 0;
+        }
+        const auto text = read_file(paths.root / patch);
+        if (!text.ok()) { return program.fail(text.error()); }
+        program.out << (everything ? "\n--- diff\n" : "") << shown(*text);
+    }
+    return 0;
+}
+
+/// Each gate with its commands; those of one name, purpose and tree in one line.
+int show_gates(Program& program, const std::string& id, const std::vector<Record>& records) {
+    json::array gates;
+    for (const Record& record : records) {
+        const auto gate = records::as<records::Gate>(record);
+        if (!gate || !gate->commands) { continue; }
+        gates.push_back({{"seq", record.seq}, {"gate", gate->gate}, {"duration_ms", *gate->duration_ms}, {"commands", *gate->commands}});
+    }
+    const GateTime time = gate_time(records);
+    if (program.json_output) {
+        program.print_json({{"task_id", id}, {"gates", std::move(gates)}, {"time", to_json(time)}});
+        return 0;
+    }
+    for (const json::value& gate : gates) {
+        const json::object& body = gate.get_object();
+        program.out << fmt::format("{:>5}  {:<12} {:>9.1f} s\n", number_of(body, "seq"), text_of(body, "gate"), static_cast<double>(number_of(body, "duration_ms")) / 1000.0);
+        std::map<std::tuple<std::string, std::string, std::string>, std::pair<std::size_t, std::chrono::milliseconds>> lines;
+        for (const GateCommand& each : gate_commands_from_json(body.at("commands"))) {
+            auto& [count, duration] = lines[{each.tree, each.purpose, each.command}];
+            ++count;
+            duration += each.duration;
+        }
+        for (const auto& [name, sum] : lines) {
+            const auto& [tree, purpose, command] = name;
+            const auto& [count, duration] = sum;
+            program.out << fmt::format("         {:<10} {:>9.1f} s  {:>3} x  {:<8}  {}\n", command, static_cast<double>(duration.count()) / 1000.0, count, tree.substr(0, 8), purpose);
+        }
+    }
+    program.out << "\nCommands of the gates: " << (time.total.count() == 0 ? "none" : in_words(time)) << ".\n";
+    return 0;
+}
+
+int run_inspect(Program& program, const InspectArguments& arguments) {
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const TaskStore store(place->agentforge);
+    const auto id = store.resolve(arguments.task);
+    if (!id.ok()) { return program.fail(id.error()); }
+    const TaskPaths paths = store.paths(*id);
+    if (arguments.step != 0) {
+        const auto state = read_task_state(store, *id);
+        return state.ok() ? show_step(program, paths, *state, arguments) : program.fail(state.error());
+    }
+    Recovery recovery;
+    const auto records = store.records(*id, &recovery);
+    if (!records.ok()) { return program.fail(records.error()); }
+    const auto state = fold_all(*records);      // The hash chain may be intact although the records do not add up to a task.
+    if (!state.ok() && arguments.gates) { return program.fail(state.error()); }
+    if (arguments.gates) { return show_gates(program, *id, *records); }
+    const int shown = show_journal(program, *id, *records, recovery);
+    return state.ok() ? shown : program.fail(state.error());
+}
+
+}  // namespace
+
+GateTime gate_time(const std::vector<Record>& records) {
+    std::vector<GateCommand> all;
+    for (const Record& record : records) {
+        const auto gate = records::as<records::Gate>(record);
+        if (!gate || !gate->commands) { continue; }
+        for (GateCommand& each : gate_commands_from_json(*gate->commands)) { all.push_back(std::move(each)); }
+    }
+    return time_of(all);
+}
+
+std::string listed_files(const records::Step& step) {
+    std::string text;
+    for (const json::value& file : step.files.value_or(json::array())) {
+        if (file.is_string()) { text += (text.empty() ? "" : ", ") + std::string(file.get_string()); }
+    }
+    return text;
+}
+
+std::string record_line(const Record& record) {
+    const auto typed = records::read_record(record.body);
+    return typed.ok() ? std::visit(Line{typed->envelope.step.value_or(0)}, typed->body) : std::string(record.type());
+}
+
+std::string record_on_terminal(const Program& program, const Record& record, const std::string& begin) {
+    constexpr std::size_t wide = 100;
+    const auto envelope = records::envelope_in(record);
+    const auto typed = records::read_record(record.body);
+    const bool failure = typed.ok() && std::visit(Failure{}, typed->body);
+    const std::string role = terminal_columns(STDOUT_FILENO) >= wide ? fmt::format("{:<20} ", printable(role_of(envelope), 60)) : "";
+    const std::string line = begin + time_of_day(envelope, 8) + "  " + role + printable(record_line(record), 400);
+    return failure ? fitted_line(program, "", line) : fitted_line(program, line);
+}
+
+int inspect_step(Program& program, const std::string& task, std::uint64_t step) { return run_inspect(program, {.task = task, .step = step, .show = ""}); }
+
+void add_inspect(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<InspectArguments>();
+    const Command command = add_subcommand(app, "inspect", "Show a task's journal, verified, or one step of it");
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
+    const Option step = add_option(*command, "--step", arguments->step, "This step, with all that was sent and answered");
+    step->type_name("N")->positive();
+    add_option(*command, "--show", arguments->show, "Only this part of the step")
+        ->one_of({"system", "context", "answer", "result", "diff"})->needs("--step");
+    add_flag(*command, "--gates", arguments->gates, "What the gates have run, for which tree and how long")->excludes(step);
+    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    command->footer("Examples:\n  agentforge inspect 1f2e3d4c\n  agentforge inspect 1f2e3d4c --step 7 --show context");
+    command->callback([&program, arguments] {
+        program.pages = true;
+        program.command = [&program, arguments] { return run_inspect(program, *arguments); };
+    });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a task has done and does, record by record of its journal: the truth, whoever runs it and wherever that one's terminal is.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <ostream>
+
+#include "base/text.hpp"
+#include "pipeline/session.hpp"
+#include "program/command_line.hpp"
+#include "program/commands/inspect.hpp"
+#include "program/project/journal_change.hpp"
+#include "program/project/project.hpp"
+#include "program/terminal/display.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct LogArguments {
+    std::string task;
+    std::string format = "text";
+    std::uint64_t tail = 0;
+    bool follow = false;
+};
+
+void print_record(Program& program, const LogArguments& arguments, const Record& record) {
+    if (arguments.format == "stream-json") {
+        program.out << to_json_line(record.body) << "\n";
+        return;
+    }
+    if (!program.out_is_terminal) {
+        const auto envelope = records::envelope_in(record);
+        const std::string role = envelope.agent ? *envelope.agent->role : std::string();
+        program.out << fmt::format("{}  {:<20} {}\n", envelope.timestamp.value_or(""), printable(role, 60), printable(record_line(record), 400));
+        return;
+    }
+    program.out << record_on_terminal(program, record, "") << "\n";
+}
+
+/// Reads the records that a journal grows by; a line that is not whole yet is left for the next time.
+class Tail {
+public:
+    Tail(const std::filesystem::path& file, Sequence seen) : file_(file), seen_(seen) {}
+
+    Result<std::vector<Record>> more() {
+        std::vector<Record> records;
+        std::ifstream in(file_, std::ios::binary);
+        if (!in) { return Error{"AF-CLI-072", "the journal is gone", file_.string(), "somebody removed the task while it was followed", ErrorKind::io}; }
+        in.seekg(static_cast<std::streamoff>(offset_));
+        for (std::string line; std::getline(in, line) && !in.eof(); offset_ += line.size() + 1) {
+            if (!line.starts_with("- {")) { continue; }
+            auto value = parse_json(std::string_view(line).substr(2), file_.string());
+            if (!value.ok()) { return value.error(); }
+            Record record;
+            record.body = std::move(value->get_object());
+            record.seq = records::envelope_in(record).seq.value_or(0);
+            if (record.seq <= seen_) { continue; }
+            seen_ = record.seq;
+            records.push_back(std::move(record));
+        }
+        return records;
+    }
+
+private:
+    std::filesystem::path file_;
+    Sequence seen_;
+    std::size_t offset_ = 0;
+};
+
+int follow(Program& program, const LogArguments& arguments, const TaskPaths& paths, Sequence seen) {
+    Tail tail(paths.journal(), seen);
+    const JournalChange change(paths.journal());
+    while (true) {
+        const bool running = TaskLock::holder(paths).has_value();       // Asked first: what is written after that is read below.
+        const auto records = tail.more();
+        if (!records.ok()) { return program.fail(records.error()); }
+        for (const Record& record : *records) { print_record(program, arguments, record); }
+        program.out.flush();
+        if (!running || !program.out) { return 0; }
+        if (program.cancel->requested()) { return static_cast<int>(ExitCode::cancelled); }
+        change.wait();
+    }
+}
+
+/// The hash chain may be intact although the records do not add up to a task.
+int told_whole(Program& program, const TaskStore& store, const std::string& id) {
+    const auto state = read_task_state(store, id);
+    return state.ok() ? 0 : program.fail(state.error());
+}
+
+int show_logs(Program& program, const LogArguments& arguments) {
+    if (arguments.follow && arguments.format == "json") {
+        program.fail(Error{"AF-CLI-073", "--follow has no end that one JSON object could wait for", "", "use --output-format stream-json: one object a line", ErrorKind::invalid});
+        return 2;
+    }
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const TaskStore store(place->agentforge);
+    const auto id = store.resolve(arguments.task);
+    if (!id.ok()) { return program.fail(id.error()); }
+    const TaskPaths paths = store.paths(*id);
+    const auto records = store.records(*id);
+    if (!records.ok()) { return program.fail(records.error()); }
+    const std::size_t first = arguments.tail == 0 || arguments.tail >= records->size() ? 0 : records->size() - arguments.tail;
+    if (arguments.format == "json") {
+        json::array told;
+        for (std::size_t index = first; index < records->size(); ++index) { told.push_back((*records)[index].body); }
+        program.print_json({{"task_id", *id}, {"records", std::move(told)}, {"running", TaskLock::holder(paths).has_value()}});
+        return told_whole(program, store, *id);
+    }
+    for (std::size_t index = first; index < records->size(); ++index) { print_record(program, arguments, (*records)[index]); }
+    return arguments.follow ? follow(program, arguments, paths, records->empty() ? 0 : records->back().seq) : told_whole(program, store, *id);
+}
+
+}  // namespace
+
+void add_logs(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<LogArguments>();
+    const Command command = add_subcommand(app, "logs", "Show what a task has done, line by line, and go on while it runs");
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_flag(*command, "--follow,-f", arguments->follow, "Go on until no process runs the task any more");
+    add_option(*command, "--tail", arguments->tail, "Begin with the last N lines")->type_name("N")->positive();
+    const Option json = add_flag_callback(*command, "--json", [&program, arguments] { program.json_output = true; arguments->format = "json"; }, "Answer as JSON");
+    add_option_function(*command, "--output-format", [&program, arguments](const std::string& format) { program.json_output = format != "text"; arguments->format = format; },
+                        "How to answer; stream-json is one record a line")->one_of({"text", "json", "stream-json"})->excludes(json);
+    command->footer("Examples:\n  agentforge logs 1f2e3d4c --follow\n  agentforge logs 1f2e3d4c --tail 20\n  agentforge logs 1f2e3d4c --output-format stream-json");
+    command->callback([&program, arguments] {
+        program.pages = !arguments->follow && arguments->format == "text";
+        program.command = [&program, arguments] { return show_logs(program, *arguments); };
+    });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ostream>
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+#include "plugins/lock.hpp"
+#include "program/command_line.hpp"
+#include "program/commands/plugins.hpp"
+#include "program/terminal/display.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// The user who trusted the project and locks its plugins has not to trust his own lock again.
+Result<bool> trust_again(const Program& program, const PluginsOfProject& before) {
+    if (before.loaded.trust.verdict != TrustVerdict::trusted) { return false; }
+    AF_TRY(TrustStore store, open_trust_store(program, before.place));
+    AF_TRY(const TrustedSettings now, load_settings(program, before.place, before.product));
+    AF_CHECK(store.trust(now.trust.subject, SystemClock().now()));
+    return true;
+}
+
+int lock_plugins(Program& program) {
+    const auto opened = open_plugins(program);
+    if (!opened.ok()) { return program.fail(opened.error()); }
+    const PluginsOfProject& project = **opened;
+    // What is not trusted is not in use; a lock without it would be read as a decision against it.
+    if (!project.loaded.trust.allowed() && !project.loaded.trust.plugin_folders.empty()) { return program.fail(project.loaded.trust.refusal()); }
+    if (project.choice) { return program.fail(*project.choice); }
+    const std::vector<const PluginManifest*> plugins = plugins_in_use(project.registry);
+    const std::filesystem::path file = project.place.root / lock_file;
+    const auto lock = PluginLock::of(plugins, file.string());
+    if (!lock.ok()) { return program.fail(lock.error()); }
+    std::error_code error;
+    const bool needed = !plugins.empty() || std::filesystem::exists(std::filesystem::symlink_status(file, error));
+    if (needed) {
+        if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); }
+        if (const auto written = write_file_atomic(file, lock->text(), Durability::synced); !written.ok()) { return program.fail(written.error()); }
+    }
+    const auto trusted = trust_again(program, project);
+    if (!trusted.ok()) { return program.fail(trusted.error()); }
+    if (program.json_output) {
+        json::array array;
+        for (const auto& [id, locked] : lock->plugins) {
+            json::object files;
+            for (const auto& [name, hash] : locked.files) { files[name] = hash; }
+            array.push_back(json::object{{"id", id}, {"version", locked.version}, {"files", std::move(files)}});
+        }
+        program.print_json({{"lock", needed ? json::value(file.string()) : json::value(nullptr)}, {"plugins", std::move(array)}, {"trusted", *trusted}});
+        return 0;
+    }
+    for (const auto& [id, locked] : lock->plugins) {
+        program.out << "  " << printable(id, 120) << " " << printable(locked.version, 60) << ", " << locked.files.size() << " files\n";
+    }
+    program.out << (needed ? "Locked: " + file.string() + "\n" : std::string("There is nothing to lock: only the product's own plugins are in use.\n"));
+    if (*trusted && needed) { program.out << "You had trusted this project, and now you trust it with this lock.\n"; }
+    return 0;
+}
+
+}  // namespace
+
+void add_plugins_lock(CLI::App& group, Program& program) {
+    const Command lock = add_subcommand(group, "lock", "Write plugins.lock: this project's plugins with the hash of each file");
+    add_flag(*lock, "--json", program.json_output, "Answer as JSON");
+    lock->footer("Example:  agentforge plugins lock");
+    lock->callback([&program] { program.command = [&program] { return lock_plugins(program); }; });
+}
+
+}  // namespace agentforge::kernel

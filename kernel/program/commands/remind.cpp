@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <ostream>
+#include <set>
+
+#include "base/text.hpp"
+#include "program/command_line.hpp"
+#include "program/terminal/outcome.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+struct RemindArguments {
+    std::string task;
+    bool go_on = false;
+};
+
+/// A context for calls outside a task: what is said goes to standard error.
+class RemindContext final : public CallContext {
+public:
+    explicit RemindContext(Program& program) : program_(program) {}
+    [[nodiscard]] bool cancelled() const noexcept override { return program_.cancel != nullptr && program_.cancel->requested(); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return std::nullopt; }
+    void log(LogLevel level, std::string_view message, const json::object&) override {
+        if (level >= LogLevel::warning) { progress(message); }
+    }
+    void progress(std::string_view text) override {
+        if (!program_.quiet && !program_.json_output) { program_.err << "agentforge: " << printable_lines(std::string(text)) << "\n"; }
+    }
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
+
+private:
+    Program& program_;
+};
+
+json::object remind_json(const PendingItem& item, const ProcessedDue& done) {
+    json::array told;
+    for (const std::string& name : done.told) { told.emplace_back(name); }
+    json::array problems;
+    for (const Error& error : done.problems) { problems.push_back(json::object{{"code", error.code}, {"message", error.message}, {"where", error.where}, {"remedy", error.remedy}}); }
+    return {{"id", item.id}, {"task_id", item.task_id}, {"told_by", std::move(told)}, {"reminder", done.reminder}, {"settled", done.settled}, {"overdue", done.overdue},
+            {"problems", std::move(problems)}};
+}
+
+void say_tended(Program& program, const PendingItem& item, const ProcessedDue& done, const AnswerBy& by) {
+    if (!done.settled.empty()) {
+        program.out << item.id << ": nobody answered by " << by.deadline << "; "
+                    << (done.settled == "abort" ? "the task is to end" : "the answer is \"" + printable(by.default_answer, 200) + "\"") << ". Go on with: agentforge resume " << item.task_id << "\n";
+    } else if (!done.told.empty()) {
+        std::string names;
+        for (const std::string& name : done.told) { names += (names.empty() ? "" : ", ") + printable(name, 80); }
+        program.out << item.id << ": told by " << names << (done.reminder == 0 ? "" : " (reminder " + std::to_string(done.reminder) + ")")
+                    << (done.overdue ? ", its deadline was " + by.deadline : "") << "\n";
+    }
+}
+
+/// Tells whom it is to tell, and heeds deadlines. `settled` gets the tasks with a question that was answered so.
+int tend_people(Program& program, const RemindArguments& arguments, std::set<std::string>& settled) {
+    const auto progress = make_progress(program);
+    auto opened = Project::open(program, *progress);
+    if (!opened.ok()) { return program.fail(opened.error()); }
+    Project& project = **opened;
+    std::optional<std::string> only;
+    if (!arguments.task.empty()) {
+        auto id = project.tasks().resolve(arguments.task);
+        if (!id.ok()) { return program.fail(id.error()); }
+        only = *id;
+    }
+    const auto pending = project.escalations().pending(only);
+    if (!pending.ok()) { return program.fail(pending.error()); }
+    for (const Error& problem : pending->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    RemindContext context(program);
+    json::array items;
+    bool told = false;
+    bool failed = false;
+    for (const PendingItem& item : pending->items) {
+        if (context.cancelled()) { break; }
+        if (has_ended(project.tasks(), item.task_id)) { continue; }
+        const ProcessedDue done = project.handlers().process_due(item.id, context, only.has_value());
+        if (!done.settled.empty()) { settled.insert(item.task_id); }
+        told = told || !done.told.empty() || !done.settled.empty();
+        failed = failed || !done.problems.empty();
+        if (done.told.empty() && done.settled.empty() && done.problems.empty() && !done.overdue) { continue; }
+        if (program.json_output) {
+            items.push_back(remind_json(item, done));
+            continue;
+        }
+        const auto by = project.escalations().answer_by(item.id);
+        say_tended(program, item, done, by.ok() ? *by : AnswerBy());
+        for (const Error& problem : done.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    }
+    const int code = context.cancelled() ? static_cast<int>(ExitCode::cancelled) : failed ? static_cast<int>(ExitCode::failed) : 0;
+    if (program.json_output) { program.print_json({{"tended", std::move(items)}}); }
+    else if (!told && !failed && !program.quiet) { program.out << "Nothing is due.\n"; }
+    return code;
+}
+
+int run_remind(Program& program, const RemindArguments& arguments) {
+    std::set<std::string> settled;
+    int code = tend_people(program, arguments, settled);
+    for (const std::string& task : settled) {
+        if (!arguments.go_on || program.cancel->requested()) { break; }
+        // Each as `resume` goes on with it: with its own model, and delivered as it was to be.
+        code = std::max(code, resume_and_tell(program, task));
+    }
+    return code;
+}
+
+}  // namespace
+
+void add_remind(CLI::App& app, Program& program) {
+    auto arguments = std::make_shared<RemindArguments>();
+    const Command command = add_subcommand(app, "remind", "Tell people what still waits for them, and heed deadlines; for cron");
+    add_option(*command, "task", arguments->task, "Only this task's questions, and at once: its id, or enough of it")->type_name("TASK");
+    const Option go_on = add_flag(*command, "--resume", arguments->go_on, "Go on with the tasks whose question was answered by its deadline");
+    add_flag(*command, "--json", program.json_output, "Answer as JSON")->excludes(go_on);
+    add_flag(*command, "-q,--quiet", program.quiet, "Say nothing where nothing was done");
+    command->footer("Example:  agentforge remind --quiet        (every ten minutes from cron, see docs/escalation.md)");
+    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_remind(program, *arguments); }; });
+}
+
+}  // namespace agentforge::kernel

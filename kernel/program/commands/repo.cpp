@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <ostream>
+
+#include "aggregate/known_repositories.hpp"
+#include "base/text.hpp"
+#include "program/command_line.hpp"
+#include "program/project/known_repositories.hpp"
+#include "program/project/project.hpp"
+#include "program/terminal/display.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+json::object told(const KnownRepository& repository) { return {{"name", repository.name}, {"path", repository.path.string()}}; }
+
+int add_repository(Program& program, const std::string& path, const std::string& name) {
+    const auto known = known_repositories(program);
+    if (!known.ok()) { return program.fail(known.error()); }
+    const std::filesystem::path directory = program.directory;
+    if (!path.empty()) { program.directory = std::filesystem::path(path).is_absolute() ? std::filesystem::path(path) : directory / path; }
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const auto all = known->list();
+    if (!all.ok()) { return program.fail(all.error()); }
+    const KnownRepository repository{name.empty() ? repository_name(place->root, *all) : name, place->root};
+    if (const auto added = known->add(repository); !added.ok()) { return program.fail(added.error()); }
+    if (program.json_output) {
+        program.print_json(told(repository));
+    } else {
+        program.out << "Known as `" << repository.name << "`: " << printable(repository.path.string()) << "\n";
+    }
+    return 0;
+}
+
+int list_repositories(Program& program) {
+    const auto known = known_repositories(program);
+    const auto all = known.ok() ? known->list() : Result<std::vector<KnownRepository>>(known.error());
+    if (!all.ok()) { return program.fail(all.error()); }
+    if (program.json_output) {
+        json::array repositories;
+        for (const KnownRepository& each : *all) { repositories.emplace_back(told(each)); }
+        program.print_json({{"repositories", std::move(repositories)}});
+        return 0;
+    }
+    if (all->empty()) { program.out << "No repository is known. Add the one you are in with: agentforge repo add\n"; }
+    for (const KnownRepository& each : *all) { program.out << each.name << "  " << printable(each.path.string()) << "\n"; }
+    return 0;
+}
+
+int remove_repository(Program& program, const std::string& name) {
+    const auto known = known_repositories(program);
+    const auto removed = known.ok() ? known->remove(name) : Result<KnownRepository>(known.error());
+    if (!removed.ok()) { return program.fail(removed.error()); }
+    if (program.json_output) {
+        program.print_json(told(*removed));
+    } else {
+        program.out << "No longer known: " << removed->name << "  (" << printable(removed->path.string()) << " stays as it is)\n";
+    }
+    return 0;
+}
+
+}  // namespace
+
+Result<KnownRepositories> known_repositories(const Program& program) {
+    const auto home = program.environment.find("HOME");
+    if (home == program.environment.end() || home->second.empty() || home->second.front() != '/') {
+        return Error{"AF-CLI-003", "there is no home folder, where the list of repositories is kept", "HOME", "set HOME to an absolute path", ErrorKind::unavailable};
+    }
+    return KnownRepositories(std::filesystem::path(home->second) / ".agentforge" / "repos.yaml");
+}
+
+Result<KnownRepository> find_known_repository(const Program& program, std::string_view name) {
+    AF_TRY(const KnownRepositories known, known_repositories(program));
+    AF_TRY(const std::vector<KnownRepository> all, known.list());
+    const auto found = std::ranges::find(all, name, &KnownRepository::name);
+    if (found == all.end()) { return unknown_repository(name, all, known.file().string()); }
+    return *found;
+}
+
+Result<std::vector<KnownRepository>> all_repositories(const Program& program) {
+    std::vector<KnownRepository> all;
+    if (const auto known = known_repositories(program); known.ok()) { AF_TRY(all, known->list()); }
+    const auto place = ProjectPlace::find(program);
+    const auto is_here = [&](const KnownRepository& each) { return place.ok() && each.path == place->root; };
+    if (place.ok() && std::ranges::none_of(all, is_here)) { all.insert(all.begin(), {repository_name(place->root, all), place->root}); }
+    if (all.empty()) { return place.error(); }
+    return all;
+}
+
+void add_repo(CLI::App& app, Program& program) {
+    const Command group = add_subcommand(app, "repo", "The repositories that --repo, status --all and the dashboard know by name");
+    group->require_subcommand();
+    group->footer("Examples:\n  agentforge repo add\n  agentforge repo list");
+
+    auto path = std::make_shared<std::string>();
+    auto name = std::make_shared<std::string>();
+    const Command add = add_subcommand(*group, "add", "Add a repository to the list");
+    add_option(*add, "path", *path, "A folder of it; without one, the current repository")->type_name("PATH");
+    add_option(*add, "--name", *name, "What to call it; without it, its folder's name")->type_name("NAME");
+    add_flag(*add, "--json", program.json_output, "Answer as JSON");
+    add->footer("Example:  agentforge repo add ../backend --name backend-service");
+    add->callback([&program, path, name] { program.command = [&program, path, name] { return add_repository(program, *path, *name); }; });
+
+    const Command list = add_subcommand(*group, "list", "List the repositories");
+    add_flag(*list, "--json", program.json_output, "Answer as JSON");
+    list->footer("Example:  agentforge repo list --json");
+    list->callback([&program] {
+        program.pages = true;
+        program.command = [&program] { return list_repositories(program); };
+    });
+
+    auto removed = std::make_shared<std::string>();
+    const Command remove = add_subcommand(*group, "remove", "Take a repository off the list; its files stay as they are");
+    add_option(*remove, "name", *removed, "Its name")->type_name("NAME")->required();
+    add_flag(*remove, "--json", program.json_output, "Answer as JSON");
+    remove->footer("Example:  agentforge repo remove backend-service");
+    remove->callback([&program, removed] { program.command = [&program, removed] { return remove_repository(program, *removed); }; });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "program/command_line.hpp"
+#include "program/commands/detach.hpp"
+#include "program/terminal/outcome.hpp"
+
+namespace agentforge::kernel {
+
+void add_resume(CLI::App& app, Program& program) {
+    auto task = std::make_shared<std::string>();
+    auto detached = std::make_shared<bool>(false);
+    auto guidance = std::make_shared<std::string>();
+    const Command command = add_subcommand(app, "resume", "Go on with a task after an interruption, a failure or an answer");
+    add_option(*command, "task", *task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_flag_callback(*command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); },
+                               "Wait for a person where one is needed");
+    add_flag(*command, "--detach", *detached, "Go on in a process of its own; `agentforge attach` shows what it does");
+    add_option(*command, "--say", *guidance, "Tell the model this; it stands in every context of the stage that goes on")->type_name("TEXT");
+    add_run_output(command, program);
+    command->footer("Examples:\n  agentforge resume task-20260102-add-oauth2-authentication-1f2e3d4c\n  agentforge resume 1f2e3d4c --say \"Leave the old endpoint as it is; write tests for the new one alone\"");
+    command->callback([&program, task, detached, guidance] {
+        program.command = [&program, task, detached, guidance] {
+            if (!guidance->empty()) {
+                if (const auto fits = check_guidance(*guidance); !fits.ok()) { return program.fail(fits.error()); }
+            }
+            const auto go_on = [&] { return resume_and_tell(program, *task, *guidance); };
+            return *detached ? detach(program, go_on) : go_on();
+        };
+    });
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <utility>
+
+#include <agentforge/process.hpp>
+
+#include "config/precompiled_definitions.hpp"
+#include "config/settings.hpp"
+#include "plugins/exit_guard.hpp"
+#include "program/program.hpp"
+#include "program/terminal/terminal.hpp"
+#include "sandbox/process.hpp"
+
+namespace {
+
+agentforge::kernel::CancelToken cancel;
+
+/// Ctrl-C: the step is finished and saved; again: what runs is stopped and saved; again, or a second of the others: the program ends.
+/// A plain word of it goes to standard error, for the wait may be as long as a model's answer; live lines say it themselves.
+void on_signal(int signal) {
+    const int error = errno;
+    static constexpr char told[] = "\nagentforge: stopping at the end of this step; once more to stop at once\n";
+    if (cancel.requested()) { agentforge::kernel::exit_guard::end_process(128 + signal); }
+    if (signal == SIGINT && !cancel.finishing()) {
+        cancel.request_at_step_end();
+        if (cancel.finishing() && !agentforge::kernel::live_lines_stand().load(std::memory_order_relaxed)) { static_cast<void>(!::write(STDERR_FILENO, told, sizeof told - 1)); }
+    } else {
+        cancel.request();
+    }
+    errno = error;
+}
+
+volatile std::sig_atomic_t continued = 0;
+
+void install_signal_handlers() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) { sigaction(signal, &action, nullptr); }
+    action.sa_handler = [](int) { continued = 1; };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGCONT, &action, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);      // A file that reached the limit (ulimit -f) is an error of that write, not the end.
+}
+
+/// A reader that went away (`| head`) is no failure of ours; anything else that could not be printed is.
+bool reader_is_gone() {
+    pollfd descriptor{STDOUT_FILENO, POLLOUT, 0};
+    return ::poll(&descriptor, 1, 0) == 1 && (descriptor.revents & POLLERR) != 0;
+}
+
+int output_lost(agentforge::kernel::Program& program, int code) {
+    program.json_output = false;
+    const int failed = program.fail(agentforge::Error{"AF-CLI-004", "the result could not be written to standard output", "",
+                                                      "make room on its disk, or send it elsewhere", agentforge::ErrorKind::io});
+    return code == 0 ? failed : code;
+}
+
+/// A program that a plugin runs ends with this process, were it by kill -9 (sdk/process). Before any thread begins; what is configured is read
+/// from the environment as it was.
+void end_children_with_this_process() {
+    const auto product = agentforge::kernel::ProductPaths::find();
+    if (product.ok()) { ::setenv(agentforge::process::supervisor_variable, product->exec_helper.c_str(), 1); }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    install_signal_handlers();
+    // Large buffers go back to the system when they are freed. Left to itself the library raises this limit with the largest one freed, and keeps the holes.
+    ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
+    agentforge::kernel::use_precompiled_yaml(agentforge::kernel::precompiled_definitions());
+    std::error_code error;
+    const auto directory = std::filesystem::current_path(error);
+    agentforge::kernel::Program program{.out = std::cout,
+                                        .err = std::cerr,
+                                        .environment = agentforge::kernel::current_environment(),
+                                        .directory = directory,
+                                        .cancel = &cancel,
+                                        .err_is_terminal = ::isatty(STDERR_FILENO) == 1,
+                                        .in_is_terminal = ::isatty(STDIN_FILENO) == 1,
+                                        .out_is_terminal = ::isatty(STDOUT_FILENO) == 1,
+                                        .continued = [] { return std::exchange(continued, 0) != 0; },
+                                        .json_output = false,
+                                        .quiet = false,
+                                        .settings = {},
+                                        .command = {},
+                                        .leave_at_once = false};
+    if (error) {
+        return program.fail(agentforge::Error{"AF-CLI-002", "the current folder cannot be entered: " + error.message(), "",
+                                              "go to a folder that exists, or use -C DIR", agentforge::ErrorKind::io});
+    }
+    end_children_with_this_process();
+    agentforge::kernel::exit_guard::arm([&program](const std::string& culprit) {
+        program.failed = nullptr;       // The log's own parts may be gone by now.
+        program.fail(agentforge::kernel::ended_by_another(culprit));
+        std::cout.flush();
+        std::cerr.flush();
+    });
+    const int code = agentforge::kernel::run_program(argc, argv, program);
+    std::cout.flush();
+    std::cerr.flush();
+    const int told = !std::cout && !reader_is_gone() ? output_lost(program, code) : code;
+    if (program.leave_at_once) { agentforge::kernel::exit_guard::end_process(told); }
+    agentforge::kernel::exit_guard::end_is_meant(told);
+    return told;
+}

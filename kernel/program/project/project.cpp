@@ -1,0 +1,729 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/project/project.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <random>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/json_fields.hpp"
+#include "base/text.hpp"
+#include "config/settings_schema.hpp"
+#include "git/repository.hpp"
+#include "git/surroundings.hpp"
+#include "plugins/bounded.hpp"
+#include "program/commands/iteration.hpp"
+#include "program/project/preflight.hpp"
+#include "program/project/ready.hpp"
+#include "program/project/task_seal.hpp"
+#include "program/terminal/display.hpp"
+#include "program/terminal/outcome.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+void wait_interruptibly(const CancelToken& cancel, std::chrono::milliseconds time) {
+    constexpr std::chrono::milliseconds slice{50};
+    for (; time.count() > 0 && !cancel.requested(); time -= slice) {
+        const auto part = std::min(time, slice);
+        timespec request{0, static_cast<long>(part.count()) * 1'000'000L};
+        nanosleep(&request, nullptr);
+    }
+}
+
+class CheckContext final : public CallContext {
+public:
+    explicit CheckContext(bool cancelled = false) : cancelled_(cancelled) {}
+    [[nodiscard]] bool cancelled() const noexcept override { return cancelled_; }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return start_ + std::chrono::seconds(10); }
+    void log(LogLevel, std::string_view, const json::object&) override {}
+    void progress(std::string_view) override {}
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
+
+private:
+    bool cancelled_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Has Python's checks run by the environment that the user made for the project, where no setting names an interpreter.
+void use_python_environment(json::object& gates, const ProjectPlace& place) {
+    gates.emplace("programs", json::object());
+    gates.emplace("readable", json::array());
+    json::value& programs = gates.at("programs");
+    json::value& readable = gates.at("readable");
+    if (!programs.is_object() || !readable.is_array() || programs.get_object().contains("python3")) { return; }
+    const auto python = python_environment(place.root);
+    if (!python) { return; }
+    programs.get_object()["python3"] = python->interpreter;
+    for (const std::string& folder : python->folders) { readable.get_array().emplace_back(folder); }
+}
+
+/// Has the checks of JavaScript read the packages that the user has installed in the checkout and not committed.
+void use_node_packages(json::object& gates, const ProjectPlace& place) {
+    json::value& readable = gates.at("readable");
+    const auto folder = node_packages(place.root);
+    if (folder && readable.is_array()) { readable.get_array().emplace_back(*folder); }
+}
+
+/// `gates:` of the settings; programs with a `/` and folders are meant from the project's root.
+json::object gate_settings(const Settings& settings, const ProjectPlace& place) {
+    json::object gates = settings.section("gates");
+    const auto absolute = [&](json::value& path) {
+        if (!path.is_string() || path.get_string().empty() || path.get_string().starts_with('/')) { return; }
+        std::string whole = (place.root / std::string(path.get_string())).lexically_normal().string();
+        while (whole.size() > 1 && whole.ends_with('/')) { whole.pop_back(); }
+        path = whole;
+    };
+    if (json::value* folders = gates.if_contains("readable"); folders != nullptr && folders->is_array()) {
+        for (json::value& folder : folders->get_array()) { absolute(folder); }
+    }
+    if (json::value* programs = gates.if_contains("programs"); programs != nullptr && programs->is_object()) {
+        for (auto& program : programs->get_object()) {
+            if (program.value().is_string() && program.value().get_string().find('/') != json::string::npos) { absolute(program.value()); }
+        }
+    }
+    use_python_environment(gates, place);
+    use_node_packages(gates, place);
+    return gates;
+}
+
+/// Tool servers of the settings and of `.mcp.json`.
+ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const ProjectTrust& trust, const NetworkRule& network,
+                           const std::map<std::string, std::string>& environment) {
+    ServerSources sources;
+    sources.settings = settings.section("mcp_servers");
+    sources.where = [&settings](const std::string& name) {
+        for (const char* field : {"command", "timeout_seconds", "enabled"}) {
+            if (const auto origin = settings.origin(join_key({"mcp_servers", name, field}))) { return origin->where; }
+        }
+        return "mcp_servers." + name;
+    };
+    sources.mcp_json = (place.root / ".mcp.json").string();
+    sources.environment = environment;
+    sources.trusted = trust.allowed();
+    sources.network_allowed = network.network == ModelNetwork::any && settings.boolean("servers.allow_network");
+    ServerSet set = read_servers(sources);
+    if (trust.allowed()) { return set; }
+    // What the project's settings say of servers was left out: whoever asks for one of these reads why.
+    for (const GuardedSetting& setting : trust.settings) {
+        if (!setting.key.starts_with("mcp_servers.")) { continue; }
+        const std::string name = setting.key.substr(12, setting.key.find('.', 12) - 12);
+        set.refused.emplace(tool_prefix(name), not_trusted(name, setting.where));
+    }
+    return set;
+}
+
+Log::Options log_options(const Program& program, const ProjectPlace& place, const Settings& settings) {
+    Log::Options log;
+    log.level = settings.text("log.level");
+    const json::object section = settings.section("log");
+    if (const json::value* levels = section.if_contains("levels"); levels != nullptr && levels->is_object()) {
+        for (const auto& [component, level] : levels->get_object()) {
+            if (level.is_string()) { log.levels[std::string(component)] = std::string(level.get_string()); }
+        }
+    }
+    log.format = settings.text("log.format");
+    log.max_file_bytes = static_cast<std::uint64_t>(settings.integer("log.max_file_bytes"));
+    log.kept_files = static_cast<unsigned>(settings.integer("log.kept_files"));
+    log.command = program.command_name;
+    log.version = AGENTFORGE_VERSION;
+    log.file = settings.text("log.file");
+    if (log.file.empty()) {
+        log.file = (place.agentforge / "logs" / "agentforge.log").string();
+        log.follow_links = false;       // A repository may hold links, and must not choose what is written to by them.
+    } else if (!std::filesystem::path(log.file).is_absolute()) {
+        log.file = (place.root / log.file).string();
+    }
+    return log;
+}
+
+json::object inside(const json::object& of, std::string_view name) {
+    const json::value* value = of.if_contains(name);
+    return value != nullptr && value->is_object() ? value->get_object() : json::object();
+}
+
+/// The settings a task was started with. Empty for a task that is not there: the command says so. Errors: those of its task.yaml.
+Result<json::object> settings_of_task(const TaskStore& tasks, std::string_view task) {
+    const auto id = tasks.resolve(task);
+    if (!id.ok()) { return json::object(); }
+    AF_TRY(const json::object started, tasks.load(*id));
+    return inside(started, "configuration");
+}
+
+/// What the task was started with and the settings in force do not say: its model, its prices, how it delivers.
+std::vector<std::pair<std::string, std::string>> brought_by_task(const Settings& settings, const json::object& started) {
+    std::vector<std::pair<std::string, std::string>> brought;
+    const auto take = [&](const json::object& of, const std::string& prefix, const char* key) {
+        const std::string value = text_of(of, key);
+        if (!value.empty() && value != settings.text(prefix + key)) { brought.emplace_back(prefix + key, value); }
+    };
+    const auto take_model = [&](const json::object& of, const std::string& prefix) {
+        for (const char* key : {"backend", "model", "preset", "mode", "transcript", "base_url", "api_key_env"}) { take(inside(of, "llm"), prefix + "llm.", key); }
+    };
+    if (settings.text("llm.backend").empty()) {
+        take_model(started, "");
+        const json::object roles = inside(started, "agents");
+        for (const auto& [role, own] : roles) { take_model(inside(roles, role), "agents." + join_key({std::string(role)}) + "."); }
+    }
+    if (settings.text("cost.prices").empty()) { take(inside(started, "cost"), "cost.", "prices"); }
+    const auto type = settings.origin("delivery.type");
+    if (!type || type->layer == "built-in") {
+        for (const char* key : {"type", "remote"}) { take(inside(started, "delivery"), "delivery.", key); }
+    }
+    return brought;
+}
+
+/// Of what a task that the user's own `agentforge` has not written brings, the first that a project may not say without trust, as its settings.
+std::optional<std::string> guarded_key(const Settings& settings, const std::vector<std::pair<std::string, std::string>>& brought) {
+    for (const auto& [key, value] : brought) {
+        std::vector<std::string> segments = split_key(key);
+        if (segments.front() == "agents") { segments[1] = "*"; }
+        const std::string name = join_key(segments);
+        const bool is_free = std::ranges::any_of(settings.known(), [&](const json::value& known) { return known.at("key").as_string() == name && known.at("project").as_string() == "free"; });
+        if (!is_free) { return key; }
+    }
+    return std::nullopt;
+}
+
+/// Errors: AF-PLUG-044.
+Result<void> check_brought(const Program& program, const ProjectPlace& place, const TrustedSettings& trusted, IdSource& ids, const json::object& started,
+                           const std::vector<std::pair<std::string, std::string>>& brought) {
+    const auto key = guarded_key(*trusted.settings, brought);
+    if (!key || trusted.trust.for_this_run) { return {}; }
+    AF_TRY(const std::string state, state_directory(program.environment));
+    AF_TRY(const bool own, are_sealed(state, ids, place.root.string(), started));
+    if (own) { return {}; }
+    const std::string name = printable(*key, 120);
+    return Error{"AF-PLUG-044", "the task's file says " + name + ", and was not written by your own agentforge in this checkout; so it is not used, and without it the task would do something else", "task.yaml",
+                 "Say yourself what holds, with --set " + name + "=…; or look at the file and allow all of it for this run with --trust", ErrorKind::denied};
+}
+
+/// Which files of the user's are written is not for a file in the project to say: a recording goes on only where it is asked for again.
+void tell_of_ended_recording(Program& program, const Settings& settings, const json::object& started) {
+    const std::string file = printable(text_of(inside(started, "llm"), "record"), 300);
+    if (file.empty() || !settings.text("llm.record").empty()) { return; }
+    program.err << "agentforge: the model's answers were recorded into " << file << ", and this run's are not; --set llm.record=" << file << " goes on with it\n";
+}
+
+constexpr std::string_view private_ignore = "# Made by `agentforge start`. Run `agentforge init` to share settings, agents and contracts through git.\n*\n";
+constexpr std::string_view shared_ignore =
+    "# Made by `agentforge init`. Configuration is committed; what tasks leave behind is not.\n"
+    "/tasks/\n/escalations/\n/violations/\n/audit/\n/logs/\n/cache/\n";
+
+}  // namespace
+
+std::string model_help() {
+    return "  Claude Code:       agentforge start --set llm.backend=cli --set llm.preset=claude \"…\"   (the `claude` command, logged in)\n"
+           "  Anthropic key:     agentforge start --backend anthropic --model MODEL \"…\"   (with ANTHROPIC_API_KEY set)\n"
+           "  OpenAI key:        agentforge start --backend openai --model MODEL \"…\"   (with OPENAI_API_KEY set)\n"
+           "  OpenAI-compatible: the same with --set llm.base_url=http://HOST:PORT/v1, and --set llm.api_key_env=NAME if it wants a key\n"
+           "  Ollama:            agentforge start --backend openai --set llm.base_url=http://localhost:11434/v1 --model MODEL \"…\"\n"
+           "  Whatever there is: agentforge start --backend auto \"…\"   (the first of these that is reachable; `agentforge doctor` shows them)\n"
+           "  For good:          put the same keys under `llm:` in .agentforge/config/settings.yaml\n";
+}
+
+Result<void> prepare_project_folder(const ProjectPlace& place, bool shared) {
+    AF_CHECK(make_directories(place.agentforge));
+    const std::filesystem::path ignore = place.agentforge / ".gitignore";
+    if (!shared) {
+        auto made = create_file_exclusive(ignore, private_ignore, Durability::cached);
+        if (!made.ok() && made.error().kind != ErrorKind::conflict) { return made; }
+        return {};
+    }
+    const auto present = read_file(ignore);
+    if (present.ok() && *present != private_ignore) { return {}; }
+    return write_file_atomic(ignore, shared_ignore, Durability::synced);
+}
+
+void remove_empty_project_folder(const ProjectPlace& place) {
+    const std::filesystem::path ignore = place.agentforge / ".gitignore";
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(place.agentforge, error)) {
+        if (entry.path() != ignore) { return; }
+    }
+    if (const auto text = read_file(ignore); !text.ok() || *text != private_ignore) { return; }
+    std::filesystem::remove(ignore, error);
+    std::filesystem::remove(place.agentforge, error);
+}
+
+Result<PriceTable> load_prices(const ProjectPlace& place, const ProductPaths& product, const Settings& settings) {
+    std::filesystem::path own = settings.text("cost.prices");
+    if (own.empty()) { return PriceTable::load(product.config + "/prices.yaml"); }
+    const auto origin = settings.origin("cost.prices");
+    if (!own.is_absolute()) { own = place.root / own; }
+    return PriceTable::load(product.config + "/prices.yaml", own.string(), origin ? origin->where : "cost.prices");
+}
+
+Result<DeliverySettings> load_delivery(const Settings& settings) {
+    return read_delivery_settings(settings.section("delivery"), [&settings](const std::string& key) {
+        const auto origin = settings.origin(key);
+        return origin ? origin->where : key;
+    });
+}
+
+Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipelines) {
+    const auto where = [&settings](const std::string& key) {
+        const auto origin = settings.origin(key);
+        return origin ? origin->where : key;
+    };
+    AF_TRY(TaskLimits limits, read_limits(settings.section("limits"), where));
+    std::vector<std::string> stages;
+    for (const std::string& name : pipelines.names()) {
+        AF_TRY(const PipelineTemplate pipeline, pipelines.get(name));
+        for (const StageTemplate& stage : pipeline.stages) { stages.push_back(stage.name); }
+    }
+    for (const auto& [name, stage] : limits.stages) {
+        if (std::ranges::find(stages, name) != stages.end()) { continue; }
+        std::string place;
+        for (const char* key : {"max_cost_usd", "max_tokens", "max_steps", "max_wall_time"}) {
+            const std::string whole = "limits.stages." + name + "." + key;
+            if (place.empty() && settings.origin(whole)) { place = where(whole); }
+        }
+        const std::string near = nearest(name, stages);
+        return Error{"AF-COST-003", "limits.stages names `" + printable(name, 60) + "`, and no pipeline has a stage of that name", place,
+                     near.empty() ? "Name a stage of one of the pipelines." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+    }
+    return limits;
+}
+
+/// The first origin of a setting below `key`, whatever it sets.
+std::optional<SettingOrigin> origin_below(const Settings& settings, const std::string& key, const json::value& value) {
+    if (!value.is_object()) { return settings.origin(key); }
+    for (const auto& [name, inner] : value.get_object()) {
+        if (auto origin = origin_below(settings, key + "." + join_key({std::string(name)}), inner)) { return origin; }
+    }
+    return settings.origin(key);
+}
+
+/// `agents.<role>` is for roles that there are. What the user's own file says is for all projects, and some have further roles.
+Result<void> check_roles_of_settings(const Settings& settings, const AgentSet& agents) {
+    const std::vector<std::string> roles = agents.roles();
+    for (const auto& [name, own] : settings.section("agents")) {
+        const std::string role(name);
+        if (std::ranges::find(roles, role) != roles.end()) { continue; }
+        const auto origin = origin_below(settings, "agents." + join_key({role}), own);
+        if (!origin || origin->layer == "user" || origin->layer == "built-in") { continue; }
+        const std::string near = nearest(role, roles);
+        return Error{"AF-CONF-081", "the settings name the agent `" + printable(role, 60) + "`, which there is not", origin->where,
+                     near.empty() ? "`agentforge agents list` shows them." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+    }
+    return {};
+}
+
+TokenBudget token_budget(const Settings& settings) {
+    const auto tokens = [&settings](const char* key) { return static_cast<std::size_t>(settings.integer(key)); };
+    return {.total = tokens("context.max_tokens"),
+            .system_prompt = tokens("context.budget.system_prompt"),
+            .task_frame = tokens("context.budget.task_frame"),
+            .current_state = tokens("context.budget.current_state"),
+            .recent_actions = tokens("context.budget.recent_actions"),
+            .verification_status = tokens("context.budget.verification_status"),
+            .available_actions = tokens("context.budget.available_actions")};
+}
+
+ExecHelper Project::exec_helper() const {
+    return {product_.exec_helper, settings_->list("sandbox.accept")};
+}
+
+Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progress, std::string_view task) {
+    std::unique_ptr<Project> project(new Project(program));
+    AF_TRY(project->place_, ProjectPlace::find(program));
+    AF_TRY(project->product_, ProductPaths::find());
+    const std::string config = project->product_.config;
+    const std::filesystem::path own = project->place_.agentforge;
+
+    AF_TRY(TrustedSettings untold, load_settings(program, project->place_, project->product_));
+    AF_TRY(TrustedSettings trusted, settle_trust(program, project->place_, project->product_, std::move(untold)));
+    if (!task.empty()) {
+        AF_TRY(const json::object started, settings_of_task(TaskStore(own), task));
+        tell_of_ended_recording(program, *trusted.settings, started);
+        if (const auto brought = brought_by_task(*trusted.settings, started); !brought.empty()) {
+            AF_CHECK(check_brought(program, project->place_, trusted, project->ids_, started, brought));
+            AF_TRY(trusted, load_settings(program, project->place_, project->product_, brought));
+        }
+    }
+    project->settings_ = std::move(trusted.settings);
+    project->trust_ = std::move(trusted.trust);
+    name_unknown_variables(program, *project->settings_);
+    for (const auto& lines : {variables_not_followed(program.environment, project->place_.root), misnamed(own)}) {
+        for (const std::string& line : lines) { program.err << "agentforge: " << line << "\n"; }
+    }
+
+    project->network_ = network_rule(*project->settings_, program.environment);
+    project->open_telemetry();
+    Log::Options log = log_options(program, project->place_, *project->settings_);
+    if (project->telemetry_) {
+        log.also = [telemetry = project->telemetry_.get()](const json::object& line) { telemetry->logged(line); };
+    }
+    AF_TRY(project->log_, Log::open(log, progress, project->clock_));
+
+    AF_TRY(const std::string state, state_directory(program.environment));
+    AF_TRY(project->secrets_, project_secrets(program, project->place_, project->product_, *project->settings_, state, project->ids_));
+    const Redactor& redactor = *project->secrets_.redactor;
+    project->events_ = std::make_unique<RedactingSink>(redactor, *project->log_);
+    project->log_errors(program);
+
+    AF_TRY(project->contracts_, ContractSet::load({config + "/contracts", (own / "contracts").string()}));
+    AF_TRY(project->agents_, AgentSet::load(config + "/agents", (own / "agents").string(), project->contracts_));
+    AF_CHECK(check_roles_of_settings(*project->settings_, project->agents_));
+    AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
+                                                  (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
+
+    project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
+    for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    AF_CHECK(check_plugin_settings(project->plugins_, *project->settings_));
+
+    project->servers_ = declared_servers(*project->settings_, project->place_, project->trust_, project->network_, program.environment);
+    for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+
+    AF_TRY(project->prices_, load_prices(project->place_, project->product_, *project->settings_));
+    AF_TRY(TaskLimits limits, load_limits(*project->settings_, project->pipelines_));
+    AF_TRY(DeliverySettings delivery, load_delivery(*project->settings_));
+
+    project->processes_ = make_process_runner(project->exec_helper());
+    GitTaskWorkspaceOptions task_workspaces;
+    task_workspaces.repository = project->place_.root.string();
+    task_workspaces.state_directory = state;
+    task_workspaces.gates.languages_directory = config + "/languages";
+    task_workspaces.gates.more_languages = {(own / "languages").string()};
+    task_workspaces.gates.conformance_directories = {config + "/conformance", (own / "conformance").string()};
+    task_workspaces.gates.environment = program.environment;
+    task_workspaces.gates.settings = gate_settings(*project->settings_, project->place_);
+    task_workspaces.gates.settings.erase("language");
+    task_workspaces.gates.settings.erase("baseline_runs");
+    task_workspaces.gates.baseline_runs = project->settings_->integer("gates.baseline_runs");
+    task_workspaces.gates.settings.erase("held_out");
+    task_workspaces.gates.held_out = project->settings_->boolean("gates.held_out");
+    task_workspaces.gates.settings.erase("unattended");
+    task_workspaces.gates.settings.erase("outdated_tests");
+    task_workspaces.gates.settings.erase("setup");
+    task_workspaces.gates.setup = project->settings_->text("gates.setup");
+    task_workspaces.gates.language = project->settings_->text("gates.language");
+    task_workspaces.notice = [&program](const std::string& text) { program.err << "agentforge: " << printable_lines(text) << "\n"; };
+    project->task_workspace_options_ = std::move(task_workspaces);
+    project->task_workspaces_ = make_git_task_workspaces(project->task_workspace_options_, *project->processes_);
+
+    project->tasks_ = std::make_unique<TaskStore>(own);
+    project->tasks_->observe(project->log_.get());
+    if (project->telemetry_) {
+        project->telemetry_->pass_on(*project->log_);
+        project->tasks_->observe(project->telemetry_.get());
+    }
+    project->escalations_ = std::make_unique<EscalationStore>(own);
+    Project* const self = project.get();
+    // Roles may have times of their own; a call that takes longer than any of them hangs.
+    std::int64_t longest = project->settings_->integer("llm.timeout_seconds");
+    for (const std::string& role : project->agents_.roles()) { longest = std::max(longest, read_model_settings(*project->settings_, role).timeout_seconds); }
+    project->services_ = std::make_unique<TaskServices>(TaskServices{
+        .plugins = project->plugins_,
+        .contracts = project->contracts_,
+        .agents = project->agents_,
+        .events = *project->events_,
+        .cancel = *program.cancel,
+        .clock = project->clock_,
+        .model = [self](const AgentDefinition& agent) { return self->model(agent); },
+        .budget = token_budget(*project->settings_),
+        .max_output_tokens = static_cast<std::uint64_t>(project->settings_->integer("llm.max_output_tokens")),
+        .agents_md = project->settings_->boolean("context.agents_md"),
+        .environment = program.environment,
+        .servers = &project->servers_,
+        .exec_helper = project->exec_helper(),
+        .redactor = redactor,
+        .model_limit = std::chrono::seconds(longest),
+        .output_limit = [self](const std::string& role) { return static_cast<std::uint64_t>(read_model_settings(*self->settings_, role).max_output_tokens); },
+        .limits = std::move(limits),
+        .prices = &project->prices_,
+        .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); },
+        .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
+        .plugins_of = [self](const PipelineTemplate& pipeline) { return self->plugins_of(pipeline); },
+        .delivery = std::move(delivery),
+        .outdated_tests = project->settings_->list("gates.outdated_tests"),
+        .ask_about_suspicions = project->settings_->text("gates.unattended") == "strict"});
+
+    AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, project->trust_.left_out(), program.environment));
+    HandlerGroupOptions people{.clock = project->clock_, .store = *project->escalations_, .redactor = redactor};
+    people.reminders = reminder_policy(*project->settings_);
+    people.left_behind = [&program] { program.leave_at_once = true; };
+    project->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
+    // Who sits at a terminal is asked there for every action of an interactive task, and of each artifact that iterates.
+    std::shared_ptr<EscalationHandler> present;
+    if (sits_at_terminal(program)) { AF_TRY(present, project->plugins_.escalation("console")); }
+    project->controller_ = std::make_unique<PipelineController>(
+        ControllerSetup{.store = *project->tasks_,
+                        .task_workspaces = *project->task_workspaces_,
+                        .escalations = *project->escalations_,
+                        .services = *project->services_,
+                        .ids = project->ids_,
+                        .handler = project->handlers_,
+                        .wait = std::chrono::seconds(project->settings_->integer("escalation.wait_seconds")),
+                        .command = "agentforge",
+                        .present = std::move(present),
+                        .answer_rule = answer_rule(*project->settings_),
+                        .process_due = [group = project->handlers_](const std::string& id, CallContext& context) {
+                            for (const Error& problem : group->process_due(id, context, true).problems) { context.log(LogLevel::warning, problem.to_string(), {}); }
+                        },
+                        .extend = [self](const TaskState& of, const std::string& extend_to) {
+                            return extension_of(of, [self](std::string_view name) { return self->pipelines().get(name); }, extend_to);
+                        }});
+    return project;
+}
+
+void Project::log_errors(Program& program) {
+    here_ = std::make_shared<Project*>(this);
+    program.failed = [place = std::weak_ptr<Project*>(here_)](const Error& error) {
+        const auto here = place.lock();
+        if (!here) { return; }
+        const Error told = (*here)->secrets_.redactor->redact(error);
+        (*here)->log_->note(told, (*here)->place_.agentforge.string());
+    };
+}
+
+Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program) {
+    const auto answer = std::make_shared<std::optional<Result<std::string>>>();
+    const auto watch = std::make_shared<CallWatch>();
+    const auto context = std::make_shared<CheckContext>();
+    const bool returned = run_bounded([answer, backend, context] { *answer = backend->check(*context); }, watch,
+                                      [&] { return std::chrono::steady_clock::now() >= *context->deadline() + std::chrono::seconds(5); });
+    if (returned) { return std::move(**answer); }
+    program.leave_at_once = true;
+    return Error{"AF-LLM-107", "the model backend did not return by its deadline of 10 s and was given up" + watch->culprit(), backend->info().name,
+                 "choose another backend, or mend the plugin: it must watch deadline()", ErrorKind::timeout};
+}
+
+std::string Project::from_here(const std::string& path) const {
+    if (path.empty() || std::filesystem::path(path).is_absolute()) { return path; }
+    std::string whole = (program_.directory / path).lexically_normal().string();
+    // What a plugin and the journal are handed is JSON, which is UTF-8: below a folder whose name is not, a path stays relative to it.
+    std::error_code error;
+    return !is_valid_utf8(whole) && std::filesystem::equivalent(program_.directory, ".", error) ? path : whole;
+}
+
+json::object Project::settings_for_task() const {
+    json::object all = settings_->all();
+    for (const char* key : {"transcript", "record"}) {
+        const std::string file = settings_->text(std::string("llm.") + key);
+        if (!file.empty()) { all["llm"].as_object()[key] = from_here(file); }
+    }
+    services_->redactor.redact(all);
+    return all;
+}
+
+Result<void> Project::seal(json::object& configuration) {
+    AF_TRY(const std::string state, state_directory(program_.environment));
+    return seal_settings(state, ids_, place_.root.string(), configuration);
+}
+
+Result<ModelSettings> Project::asked_model(const std::string& role) const {
+    ModelSettings asked = read_model_settings(*settings_, role);
+    const GuardedSetting* missed = missed_by_model(*settings_, trust_.left_out(), role);
+    const PluginManifest* const plugin = plugins_.owner(PluginKind::llm, asked.backend);
+    if (missed == nullptr && plugin != nullptr) { missed = missed_by_plugin(*settings_, trust_.left_out(), asked.backend, plugin->id); }
+    if (missed != nullptr) { return cannot_do_without(*missed); }
+    return asked;
+}
+
+Result<json::object> Project::backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const {
+    if (name.empty()) {
+        return Error{"AF-LLM-001", "no model is configured", "llm.backend", "choose one:\n" + model_help(), ErrorKind::unavailable};
+    }
+    json::object config = chosen.settings;
+    if (name == "replay") {
+        const std::string transcript = from_here(chosen.transcript);
+        if (!is_valid_utf8(transcript)) {
+            return Error{"AF-LLM-004", "the path of the transcript is not UTF-8", "llm.transcript", "Give the command in the folder itself, without -C, or move the transcript.", ErrorKind::unavailable};
+        }
+        config["transcript"] = transcript;
+        config["match"] = chosen.replay_match;
+        if (!role.empty()) { config["role"] = role; }
+    } else if (name == "cli") {
+        if (!chosen.preset.empty()) { config["preset"] = chosen.preset; }
+        json::array command;
+        for (const std::string& word : chosen.command) { command.emplace_back(word); }
+        if (!command.empty()) { config["command"] = std::move(command); }
+        config["timeout_seconds"] = chosen.timeout_seconds;
+    } else if (name == "anthropic" || name == "openai") {
+        if (!chosen.base_url.empty()) { config["base_url"] = chosen.base_url; }
+        if (!chosen.api_key_env.empty()) { config["api_key_env"] = chosen.api_key_env; }
+        if (!config.contains("timeout_seconds")) { config["timeout_seconds"] = chosen.timeout_seconds; }
+    }
+    if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }
+    if (chosen.mode == "agentic") {
+        if (name == "anthropic" || name == "openai") {
+            return Error{"AF-LLM-313", "the backend `" + name + "` has no agentic mode: it answers, and works in no folder", "llm.mode",
+                         "Set `llm.mode: plain`, or `llm.backend: cli`.", ErrorKind::unavailable};
+        }
+        if (name != "replay") { config["mode"] = "agentic"; }       // What was recorded says by itself how it came about.
+    }
+    return config;
+}
+
+bool Project::agentic(const std::string& role) const { return read_model_settings(*settings_, role).mode == "agentic"; }
+
+json::array Project::plugins_of(const PipelineTemplate& pipeline) {
+    std::map<std::string, const PluginManifest*, std::less<>> used;
+    const auto take = [&](PluginKind kind, const std::string& name) {
+        if (const PluginManifest* const plugin = plugins_.owner(kind, name)) { used.emplace(plugin->id, plugin); }
+    };
+    for (const StageTemplate& stage : pipeline.stages) {
+        take(PluginKind::stage, stage.executor);
+        for (const std::string& role : roles_of(stage)) {
+            const auto agent = agents_.get(role);
+            if (!agent.ok()) { continue; }
+            for (const std::string& tool : agent->allowed_tools) { take(PluginKind::tool, tool); }
+            auto asked = asked_model(role);
+            if (asked.ok()) { asked = settled(std::move(*asked)); }
+            if (asked.ok()) { take(PluginKind::llm, asked->backend); }
+        }
+    }
+    for (const std::string& name : settings_->list("escalation.handlers")) { take(PluginKind::escalation, name); }
+    json::array told;
+    for (const auto& [id, plugin] : used) {
+        const auto library = plugin->library.empty() ? Result<std::string>(plugin->text) : read_file(plugin->directory + "/" + plugin->library, 1ULL << 30U);
+        told.push_back(json::object{{"id", id}, {"version", plugin->version}, {"sha256", library.ok() ? json::value(sha256(*library)) : json::value(nullptr)}, {"source", to_string(plugin->source)}});
+    }
+    return told;
+}
+
+Result<std::shared_ptr<LLMBackendV2>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
+    AF_TRY(ModelSettings chosen, asked_model(role));
+    chosen.backend = name;
+    chosen.model = model_name;
+    AF_TRY(chosen, settled(std::move(chosen)));
+    AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, role));
+    return make_backend(chosen.backend, config);
+}
+
+Result<std::shared_ptr<LLMBackendV2>> Project::make_backend(const std::string& name, const json::object& config) {
+    AF_CHECK(check_network(network_, name, config));
+    return plugins_.backend(name, config);
+}
+
+Result<std::vector<Project::Reached>> Project::reach_models(const ModelSettings& settings, bool first_only) {
+    AF_TRY(std::vector<ModelCandidate> candidates, model_candidates(settings, program_.environment));
+    std::vector<Reached> reached;
+    for (ModelCandidate& candidate : candidates) {
+        const auto ask = [&]() -> Result<std::string> {
+            if (!candidate.missing.empty()) { return Error{"AF-LLM-002", candidate.missing, "", "", ErrorKind::unavailable}; }
+            AF_TRY(const json::object config, backend_config(candidate.settings.backend, candidate.settings.model, candidate.settings, ""));
+            AF_TRY(const std::shared_ptr<LLMBackendV2> plugin, make_backend(candidate.settings.backend, config));
+            AF_TRY(std::string said, check_backend(plugin, program_));
+            if (candidate.needs_model) { return Error{"AF-LLM-002", std::move(said), "llm.model", "set llm.model", ErrorKind::unavailable}; }
+            return said;
+        };
+        Result<std::string> answer = ask();
+        const bool found = answer.ok();
+        reached.push_back({std::move(candidate), std::move(answer)});
+        if ((found && first_only) || program_.leave_at_once) { break; }
+    }
+    return reached;
+}
+
+Result<ModelSettings> Project::settled(ModelSettings chosen) {
+    if (chosen.backend != "auto") { return chosen; }
+    for (const auto& [asked, became] : settled_) {
+        if (asked == chosen) { return became; }
+    }
+    AF_TRY(const std::vector<Reached> reached, reach_models(chosen, true));
+    std::string tried;
+    for (const Reached& one : reached) {
+        if (!one.answer.ok()) {
+            tried += "\n  " + one.candidate.name + ": " + secrets_.redactor->redact(one.answer.error()).message;
+            continue;
+        }
+        const ModelSettings& became = one.candidate.settings;
+        if (!program_.quiet) {
+            program_.err << "agentforge: the model is " << printable(one.candidate.name, 60) << (became.model.empty() ? "" : " (" + printable(became.model, 100) + ")") << ", found by `llm.backend: auto`\n";
+        }
+        settled_.emplace_back(std::move(chosen), became);
+        return became;
+    }
+    return Error{"AF-LLM-002", "`llm.backend: auto` found no model that is reachable:" + tried, "llm.backend", "set one up, or name a backend:\n" + model_help(), ErrorKind::unavailable};
+}
+
+void Project::open_telemetry() {
+    std::vector<std::string> unused;
+    auto settings = telemetry::read_settings(program_.environment, unused);
+    for (const telemetry::Signal signal : {telemetry::Signal::traces, telemetry::Signal::metrics, telemetry::Signal::logs}) {
+        if (!settings.ok() || !*settings || !(*settings)->of(signal)) { continue; }
+        if (const auto allowed = check_telemetry_network(network_, (*settings)->of(signal)->server.text()); !allowed.ok()) { settings = allowed.error(); }
+    }
+    if (!settings.ok()) { unused.push_back(settings.error().to_string()); }
+    for (const std::string& line : unused) { program_.err << "agentforge: " << printable_lines(line) << "\n"; }
+    if (!settings.ok() || !*settings) { return; }
+    const auto names_of = [this](const std::string& role) {
+        const ModelSettings model = read_model_settings(*settings_, role);
+        return telemetry::ModelNames{model.backend.empty() ? "auto" : model.backend, model.model};
+    };
+    telemetry_ = std::make_unique<Telemetry>(Telemetry::Options{**settings, AGENTFORGE_VERSION, ids_.random_hex(16), names_of},
+                                             telemetry::send_by_http(program_.environment), clock_);
+}
+
+Project::~Project() {
+    if (!telemetry_) { return; }
+    constexpr std::chrono::milliseconds at_most{2'000};
+    if (const std::string lost = telemetry_->end(at_most); !lost.empty()) { program_.err << "agentforge: " << printable_lines(lost) << "\n"; }
+}
+
+std::string Project::model_name(const AgentDefinition& agent) const {
+    const ModelSettings asked = read_model_settings(*settings_, agent.role);
+    const auto became = std::ranges::find(settled_, asked, [](const auto& pair) -> const ModelSettings& { return pair.first; });
+    return became == settled_.end() ? asked.model : became->second.model;
+}
+
+Result<void> Project::check_price(const AgentDefinition& agent) {
+    if (!services_->limits.limits_cost()) { return {}; }
+    AF_TRY(ModelSettings asked, asked_model(agent.role));
+    AF_TRY(const ModelSettings chosen, settled(std::move(asked)));
+    // Of these two it is known that they never say what a call has cost; of another, its first answer tells.
+    if ((chosen.backend != "anthropic" && chosen.backend != "openai") || prices_.find(chosen.model) != nullptr) { return {}; }
+    return price_is_unknown(chosen.model);
+}
+
+Result<ModelClient*> Project::model(const AgentDefinition& agent) {
+    AF_TRY(ModelSettings asked, asked_model(agent.role));
+    AF_TRY(const ModelSettings chosen, settled(std::move(asked)));
+    AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, agent.role));
+    const std::string record = from_here(chosen.record);
+    const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;
+    if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
+    AF_TRY(std::shared_ptr<LLMBackendV2> plugin, make_backend(chosen.backend, config));
+    if (plugin->info().offline) {
+        if (const auto answer = check_backend(plugin, program_); !answer.ok()) {
+            Error error = answer.error();
+            error.kind = ErrorKind::unavailable;    // No stage can do anything about it: the task waits for the user.
+            return error;
+        }
+    }
+    if (chosen.backend == "anthropic" || chosen.backend == "openai") {
+        // A call that is cancelled beforehand tells what needs no server: the key.
+        CheckContext known_here(true);
+        const auto answer = plugin->check(known_here);
+        if (!answer.ok() && answer.error().code == "AF-LLM-401") { return answer.error(); }
+        if (chosen.model.empty() && !config.contains("model")) {
+            return Error{"AF-CLI-139", "no model is named for the backend `" + chosen.backend + "`", "llm.model",
+                         "Set llm.model, or give --model NAME; `agentforge doctor` says which the server has.", ErrorKind::unavailable};
+        }
+    }
+    CancelToken* const cancel = program_.cancel;
+    // One for each server, whatever the models and roles are that meet there.
+    std::shared_ptr<CircuitBreaker>& breaker = breakers_[chosen.backend + "\n" + chosen.base_url];
+    if (!breaker) { breaker = std::make_shared<CircuitBreaker>(); }
+    RetryPolicy retries;
+    retries.random = [source = std::make_shared<std::minstd_rand>(std::random_device()())] { return std::generate_canonical<double, 32>(*source); };
+    auto client = make_model_client(std::move(plugin), std::move(retries), [cancel](std::chrono::milliseconds time) { wait_interruptibly(*cancel, time); }, breaker);
+    client = make_redacting_client(std::move(client), *secrets_.redactor);
+    if (!record.empty()) {
+        std::shared_ptr<Recording>& recording = recordings_[record];
+        if (!recording) { recording = make_recording(record); }
+        AF_CHECK(open_recording(*recording));
+        client = make_recorder(std::move(client), recording);
+        client = make_redacting_client(std::move(client), *secrets_.redactor);      // The recorded hashes are those of what is sent.
+    }
+    ModelClient* const made = client.get();
+    models_.emplace(key, std::move(client));
+    return made;
+}
+
+}  // namespace agentforge::kernel

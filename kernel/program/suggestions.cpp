@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/suggestions.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// Words of other programs, and what does that here.
+struct Alias {
+    std::string_view word;
+    std::string_view remedy;
+};
+
+constexpr Alias aliases[] = {
+    {"list", "`agentforge status` lists the tasks"},
+    {"ls", "`agentforge status` lists the tasks"},
+    {"ps", "`agentforge status` lists the tasks"},
+    {"tasks", "`agentforge status` lists the tasks"},
+    {"jobs", "`agentforge status` lists the tasks"},
+    {"new", "`agentforge start` takes a request to a commit"},
+    {"do", "`agentforge start` takes a request to a commit"},
+    {"exec", "`agentforge start` takes a request to a commit"},
+    {"show", "`agentforge status TASK` shows a task, `agentforge diff TASK` its change"},
+    {"view", "`agentforge status TASK` shows a task, `agentforge diff TASK` its change"},
+    {"watch", "`agentforge logs TASK --follow` shows what a task does; `agentforge status --watch` all of them"},
+    {"follow", "`agentforge logs TASK --follow` shows what a task does"},
+    {"tail", "`agentforge logs TASK --follow` shows what a task does"},
+    {"attach", "`agentforge logs TASK --follow` shows what a task does"},
+    {"stop", "`agentforge pause TASK` stops a task, and `agentforge resume TASK` goes on with it"},
+    {"kill", "`agentforge pause TASK` stops a task, and `agentforge resume TASK` goes on with it"},
+    {"cancel", "`agentforge pause TASK` stops a task; `agentforge abort TASK` ends it for good"},
+    {"continue", "`agentforge resume TASK` goes on with a task"},
+    {"retry", "`agentforge resume TASK` goes on with a task"},
+    {"undo", "`agentforge abort TASK` ends a task for good; what it delivered is a branch of its own, and your checkout is as it was unless you have applied it"},
+    {"revert", "`agentforge abort TASK` ends a task for good; what it delivered is a branch of its own, and your checkout is as it was unless you have applied it"},
+    {"clean", "`agentforge archive list` shows the tasks that have ended; `agentforge abort TASK` ends one and removes its worktrees"},
+    {"prune", "`agentforge archive list` shows the tasks that have ended; `agentforge abort TASK` ends one and removes its worktrees"},
+    {"merge", "`agentforge apply TASK` takes the change into your checkout"},
+    {"answer", "`agentforge resolve` answers a question; `agentforge escalations list` shows what waits"},
+    {"accept", "`agentforge approve TASK` accepts what a task shows"},
+    {"settings", "`agentforge config show` shows the settings"},
+    {"check", "`agentforge doctor` checks repository, sandbox, configuration, plugins and model"},
+    {"version", "`agentforge --version` says it"},
+};
+
+}  // namespace
+
+std::string suggested_command(const std::string& prefix, const std::string& word, const std::vector<std::string>& known) {
+    const auto* const found = std::ranges::find(aliases, word, &Alias::word);
+    if (prefix == "agentforge" && found != std::end(aliases)) { return std::string(found->remedy); }
+    const std::string near = nearest(word, known);
+    return near.empty() ? std::string() : "did you mean `" + prefix + " " + near + "`?";
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a task's template says at its end: the summary of its deliverable, and what may follow.
+#pragma once
+
+#include "program/program.hpp"
+#include "program/project/project.hpp"
+
+namespace agentforge::kernel {
+
+struct Closing {
+    std::string summary;            ///< Lines; empty: the template names none, or the task ended at another stage.
+    std::string prompt;             ///< Empty: nothing may follow.
+    std::string command;            ///< How it is continued.
+    std::string next_pipeline;
+};
+
+/// Of a task that was completed.
+[[nodiscard]] Closing closing_of(Project& project, const PipelineResult& result);
+/// `summary` and `continuation`, for `--json`.
+[[nodiscard]] json::object closing_json(const Closing& closing);
+void tell_closing(Program& program, const Closing& closing);
+
+}  // namespace agentforge::kernel

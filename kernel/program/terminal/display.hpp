@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Progress for people: what happened as lines; on a terminal also what happens now, in a few lines at the bottom that stay alive.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <iosfwd>
+#include <mutex>
+#include <string>
+#include <optional>
+#include <thread>
+
+#include "program/log/progress.hpp"
+#include "program/terminal/live_view.hpp"
+
+namespace agentforge::kernel {
+
+/// On a terminal a thread of its own looks at the live lines four times a second and draws what has changed, so that its clocks go while a
+/// model thinks or tests run; it ends with the object.
+class Display final : public Progress {
+public:
+    struct Options {
+        bool terminal = false;      ///< Keep live lines at the bottom.
+        bool colour = false;
+        bool unicode = true;        ///< Else only ASCII is written.
+        bool quiet = false;         ///< Only warnings.
+        std::function<std::size_t()> columns = {};      ///< Of the terminal, asked anew each time; 80 where unset.
+        std::function<bool()> stopping = {};            ///< Whether the run stops at the end of its step.
+        std::function<bool()> continued = {};           ///< Whether the program was stopped (Ctrl-Z) and goes on, since it was asked last.
+    };
+    Display(std::ostream& out, Options options);
+    ~Display() override;
+    Display(const Display&) = delete;
+    Display& operator=(const Display&) = delete;
+    void event(const Event& event) override;
+    void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) override;
+
+private:
+    class Lines;
+    void line(const std::string& text);
+    void draw(std::string_view above);
+    void tick();
+    [[nodiscard]] std::size_t columns() const;
+    [[nodiscard]] std::string mark(bool good) const;
+    [[nodiscard]] std::string without_repetition(std::string summary) const;
+    [[nodiscard]] std::string paint(std::string_view text, int colour) const;
+
+    std::ostream& out_;
+    Options options_;
+    std::mutex mutex_;              ///< For all below.
+    LiveView live_;
+    std::size_t live_lines_ = 0;    ///< On the terminal, the cursor in the last of them.
+    std::size_t live_columns_ = 0;  ///< What the terminal had when they were drawn.
+    std::string drawn_;
+    std::string failed_gate_;       ///< What the last gate said, where it failed.
+    bool asked_here_ = false;       ///< The console asks on this terminal.
+    bool over_ = false;
+    std::condition_variable wake_;
+    std::optional<std::thread> ticker_;
+};
+
+/// A text that came from a model or a file, safe on a terminal: control and bidirectional characters are shown escaped.
+[[nodiscard]] std::string printable(std::string_view text, std::size_t max_bytes = 200);
+/// The same for a text of many lines, whole: lines and tabs stay.
+[[nodiscard]] std::string printable_lines(std::string_view text);
+/// `12 ms`, `3.4 s`, `2 m 05 s`, `1 h 02 m`.
+[[nodiscard]] std::string human_duration(std::chrono::milliseconds time);
+
+}  // namespace agentforge::kernel

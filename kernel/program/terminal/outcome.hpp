@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How commands that run a task tell what came of it.
+#pragma once
+
+#include "program/program.hpp"
+#include "program/project/project.hpp"
+#include "program/terminal/display.hpp"
+
+namespace agentforge::kernel {
+
+/// What is told while a task runs: for people, or as a stream of events.
+[[nodiscard]] std::unique_ptr<Progress> make_progress(Program& program);
+/// Names each AGENTFORGE_… variable that is no setting, and the one that was meant.
+void name_unknown_variables(Program& program, const Settings& settings);
+/// Prints the result of start, resume, approve, … and returns the exit code. `more`: further fields of the result as JSON.
+int tell(Program& program, Project& project, const PipelineResult& result, const json::object& more = {});
+/// Opens the project, resolves the task (whole id or unambiguous part) and runs `action` on it.
+int with_task(Program& program, const std::string& task, const std::function<int(Project&, const std::string&)>& action);
+/// Whether the task was started with the replay backend.
+[[nodiscard]] bool answered_from_transcript(const TaskStore& store, const std::string& task_id);
+/// What a task cost, in words; a cost that is not known is said to be unknown, with the models whose price is missing.
+[[nodiscard]] std::string cost_of_task(const TaskStore& store, const std::string& task_id, const Spend& spend, const std::vector<std::string>& unpriced_models);
+/// Calls, tokens and cost of a sum, for `--json`: `cost_microusd` is the known part, `cost_known` whether that is all.
+[[nodiscard]] json::object spend_json(const Spend& spend);
+/// A text of others in lines that each begin with a bar, so that none can pass for ours.
+void tell_lines(std::ostream& out, const std::string& text);
+/// After `id` was answered: goes on with the task, unless `only_answer`. Where another process has the task that one goes on; where it ends
+/// without having seen the answer, this one does.
+int go_on_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer);
+/// What a task asked before it was aborted waits for nobody any more.
+[[nodiscard]] bool has_ended(const TaskStore& tasks, const std::string& task_id);
+/// Opens the project as the task needs it, goes on with the task and tells what came of it.
+int resume_and_tell(Program& program, const std::string& task, const std::string& guidance = {});
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/terminal/task_list.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <ostream>
+
+#include "aggregate/aggregator.hpp"
+#include "base/clock.hpp"
+#include "base/text.hpp"
+#include "git/archives.hpp"
+#include "program/terminal/display.hpp"
+#include "program/terminal/task_box.hpp"
+#include "program/terminal/terminal.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// The tasks of one repository, as far as they are shown.
+struct Listing {
+    std::filesystem::path root;
+    std::string name;                       ///< The repository's.
+    TaskCounts counts;                      ///< Of all its tasks.
+    std::vector<TaskOverview> shown;
+    std::size_t wanted = 0;                 ///< Tasks that match the options, shown or not.
+    std::size_t total = 0;                  ///< All its tasks.
+
+    [[nodiscard]] std::size_t left_out() const noexcept { return wanted - shown.size(); }
+};
+
+bool has_ended(const TaskSummary& task) { return task.status == "completed" || task.status == "failed" || task.status == "aborted"; }
+
+bool is_wanted(const TaskSummary& task, const TaskListOptions& options) {
+    if (!options.state.empty()) { return task.status == options.state; }
+    return !options.all || options.ended || !has_ended(task);
+}
+
+Result<Listing> listing_of(Program& program, const std::filesystem::path& root, std::string name, const TaskListOptions& options) {
+    const TaskStore store(root / ".agentforge");
+    AF_TRY(const TaskListing listing, store.list({}, 0));
+    for (const Error& problem : listing.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    Listing found;
+    found.root = root;
+    found.name = std::move(name);
+    found.total = listing.tasks.size();
+    std::vector<TaskSummary> wanted;
+    std::ranges::copy_if(listing.tasks, std::back_inserter(wanted), [&](const TaskSummary& task) { return is_wanted(task, options); });
+    found.wanted = wanted.size();
+    const std::size_t shown = options.limit == 0 ? wanted.size() : std::min<std::size_t>(wanted.size(), options.limit);
+    for (std::size_t index = 0; index < shown; ++index) { found.shown.push_back(overview_at(store, wanted[index])); }
+    for (const TaskSummary& task : listing.tasks) {
+        found.counts.waiting += task.waiting_for.empty() ? 0 : 1;
+        found.counts.completed += task.status == "completed" ? 1 : 0;
+        found.counts.active += (task.status == "pending" || task.status == "running") && TaskLock::holder(store.paths(task.task_id)) ? 1 : 0;
+    }
+    return found;
+}
+
+json::object to_json(const Listing& listing) {
+    json::array tasks;
+    for (const TaskOverview& overview : listing.shown) { tasks.push_back(to_json(overview)); }
+    return {{"tasks", std::move(tasks)}, {"total", listing.wanted}};
+}
+
+std::string symbol(const TaskOverview& overview) {
+    const TaskSummary& task = overview.summary;
+    if (is_interrupted(overview)) { return "x"; }
+    if (!task.waiting_for.empty()) { return "!"; }
+    if (task.status == "completed") { return "+"; }
+    return has_ended(task) ? "x" : "*";
+}
+
+void print_plainly(std::ostream& out, const Listing& listing) {
+    out << "AGENTFORGE STATUS  " << printable(listing.name) << "\n"
+        << "Active: " << listing.counts.active << "    Completed: " << listing.counts.completed << "    Waiting for a person: " << listing.counts.waiting << "\n";
+    for (const TaskOverview& overview : listing.shown) {
+        const TaskSummary& task = overview.summary;
+        out << fmt::format("\n{} {:<18} {:<9} {}\n    \"{}\"\n", symbol(overview), is_interrupted(overview) ? "INTERRUPTED" : task.status, task.current_stage, task.task_id,
+                           printable(task.request, 100));
+        for (const std::string& line : plain_lines(overview)) { out << "    " << line << "\n"; }
+    }
+    if (listing.left_out() > 0) { out << "\n… and " << listing.left_out() << " more: agentforge status --limit 0\n"; }
+}
+
+void print(const Program& program, std::ostream& out, const Listing& listing) {
+    if (shows_boxes(program) && !listing.shown.empty()) {
+        print_box(program, out, box_of_tasks(listing.name, listing.counts, listing.shown, listing.left_out(), look_of(program), SystemClock().now()));
+    } else {
+        print_plainly(out, listing);
+    }
+}
+
+/// Why a list of one repository is empty.
+void say_why_none(std::ostream& out, const Listing& listing, const TaskListOptions& options) {
+    if (listing.total > 0) {
+        out << "\nNo task is " << options.state << ", and " << listing.total << (listing.total == 1 ? " is" : " are") << " in another state: agentforge status\n";
+        return;
+    }
+    const auto archived = archived_tasks(listing.root);
+    if (archived.ok() && !archived->empty()) {
+        out << "\nNo task is here, and " << archived->size() << (archived->size() == 1 ? " is" : " are") << " kept in the repository: agentforge archive list\n";
+    } else {
+        out << "\nNo task yet. Begin with: agentforge start \"what you want\"\n";
+    }
+}
+
+}  // namespace
+
+bool shows_boxes(const Program& program) { return program.out_is_terminal && !program.json_output; }
+
+BoxLook look_of(const Program& program) {
+    return {.columns = terminal_columns(STDOUT_FILENO), .colour = wants_colour(program.environment), .unicode = shows_unicode(program.environment)};
+}
+
+void print_box(const Program& program, std::ostream& out, const std::vector<BoxPart>& parts) {
+    for (const std::string& line : boxed(parts, look_of(program))) { out << line << "\n"; }
+}
+
+void print_answer(std::ostream& out, const json::value& value, bool watch) { out << (watch ? to_json_line(value) + "\n" : to_json_pretty(value)); }
+
+int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, const TaskListOptions& options) {
+    const auto listing = listing_of(program, place.root, place.root.filename().string(), options);
+    if (!listing.ok()) { return program.fail(listing.error()); }
+    if (program.json_output) {
+        print_answer(out, to_json(*listing), options.watch);
+        return 0;
+    }
+    print(program, out, *listing);
+    if (listing->wanted == 0) { say_why_none(out, *listing, options); }
+    return 0;
+}
+
+int list_tasks_of_all(Program& program, std::ostream& out, const std::vector<KnownRepository>& repositories, const TaskListOptions& options) {
+    int code = 0;
+    json::array told;
+    std::size_t quiet = 0;          // Repositories without a task to show.
+    for (const KnownRepository& repository : repositories) {
+        const auto problem = problem_of(repository);
+        const auto listing = problem ? Result<Listing>(*problem) : listing_of(program, repository.path, repository.name, options);
+        json::object entry{{"name", repository.name}, {"path", repository.path.string()}};
+        if (!listing.ok()) {
+            code = 1;
+            if (!program.json_output) { program.err << "agentforge: " << printable_lines(listing.error().to_string()) << "\n"; }
+            entry["error"] = error_json(listing.error()).at("error");
+        } else {
+            for (auto& field : to_json(*listing)) { entry[field.key()] = std::move(field.value()); }
+            if (!program.json_output && !listing->shown.empty()) {
+                print(program, out, *listing);
+                out << "\n";
+            }
+            quiet += listing->shown.empty() ? 1 : 0;
+        }
+        told.push_back(std::move(entry));
+    }
+    if (program.json_output) {
+        print_answer(out, json::object{{"repositories", std::move(told)}}, options.watch);
+    } else if (quiet > 0) {
+        out << quiet << (quiet == 1 ? " repository has" : " repositories have") << " no " << (options.state.empty() ? (options.ended ? "task" : "open task") : options.state + " task")
+            << (options.ended || !options.state.empty() ? "\n" : "; --ended lists ended tasks, too\n");
+    }
+    return code;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/log/event_stream.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using ::testing::IsEmpty;
+
+/// What the stream would have said while a kept journal was written.
+std::vector<StreamLine> stream_of(const std::string& journal) {
+    const auto records = Journal::read(std::string(AGENTFORGE_SOURCE_DIR) + "/tests/journals/" + journal + "/actions.yaml");
+    EXPECT_TRUE(records.ok());
+    std::vector<StreamLine> lines;
+    TaskState state;
+    for (const Record& record : *records) {
+        const auto read = fold_and_read(state, record.body);
+        EXPECT_TRUE(read.ok());
+        if (!read.ok()) { return lines; }
+        for (StreamLine& line : lines_of(state, *read)) { lines.push_back(std::move(line)); }
+    }
+    return lines;
+}
+
+std::set<std::string> keys_of(const StreamLine& line) {
+    std::set<std::string> keys;
+    for (const auto& [key, value] : line.fields) { keys.emplace(key); }
+    return keys;
+}
+
+/// The words in backquotes of each row of docs/stream-json.md, by its first.
+std::map<std::string, std::set<std::string>> documented() {
+    std::map<std::string, std::set<std::string>> rows;
+    std::istringstream page(read_file(std::string(AGENTFORGE_SOURCE_DIR) + "/docs/stream-json.md").value());
+    for (std::string line; std::getline(page, line);) {
+        if (!line.starts_with("| `")) { continue; }
+        std::vector<std::string> words;
+        for (std::size_t at = line.find('`'); at != std::string::npos; at = line.find('`', line.find('`', at + 1) + 1)) { words.push_back(line.substr(at + 1, line.find('`', at + 1) - at - 1)); }
+        rows[words.front()] = {words.begin() + 1, words.end()};
+    }
+    return rows;
+}
+
+class StreamOfJournal : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(StreamOfJournal, has_only_types_and_fields_that_its_page_lists) {
+    const auto rows = documented();
+    const auto lines = stream_of(GetParam());
+    EXPECT_FALSE(lines.empty());
+    for (const StreamLine& line : lines) {
+        const auto row = rows.find(std::string(line.type));
+        ASSERT_NE(row, rows.end()) << line.type;
+        for (const std::string& key : keys_of(line)) {
+            const bool as_started = line.type == "stage_resumed" && rows.at("stage_started").contains(key);
+            EXPECT_TRUE(row->second.contains(key) || as_started) << line.type << ": " << key;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kept, StreamOfJournal, ::testing::Values("delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action", "waiting_for_approval"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST(EventStream, SaysATaskThatGoesOnInsideAStageInTwoLines) {
+    TaskState state;
+    for (const char* name : {"intake", "spec"}) {
+        StageTemplate stage;
+        stage.name = name;
+        stage.agent = "software_architect";
+        state.pipeline.stages.push_back(stage);
+        StageState entry;
+        entry.name = name;
+        state.stages.push_back(entry);
+    }
+    state.stage_index = 1;
+    state.stages[1].attempts = 2;
+    state.steps = 7;
+    state.progress = StageProgress::executing;
+    const auto lines = lines_of(state, {{}, records::TaskResumed{}});
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_EQ(lines[0].type, "task_started");
+    EXPECT_EQ(lines[1].type, "stage_resumed");
+    EXPECT_EQ(lines[1].fields, (json::object{{"stage", "spec"}, {"index", 1}, {"of", 2}, {"attempt", 2}, {"agent", "software_architect"}, {"step", 7}, {"task_tokens", 0}}));
+}
+
+TEST(EventStream, SaysTheActionThatAPersonIsAskedAbout) {
+    const auto lines = lines_of({}, {{}, records::ActionAsked{"green", "ACT-1", "h", "edit_file a.py"}});
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0].fields, (json::object{{"stage", "green"}, {"id", "ACT-1"}, {"action", "edit_file a.py"}, {"hash", "h"}}));
+}
+
+TEST(EventStream, SaysNothingOfAHostCall) { EXPECT_THAT(lines_of({}, {{}, records::CallStarted{}}), IsEmpty()); }
+
+TEST(EventStream, GivesAnEventItsMembersAsFields) {
+    const StreamLine line = line_of(event::Answering{"green", "software_developer", 3, 120});
+    EXPECT_EQ(line.type, "answering");
+    EXPECT_EQ(line.fields, (json::object{{"stage", "green"}, {"role", "software_developer"}, {"step", 3}, {"bytes", 120}}));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
