@@ -154,6 +154,7 @@ class TestDelivery(ProgramTest):
         state = yaml.safe_load((self.task_folder() / "state.yaml").read_text(encoding="utf-8"))
         shown = self.run_program("status", self.task(), "--json").json
         self.assertEqual((shown["status"], shown.pop("changed_artifacts")), ("completed", []))       # Looked for now, in no file.
+        self.assertEqual(shown.pop("figures")["steps"]["total"], state["steps"])                     # Computed, as the dashboard does.
         for key, value in shown.items():
             with self.subTest(key):
                 self.assertEqual(state[key], value)
