@@ -15,6 +15,7 @@
 #include "host/display.hpp"
 #include "base/json_fields.hpp"
 #include "host/iteration.hpp"
+#include "host/known_repositories.hpp"
 #include "host/outcome.hpp"
 #include "host/ready.hpp"
 #include "host/surroundings.hpp"
@@ -440,6 +441,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
         .plugins_of = [self](const PipelineTemplate& pipeline) { return self->plugins_of(pipeline); },
         .delivery = std::move(delivery),
         .outdated_tests = project->settings_->list("gates.outdated_tests"),
+        .other_repository = [&program](const std::string& name) -> Result<OtherRepository> {
+            AF_TRY(const KnownRepository known, find_known_repository(program, name));
+            return OtherRepository{known.path, known.default_branch, known.contracts_path};
+        },
         .ask_about_suspicions = project->settings_->text("gates.unattended") == "strict"});
 
     AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, project->trust_.left_out(), program.environment));

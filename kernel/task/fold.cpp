@@ -45,6 +45,7 @@ Result<void> Fold::on(const records::TaskCreated& created) {
     fresh.base_branch = *created.base_branch;
     fresh.supervised = created.supervised;
     fresh.interactive = *created.interactive;
+    fresh.set_file = created.set.value_or("");
     AF_TRY(fresh.pipeline, PipelineTemplate::from_json(created.pipeline));
     if (fresh.pipeline.stages.empty()) { return refuse("its pipeline has no stage"); }
     if (created.exit_after && !created.exit_after->empty()) {
