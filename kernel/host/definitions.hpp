@@ -5,6 +5,7 @@
 #include "config/agents.hpp"
 #include "config/pipelines.hpp"
 #include "contracts/contract.hpp"
+#include "host/command_line.hpp"
 #include "host/project.hpp"
 
 namespace agentforge::kernel {

@@ -70,7 +70,7 @@ public:
     /// What `@tests` and `@sources` in a role's path rules mean in a tree. Errors: AF-GATE-010, AF-GATE-012, AF-GATE-080.
     [[nodiscard]] virtual Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) = 0;
     [[nodiscard]] virtual Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) = 0;
-    /// Commits as ordered and puts the branch on the commit: a new branch, or one that is moved from `replaces`.
+    /// Commits as ordered and puts the branch on the commit: a new branch, or one that is moved from `replaces`. Without a branch the commit is kept for one.
     /// Errors: AF-GIT-010 the branch exists, AF-GIT-040 it is not where it should be, AF-GIT-041 it cannot be signed.
     [[nodiscard]] virtual Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) = 0;
     /// What the user's commit hooks say of it.
