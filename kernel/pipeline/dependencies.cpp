@@ -46,7 +46,7 @@ Result<Dependencies> dependencies_in(const BlobStore& blobs, const std::string& 
 /// Where a dependency's task is kept.
 Result<TaskStore> store_of(const TaskDependency& dependency, const TaskStore& own, const FindRepository& find) {
     if (dependency.repo.empty()) { return TaskStore(own.root().parent_path()); }
-    if (!find) { return Error{"AF-CONF-073", "no repository is known as `" + ellipsis(dependency.repo, 80) + "`", "", "`agentforge repo list` has them", ErrorKind::not_found}; }
+    if (!find) { return Error{"AF-DEP-002", "no repository is known as `" + ellipsis(dependency.repo, 80) + "`", "dependencies.tasks", "`agentforge repo list` has them", ErrorKind::not_found}; }
     AF_TRY(const OtherRepository other, find(dependency.repo));
     return TaskStore(other.path / ".agentforge");
 }
@@ -175,7 +175,7 @@ Error not_there(const ExternalDependency& each, const std::string& why, const fs
 Result<json::object> resolve(const ExternalDependency& each, const FindRepository& find) {
     const auto range = VersionRange::parse(each.version);
     if (!range) { return not_there(each, "`" + ellipsis(each.version, 80) + "` is no range of versions", "dependencies.external", "write it as `>=1.2.0, <2`, `^1.2` or `1.4.0`"); }
-    const auto other = find ? find(each.repo) : Result<OtherRepository>(Error{"AF-CONF-073", "no repository has that name", "", "", ErrorKind::not_found});
+    const auto other = find ? find(each.repo) : Result<OtherRepository>(Error{"AF-DEP-004", "no repository has that name", "dependencies.external", "`agentforge repo list` has them", ErrorKind::not_found});
     if (!other.ok()) { return not_there(each, "no repository is known by that name", "dependencies.external", "agentforge repo add PATH --name " + each.repo + ", then agentforge resume"); }
     AF_TRY(const Repository repository, Repository::open(other->path));
     const auto found = [&](const std::string& tag, const std::string& commit, const std::string& path) {
