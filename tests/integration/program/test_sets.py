@@ -116,6 +116,20 @@ class TestSet(SetTest):
         self.assert_error(self.resume_set(), "AF-SET-009", "wrong request")
 
 
+    def test_without_a_specification_a_task_of_the_first_repository_makes_it(self):
+        transcript = short_transcript()
+        every = [each["id"] for each in entry(transcript, "spec", 1, "software_architect")["tool_calls"][0]["arguments"]["requirements"]]
+        entry(transcript, "spec", 1, "software_architect")["tool_calls"][0]["arguments"]["parts"] = [{"repo": name, "requirements": list(every)} for name in ("consumer", "schema")]
+        self.transcript.write_text(yaml.safe_dump(transcript, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        self.assert_code(self.run_program("start", *self.replay, "--repos", "consumer,schema", REQUEST, cwd=self.folder), 0)
+        self.assert_done()
+        self.repository = self.places["consumer"]
+        told = self.set_file()
+        self.assertEqual(self.records("task_completed", told["specification_task"])[0]["exit_stage"], "spec")
+        part = next(each for each in told["parts"] if each["repo"] == "consumer")
+        self.assertEqual(self.records("external_artifact_imported", part["task"])[0]["source"], "user_provided")
+
+
 class TestSetTogether(SetTest):
     """A command of the settings sees the checkouts of all parts."""
 
