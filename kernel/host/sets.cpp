@@ -520,6 +520,27 @@ Result<int> with_set(Program& program, const std::string& id, const std::functio
 
 bool is_set_id(std::string_view id) { return id.starts_with(set_prefix); }
 
+std::vector<std::string> unfinished_sets(const Program& program, const std::filesystem::path& place) {
+    std::vector<std::string> lines;
+    const auto folder = sets_folder(program);
+    if (!folder.ok()) { return lines; }
+    std::error_code error;
+    for (const fs::directory_entry& each : fs::directory_iterator(*folder, error)) {
+        const auto set = load_set(each.path() / "set.yaml");
+        const std::string name = printable(each.path().filename().string(), 120);
+        if (!set.ok()) {
+            lines.push_back("set " + name + " cannot be read: " + printable(set.error().message, 300));
+            continue;
+        }
+        const bool here = place.empty() || std::ranges::find(set->parts, place, &SetPart::path) != set->parts.end();
+        if (!here || set->phase == SetPhase::done || set->phase == SetPhase::undone) { continue; }
+        const bool has_branches = set->phase == SetPhase::branching || set->phase == SetPhase::delivering;
+        lines.push_back("set " + name + " is not finished" + (has_branches ? ", and branches of it may be there" : ", and has no branch") + ": agentforge resume " + name);
+    }
+    std::ranges::sort(lines);
+    return lines;
+}
+
 int start_set(Program& program, const StartArguments& arguments, const std::string& request) { return finish(program, begin_set(program, arguments, request)); }
 
 int resume_set(Program& program, const std::string& id) {

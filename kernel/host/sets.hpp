@@ -2,8 +2,10 @@
 // One request over several repositories (`start --repos A,B`): the set of its tasks, and what brings it to branches in all of them or in none.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/start.hpp"
 
@@ -11,6 +13,9 @@ namespace agentforge::kernel {
 
 /// Whether this names a set, not a task.
 [[nodiscard]] bool is_set_id(std::string_view id);
+
+/// A line for each set that is neither done nor undone, with what goes on with it; `place`: only those with a part there, where it is not empty.
+[[nodiscard]] std::vector<std::string> unfinished_sets(const Program& program, const std::filesystem::path& place);
 
 /// Begins a set and takes it as far as it goes. Returns the exit code.
 int start_set(Program& program, const StartArguments& arguments, const std::string& request);

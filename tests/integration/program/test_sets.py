@@ -107,6 +107,9 @@ class TestSet(SetTest):
 
     def test_an_aborted_set_has_no_branch_and_no_open_task(self):
         self.start_set("--set", "delivery.set_test=[\"false\"]")
+        for place in (self.folder, self.places["schema"]):
+            told = self.assert_code(self.run_program("status", *(["--all"] if place == self.folder else []), cwd=place), 0)
+            self.assertIn(f"set {self.set_id()} is not finished, and has no branch: agentforge resume {self.set_id()}", told.err)
         outcome = self.assert_code(self.run_program("abort", self.set_id(), "--reason", "wrong request", cwd=self.folder), 0)
         self.assertIn("Undone", outcome.out)
         self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
