@@ -106,6 +106,8 @@ Result<void> Fold::on(const records::Forked& forked) {
     if (forked.from_step != state_.steps) { return refuse("it forks after step " + std::to_string(forked.from_step) + ", and the records before end at step " + std::to_string(state_.steps)); }
     state_.task_id = forked.task_id;
     state_.created_at = time_;
+    state_.set_file.clear();        // The set has a part already: the fork delivers by itself.
+    state_.prepared.clear();
     state_.died_running = false;
     return on(records::TaskPaused{"forked from " + forked.parent + " after step " + std::to_string(forked.from_step)});
 }

@@ -65,6 +65,7 @@ class SetTest(ProgramTest):
             self.assertEqual(len(self.records("delivered", part["task"])), 1)
             self.assertEqual(self.records("delivered", part["task"])[0]["commit"], part["commit"])
             self.assert_journal_verifies(part["task"])
+            self.assert_code(self.run_program("audit", "verify", part["task"]), 0)
             self.assertIn(f"AgentForge-Set: {told['set_id']}", self.git("log", "-1", "--format=%B", part["commit"]))
 
 
@@ -94,6 +95,16 @@ class TestSet(SetTest):
         self.assert_error(self.run_program("--repo", part["repo"], "resume", *self.replay, part["task"], cwd=self.folder), "AF-SET-001", f"agentforge resume {self.set_id()}", exit_code=22)
         self.assertEqual(self.branches_of(part["repo"]), [])
         self.assertIn("AF-SET-001", self.assert_code(self.run_program("--repo", part["repo"], "status", part["task"], cwd=self.folder), 0).out)
+
+    def test_a_fork_of_a_part_is_no_part_and_delivers_by_itself(self):
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        part = self.set_file()["parts"][0]
+        self.repository = self.places[part["repo"]]
+        last = self.steps(part["task"])[-1]["step"]
+        fork = self.assert_code(self.run_program("fork", part["task"], "--from-step", str(last - 1), "--json"), 0).json["task_id"]
+        self.assert_code(self.run_program("resume", *self.replay, fork), 0)
+        self.assertEqual(self.branches_of(part["repo"]), [f"agentforge/{fork}"])
+        self.assertEqual(self.set_file()["phase"], "specified")
 
     def test_a_branch_in_the_way_leaves_none(self):
         self.start_set("--set", "delivery.set_test=[\"false\"]")
