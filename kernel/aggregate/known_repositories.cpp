@@ -26,10 +26,12 @@ Result<KnownRepository> read_entry(const YamlDocument& document, const json::val
     KnownRepository repository;
     for (const auto& field : entry.get_object()) {
         const std::string key(field.key());
-        if (key != "name" && key != "path") { return wrong(document, at + "/" + key + "#", "unknown key `" + ellipsis(key, 60) + "`"); }
+        if (key != "name" && key != "path" && key != "default_branch" && key != "contracts_path") { return wrong(document, at + "/" + key + "#", "unknown key `" + ellipsis(key, 60) + "`"); }
         if (!field.value().is_string()) { return wrong(document, at + "/" + key, "`" + key + "` is no text"); }
         if (key == "name") { repository.name = std::string_view(field.value().get_string()); }
         if (key == "path") { repository.path = std::string(field.value().get_string()); }
+        if (key == "default_branch") { repository.default_branch = std::string_view(field.value().get_string()); }
+        if (key == "contracts_path") { repository.contracts_path = std::string_view(field.value().get_string()); }
     }
     if (!is_repository_name(repository.name)) { return wrong(document, at, "`name` is missing, or no name"); }
     if (!repository.path.is_absolute()) { return wrong(document, at, "`path` is missing, or not absolute"); }
@@ -84,7 +86,12 @@ Result<std::vector<KnownRepository>> KnownRepositories::list() const {
 
 Result<void> KnownRepositories::save(const std::vector<KnownRepository>& repositories) const {
     json::array entries;
-    for (const KnownRepository& each : repositories) { entries.push_back({{"name", each.name}, {"path", each.path.string()}}); }
+    for (const KnownRepository& each : repositories) {
+        json::object entry{{"name", each.name}, {"path", each.path.string()}};
+        if (!each.default_branch.empty()) { entry["default_branch"] = each.default_branch; }
+        if (!each.contracts_path.empty()) { entry["contracts_path"] = each.contracts_path; }
+        entries.emplace_back(std::move(entry));
+    }
     AF_CHECK(make_directories(file_.parent_path()));
     return write_file_atomic(file_, "# The repositories that `agentforge` knows by name: agentforge repo add, list, remove.\n" + to_yaml(json::object{{"repositories", std::move(entries)}}),
                              Durability::synced, 0600);

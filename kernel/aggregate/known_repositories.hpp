@@ -14,10 +14,12 @@ namespace agentforge::kernel {
 struct KnownRepository {
     std::string name;                   ///< Unique; letters, digits, `.`, `_` and `-`, at most 64.
     std::filesystem::path path;         ///< Absolute: the checkout.
+    std::string default_branch = {};    ///< What others take where they ask for no version; empty: what its HEAD stands on.
+    std::string contracts_path = {};    ///< The folder of what it offers to others; empty: anywhere.
     bool operator==(const KnownRepository&) const = default;
 };
 
-/// The file is the user's: a list `repositories` of maps with `name` and `path`. Nothing in it is ignored. One thread at a time; of two processes that change
+/// The file is the user's: a list `repositories` of maps with `name`, `path` and, where they are said, `default_branch` and `contracts_path`. Nothing in it is ignored. One thread at a time; of two processes that change
 /// it at the same moment the later one wins.
 class KnownRepositories {
 public:

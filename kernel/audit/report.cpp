@@ -116,6 +116,8 @@ struct Decision {
                (on.freshness.accepted.empty() ? "" : "; stale artifacts count: " + on.freshness.accepted);
     }
     std::string operator()(const records::Delivered& on) const { return "delivered " + *on.deliverable_type + " " + on.commit; }
+    std::string operator()(const records::DeliveryPrepared& on) const { return "commit " + on.commit + " is ready for branch " + on.branch + ", which its set makes; tree " + on.tree + "; hooks: " + on.commit_hooks; }
+    std::string operator()(const records::DependenciesMet& on) const { return "what stage " + on.stage + " waited for is there: " + std::to_string(on.tasks.size()) + " task(s), " + std::to_string(on.external.size()) + " artifact(s) of other repositories"; }
     std::string operator()(const records::Published& on) const { return "published to " + on.remote + " " + on.pr_url; }
     std::string operator()(const records::Rebased& on) const { return "rebased: " + on.commit + " replaces " + on.replaces; }
     std::string operator()(const records::Note& on) const { return *on.message; }

@@ -8,7 +8,9 @@
 #include "base/files.hpp"
 #include "base/plain_file.hpp"
 #include "base/yaml.hpp"
+#include "contracts/names.hpp"
 #include "pipeline/artifact_files.hpp"
+#include "pipeline/dependencies.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/people/acting_changes.hpp"
 #include "pipeline/people/iteration.hpp"
@@ -98,6 +100,10 @@ Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract,
     std::vector<std::string> faults = contract.validate(artifact, rules).messages();
     AF_TRY(const std::vector<std::string> uncorrected, faults_of_correction(*task_.session, artifact));
     faults.insert(faults.end(), uncorrected.begin(), uncorrected.end());
+    if (contract.name() == contract_name::specification) {
+        const std::vector<std::string> wrong = kernel::faults_of(dependencies_of(artifact), task_.state(), task_.setup.store, task_.services.other_repository);
+        faults.insert(faults.end(), wrong.begin(), wrong.end());
+    }
     if (!faults.empty()) { return faults; }
     if (makes_delivery(task_.state().stage_template()) && task_.state().delivery.empty() && task_.state().commit.empty()) {
         faults.push_back("stage `" + task_.stage_name() + "` is there to deliver, and has delivered nothing: its executor `" + task_.state().stage_template().executor + "` does not");

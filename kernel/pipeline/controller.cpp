@@ -109,6 +109,7 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                                        .replay_of = options.replay_of};
     if (!options.entry.stage.empty()) { created.entry_stage = options.entry.stage; }
     if (!options.entry.left_out.empty()) { created.left_out = options.entry.left_out; }
+    if (!options.set_file.empty()) { created.set = options.set_file; }
     if (!options.entry.imports.empty()) { created.imports = contracts_of(options.entry); }
     AF_TRY(auto session, TaskSession::create(setup_.store, task, created, setup_.services.clock, setup_.command, setup_.services.redactor,
                                              [&](TaskSession& begun) { return record_imports(begun, setup_.services.contracts, options.entry); }));

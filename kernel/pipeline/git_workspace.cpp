@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "git/archives.hpp"
+#include "git/branches.hpp"
 #include "git/configuration.hpp"
 #include "git/gc_hold.hpp"
 #include "git/objects.hpp"
@@ -150,7 +151,9 @@ public:
     [[nodiscard]] Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) override {
         AF_TRY(MadeCommit made, make_commit(repository_, processes_, environment_, order, stop));
         if (scratch_) { return made; }
-        if (order.replaces.empty()) {
+        if (order.branch.empty()) {
+            AF_CHECK(keep_commit(repository_.work_directory(), task_id_ + "/prepared", made.id));
+        } else if (order.replaces.empty()) {
             AF_CHECK(repository_.create_branch(order.branch, made.id));
         } else {
             AF_CHECK(move_branch(repository_.work_directory(), order.branch, order.replaces, made.id));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -26,6 +27,15 @@
 namespace agentforge::kernel {
 
 struct PipelineTemplate;
+
+/// A repository that the user has given a name.
+struct OtherRepository {
+    std::filesystem::path path;
+    std::string default_branch;     ///< Empty: what its HEAD stands on.
+    std::string contracts_path;     ///< The folder of what it offers to others; empty: anywhere.
+};
+/// Errors: `not_found` AF-CONF-073 no repository has that name.
+using FindRepository = std::function<Result<OtherRepository>(const std::string& name)>;
 
 struct TaskServices {
     PluginRegistry& plugins;
@@ -54,6 +64,7 @@ struct TaskServices {
     std::function<json::array(const PipelineTemplate&)> plugins_of = {};
     DeliverySettings delivery = {};                         ///< How the verified tree leaves the task.
     std::vector<std::string> outdated_tests = {};           ///< `gates.outdated_tests`: existing tests, or their files, that may change without a person's approval.
+    FindRepository other_repository = {};                   ///< Empty: no other is known.
     bool ask_about_suspicions = false;                      ///< `gates.unattended: strict`: a person must approve suspicious work.
 };
 

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/delivery/delivery.hpp"
+#include "pipeline/dependencies.hpp"
 #include "pipeline/process_requests.hpp"
 #include "pipeline/tests/held_out.hpp"
 #include "plugins/call_mark.hpp"
@@ -159,12 +160,20 @@ void TaskRun::end() {
 // -------------------------------------------------------------------------------------------------------------- effects --
 
 TaskRun::Step TaskRun::apply(const effect::StartStage&) {
+    if (const auto there = settle_dependencies(*task_.session, task_.setup.store, task_.services.other_repository); !there.ok()) { return wait_for_dependency(there.error()); }
     AF_CHECK(task_.session->record(records::StageStarted{.stage = task_.stage_name(),
                                                          .attempt = task_.state().stage().attempts + 1,
                                                          .visit = task_.state().stage().visits + 1,
                                                          .iteration = task_.state().stage().iterations,
                                                          .cycle = task_.state().stage().cycles}));
     return true;
+}
+
+/// What the specification depends on costs no process: the task rests, and `resume` looks again.
+TaskRun::Step TaskRun::wait_for_dependency(const Error& error) {
+    if (error.code.starts_with("AF-JRNL-")) { return error; }
+    if (error.code == "AF-DEP-003") { return went_on(task_.session->record(records::TaskFailed{error.code, error.message})); }
+    return pause(error);
 }
 
 TaskRun::Step TaskRun::apply(const effect::SkipStage& skip) {
@@ -270,6 +279,7 @@ PipelineResult TaskRun::report() {
 ExitCode TaskRun::exit_code_of_pause(const PipelineResult& result) const {
     if (paused_by_->code == "AF-ORCH-002") { return ExitCode::stage_timeout; }
     if (result.exit_code == ExitCode::cycle_limit || result.exit_code == ExitCode::person_needed) { return result.exit_code; }
+    if (paused_by_->code.starts_with("AF-DEP-") || paused_by_->code == "AF-SET-001") { return ExitCode::person_needed; }      // Who resumes it once that is there.
     if (paused_by_->code.starts_with("AF-COST-")) { return ExitCode::person_needed; }     // Who may raise the limit.
     return result.status == TaskStatus::aborted ? ExitCode::cancelled : ExitCode::failed;
 }

@@ -76,6 +76,7 @@ private:
     Step fail_stage(const Error& error, std::uint64_t spent, const std::optional<json::object>& partial = {});
     Step end_visit(const Error& error, std::uint64_t spent);
     Step pause(const Error& error);
+    Step wait_for_dependency(const Error& error);
     [[nodiscard]] Result<void> end_with_all_tests();
 
     // What the run came to.

@@ -87,7 +87,7 @@ public:
 class TargetRepository {
 public:
     virtual ~TargetRepository() = default;
-    /// Commits as ordered and puts the branch on the commit: a new branch, or one that is moved from `replaces`.
+    /// Commits as ordered and puts the branch on the commit: a new branch, or one that is moved from `replaces`. Without a branch the commit is kept for one.
     /// Errors: AF-GIT-010 the branch exists, AF-GIT-040 it is not where it should be, AF-GIT-041 it cannot be signed.
     [[nodiscard]] virtual Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) = 0;
     /// What the user's commit hooks say of it.

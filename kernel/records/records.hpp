@@ -112,9 +112,10 @@ struct TaskCreated {
     std::optional<std::string> entry_stage = {};    ///< Where it begins; absent: with the first stage.
     std::optional<std::vector<std::string>> left_out = {};      ///< Stages that the user leaves out.
     std::optional<std::vector<std::string>> imports = {};       ///< Contracts of the artifacts that are imported before it starts.
+    std::optional<std::string> set = {};            ///< The file of the set that it is a part of (docs/repositories.md).
 };
 BOOST_DESCRIBE_STRUCT(TaskCreated, (), (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages, iterate_stages, interactive, exit_after, replay_of, entry_stage,
-                                        left_out, imports))
+                                        left_out, imports, set))
 
 /// How an artifact from outside was checked.
 struct ExternalValidation {
@@ -601,6 +602,18 @@ struct Delivered {
 };
 BOOST_DESCRIBE_STRUCT(Delivered, (), (stage, deliverable_type, tree, workspace_tree, base_commit, base_tree, branch, commit, patch_file, patch_sha256, signed_, commit_hooks, drift))
 
+/// What the task is to deliver is a commit without a branch: its set makes the branches of all parts.
+struct DeliveryPrepared {
+    static constexpr std::string_view type = "delivery_prepared";
+    std::string stage;
+    std::string branch;                             ///< That the set is to make.
+    std::string commit;
+    std::string tree;                               ///< That the `deliver` gate has passed on.
+    std::string workspace_tree;                     ///< Before commit hooks.
+    std::string commit_hooks;                       ///< What they said.
+};
+BOOST_DESCRIBE_STRUCT(DeliveryPrepared, (), (stage, branch, commit, tree, workspace_tree, commit_hooks))
+
 /// The delivered branch is on a remote.
 struct Published {
     static constexpr std::string_view type = "published";
@@ -647,6 +660,16 @@ struct Plugins {
 };
 BOOST_DESCRIBE_STRUCT(Plugins, (), (in_use))
 
+/// What the specification depends on is there: the task goes past the stage that made it.
+struct DependenciesMet {
+    static constexpr std::string_view type = "dependencies_met";
+    std::string stage;                              ///< The stage that may begin now.
+    std::string specification_blob;                 ///< The specification that names them.
+    json::array tasks;                              ///< `task_id`, `repo`, `required_stage`, and the `branch` and `commit` that the task has delivered.
+    json::array external;                           ///< `repo`, `artifact`, `version`, and what they came to: `tag` (empty: none), `commit`, `path`.
+};
+BOOST_DESCRIBE_STRUCT(DependenciesMet, (), (stage, specification_blob, tasks, external))
+
 /// Opening the journal found a last line that was not whole.
 struct Recovered {
     static constexpr std::string_view type = "recovered";
@@ -671,7 +694,7 @@ BOOST_DESCRIBE_STRUCT(Note, (), (message, tree, report))
 using Body = std::variant<TaskCreated, ExternalArtifactImported, Forked, TaskStarted, TaskResumed, TaskPaused, TaskAborted, TaskFailed, TaskCompleted, TaskContinued, StageStarted, StageFailed, StageSkipped, StageCompleted,
                           ArtifactAccepted, ArtifactRejected, ReviewFinished, StageEscalated, EscalationRaised, EscalationResolved, ApprovalRequested, ApprovalDecided, ActionProposed,
                           ActionAsked, ActionDecided, CycleRequested, CycleStarted, Step, Answer, CallLost, AttemptFailed, ServerTool, Violation, CallStarted, CallFinished, Gate,
-                          Snapshot, HeldOut, Delivered, Published, Rebased, Costing, Plugins, Recovered, Note>;
+                          Snapshot, HeldOut, Delivered, DeliveryPrepared, Published, Rebased, Costing, Plugins, DependenciesMet, Recovered, Note>;
 
 /// Who did what a record tells; shown in North Star 12.9's form.
 struct Agent {

@@ -45,6 +45,7 @@ Result<void> Fold::on(const records::TaskCreated& created) {
     fresh.base_branch = *created.base_branch;
     fresh.supervised = created.supervised;
     fresh.interactive = *created.interactive;
+    fresh.set_file = created.set.value_or("");
     AF_TRY(fresh.pipeline, PipelineTemplate::from_json(created.pipeline));
     if (fresh.pipeline.stages.empty()) { return refuse("its pipeline has no stage"); }
     if (created.exit_after && !created.exit_after->empty()) {
@@ -105,6 +106,8 @@ Result<void> Fold::on(const records::Forked& forked) {
     if (forked.from_step != state_.steps) { return refuse("it forks after step " + std::to_string(forked.from_step) + ", and the records before end at step " + std::to_string(state_.steps)); }
     state_.task_id = forked.task_id;
     state_.created_at = time_;
+    state_.set_file.clear();        // The set has a part already: the fork delivers by itself.
+    state_.prepared.clear();
     state_.died_running = false;
     return on(records::TaskPaused{"forked from " + forked.parent + " after step " + std::to_string(forked.from_step)});
 }

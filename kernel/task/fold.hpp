@@ -91,10 +91,12 @@ private:
     Result<void> on(const records::Snapshot& snapshot);
     Result<void> on(const records::HeldOut& held_out);
     Result<void> on(const records::Delivered& delivered);
+    Result<void> on(const records::DeliveryPrepared& prepared);
     Result<void> on(const records::Published& published);
     Result<void> on(const records::Rebased& rebased);
     Result<void> on(const records::Costing& costing);
     Result<void> on(const records::Plugins& plugins);
+    Result<void> on(const records::DependenciesMet& met);
 
     template <class T>
         requires T::only_tells

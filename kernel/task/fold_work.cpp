@@ -223,6 +223,24 @@ Result<void> Fold::on(const records::Delivered& delivered) {
     return {};
 }
 
+Result<void> Fold::on(const records::DeliveryPrepared& prepared) {
+    AF_CHECK(require_executing(prepared.stage));
+    if (state_.set_file.empty()) { return refuse("the task is no part of a set"); }
+    const auto measured = state_.gates.find(gate_name::deliver);
+    if (measured == state_.gates.end() || !measured->second.passed || measured->second.partial || measured->second.tree != prepared.tree) {
+        return refuse("the deliver gate did not pass on the tree that is to be delivered");
+    }
+    state_.prepared = {{"branch", prepared.branch}, {"commit", prepared.commit}, {"tree", prepared.tree}, {"workspace_tree", prepared.workspace_tree}, {"commit_hooks", prepared.commit_hooks}};
+    return {};
+}
+
+Result<void> Fold::on(const records::DependenciesMet& met) {
+    AF_CHECK(require_running());
+    if (met.stage != state_.stage().name) { return refuse("stage `" + met.stage + "` is not the one that begins"); }
+    state_.dependencies = {{"specification_blob", met.specification_blob}, {"tasks", met.tasks}, {"external", met.external}};
+    return {};
+}
+
 /// What a record says of the delivery, without what every record says.
 void Fold::take_delivery() {
     for (const auto& [key, value] : record_) {

@@ -284,6 +284,7 @@ struct TaskState {
     std::string entry_stage;                        ///< Where it begins; empty: with the first stage.
     std::set<std::string> left_out;                 ///< Stages that the user leaves out.
     std::map<std::string, ExternalInput, std::less<>> external_inputs;      ///< By contract.
+    std::string set_file;                           ///< Of the set that it is a part of; empty: of none.
     std::set<std::string> imports_due;              ///< Contracts that must be imported before the task starts.
 
     // What a person has said of its way since; `task_continued` and decisions change it.
@@ -330,6 +331,8 @@ struct TaskState {
     std::string commit;
     std::string branch;
     json::object delivery;                          ///< What the records `delivered`, `published` and `rebased` say, the newest of each field.
+    json::object prepared;                          ///< What `delivery_prepared` says: a commit whose branch the set makes.
+    json::object dependencies;                      ///< What `dependencies_met` says, of the specification that it names.
     std::uint64_t steps = 0;                        ///< Agent steps of the whole task.
 
     // What it has used.

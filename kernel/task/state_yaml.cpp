@@ -364,6 +364,9 @@ json::object to_json_without_template(const TaskState& state) {
                         {"base_tree", state.base_tree},
                         {"base_branch", state.base_branch},
                         {"delivery", state.delivery},
+                        {"prepared", state.prepared},
+                        {"dependencies", state.dependencies},
+                        {"set_file", state.set_file},
                         {"tree", state.tree},
                         {"red_tree", state.red_tree},
                         {"before_red", state.before_red},
@@ -472,6 +475,9 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.base_tree = fields.text("base_tree");
     state.base_branch = fields.text_or("base_branch", "");
     if (value.contains("delivery")) { state.delivery = fields.object("delivery"); }
+    if (value.contains("prepared")) { state.prepared = fields.object("prepared"); }
+    if (value.contains("dependencies")) { state.dependencies = fields.object("dependencies"); }
+    state.set_file = fields.text_or("set_file", "");
     state.tree = fields.text("tree");
     state.red_tree = fields.text("red_tree");
     state.before_red = fields.text("before_red");

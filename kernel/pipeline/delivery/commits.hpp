@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 struct CommitOrder {
     std::string tree;
     std::string parent;
-    std::string branch;
+    std::string branch;             ///< Empty: none is made.
     std::string replaces;           ///< The commit that the branch is moved away from; empty: the branch is new.
     std::string message;            ///< Whole, trailers included.
     std::chrono::system_clock::time_point time;

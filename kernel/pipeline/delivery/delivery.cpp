@@ -9,6 +9,7 @@
 #include "config/gate_names.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/people/acting_changes.hpp"
+#include "pipeline/task_set.hpp"
 #include "pipeline/tests/changed_tests.hpp"
 #include "pipeline/tests/hand_back.hpp"
 #include "pipeline/tests/suspicions.hpp"
@@ -60,6 +61,7 @@ std::string commit_message(const TaskState& state, const JournalHead& head, cons
     message += "\n";
     for (const auto& [name, value] : request.trailers) { message += one_line(name) + ": " + one_line(value) + "\n"; }
     message += "AgentForge-Task: " + state.task_id + "\n";
+    if (!state.set_file.empty()) { message += "AgentForge-Set: " + std::filesystem::path(state.set_file).parent_path().filename().string() + "\n"; }
     message += journal_trailer(head);
     if (!settings.co_author.empty()) { message += "Co-authored-by: " + one_line(settings.co_author) + "\n"; }
     return message;
@@ -85,14 +87,10 @@ public:
 
     Result<Delivery> run() {
         AF_TRY(const bool before, delivered_before());
-        if (!before) {
-            tree_ = state().tree;
-            AF_CHECK(pass_gate());
-            AF_TRY(const auto changes, task_workspace_.diff(state().base_tree, tree_));
-            if (changes.empty()) {
-                return Error{"AF-ORCH-031", "nothing was committed: the task changed no file", "tree " + tree_,
-                             "if the request needs no change, abort the task", ErrorKind::invalid};
-            }
+        if (!before && !state().set_file.empty()) {
+            AF_CHECK(deliver_in_set());
+        } else if (!before) {
+            AF_CHECK(pass_gate_with_changes());
             if (settings().type == "files") {
                 AF_CHECK(write_patch());
             } else {
@@ -121,6 +119,48 @@ private:
         if (patch.empty()) { return false; }
         const auto text = read_file(session_.paths().root / patch);
         return text.ok() && sha256(*text) == field_of(state().delivery, "patch_sha256");
+    }
+
+    Result<void> pass_gate_with_changes() {
+        tree_ = state().tree;
+        AF_CHECK(pass_gate());
+        AF_TRY(const auto changes, task_workspace_.diff(state().base_tree, tree_));
+        if (!changes.empty()) { return {}; }
+        return Error{"AF-ORCH-031", "nothing was committed: the task changed no file", "tree " + tree_, "if the request needs no change, abort the task", ErrorKind::invalid};
+    }
+
+    /// The commit waits until those of all parts are ready; then the set makes the branches, and each task takes its own.
+    Result<void> deliver_in_set() {
+        AF_TRY(const TaskSet set, load_set(state().set_file));
+        if (set.phase == SetPhase::delivering || set.phase == SetPhase::done) { return take_branch_of_set(); }
+        if (field_of(state().prepared, "workspace_tree") != state().tree) { AF_CHECK(prepare_commit()); }
+        return Error{"AF-SET-001", "the commit is ready; its branch is made with those of the other parts of set " + set.id, "task " + state().task_id, "agentforge resume " + set.id, ErrorKind::unavailable};
+    }
+
+    Result<void> prepare_commit() {
+        if (settings().type == "files") {
+            return Error{"AF-SET-012", "a part of a set is delivered as a branch, and delivery.type is `files`", "delivery.type", "set it to commit, branch or pr, then agentforge resume " + state().task_id, ErrorKind::unavailable};
+        }
+        AF_CHECK(pass_gate_with_changes());
+        const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
+        AF_TRY(HookOrder hooks, hook_order(branch));
+        AF_CHECK(pass_hooks(hooks));
+        AF_TRY(const MadeCommit made, task_workspace_.commit(commit_order("", std::move(hooks.message)), stop_));
+        AF_CHECK(task_workspace_.keep("delivered", tree_));
+        return session_.record(records::DeliveryPrepared{state().stage().name, branch, made.id, tree_, state().tree, hooks_.empty() ? "none" : hooks_});
+    }
+
+    Result<void> take_branch_of_set() {
+        const std::string branch = field_of(state().prepared, "branch");
+        const std::string commit = field_of(state().prepared, "commit");
+        AF_TRY(const auto there, task_workspace_.branch(branch));
+        if (!there || there->first != commit) {
+            return Error{"AF-SET-013", "the branch " + branch + " is not where its set has put it", "commit " + commit, "put it there (git branch -f " + branch + " " + commit + "), then agentforge resume " + state().task_id, ErrorKind::unavailable};
+        }
+        tree_ = field_of(state().prepared, "tree");
+        hooks_ = field_of(state().prepared, "commit_hooks");
+        AF_TRY(const WrittenCommit written, task_workspace_.look(commit));
+        return record_commit(branch, MadeCommit{commit, written.is_signed});
     }
 
     Result<void> pass_gate() {
@@ -161,24 +201,32 @@ private:
         return session_.record(gate);
     }
 
-    Result<void> commit() {
-        const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
-        AF_TRY(const auto made, made_before(branch));
-        if (made) { return record_commit(branch, *made); }
+    Result<HookOrder> hook_order(const std::string& branch) {
         AF_TRY(const std::string look_at, to_look_at(session_, task_workspace_));
-        HookOrder hooks{tree_, state().base_commit, branch, commit_message(state(), session_.head(), request_, settings(), look_at), settings().hook_timeout};
-        AF_CHECK(pass_hooks(hooks));
-        AF_TRY(const auto formatted, made_before(branch));      // Its tree is what the hooks made of this one.
-        if (formatted) { return record_commit(branch, *formatted); }
+        return HookOrder{tree_, state().base_commit, branch, commit_message(state(), session_.head(), request_, settings(), look_at), settings().hook_timeout};
+    }
+
+    [[nodiscard]] CommitOrder commit_order(const std::string& branch, std::string message) const {
         CommitOrder order;
         order.tree = tree_;
         order.parent = state().base_commit;
         order.branch = branch;
-        order.message = with_newest_head(with_task(std::move(hooks.message), state().task_id), session_.head());
+        order.message = with_newest_head(with_task(std::move(message), state().task_id), session_.head());
         order.time = services_.clock.now();
         order.author = settings().author;
         order.sign = settings().sign;
-        auto commit = task_workspace_.commit(order, stop_);
+        return order;
+    }
+
+    Result<void> commit() {
+        const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
+        AF_TRY(const auto made, made_before(branch));
+        if (made) { return record_commit(branch, *made); }
+        AF_TRY(HookOrder hooks, hook_order(branch));
+        AF_CHECK(pass_hooks(hooks));
+        AF_TRY(const auto formatted, made_before(branch));      // Its tree is what the hooks made of this one.
+        if (formatted) { return record_commit(branch, *formatted); }
+        auto commit = task_workspace_.commit(commit_order(branch, std::move(hooks.message)), stop_);
         if (!commit.ok()) {
             Error error = commit.error();
             if (error.kind == ErrorKind::conflict) { error.kind = ErrorKind::unavailable; }     // A branch in the way is the user's to move, not a model's.
@@ -340,17 +388,17 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
                                          (last.output.empty() ? "" : ": " + ellipsis(last.output, 1500)));
         if (!verdict.of_message && !verdict.could_not_run) {
             // The control: a hook that refuses the commit before the task, with nothing staged, says nothing about the change.
-            AF_TRY(const WrittenCommit parent, task_workspace.look(order.parent));
+            AF_TRY(const WrittenCommit parent, target.look(order.parent));
             HookOrder nothing = order;
             nothing.tree = parent.tree;
-            AF_TRY(const HookReport control, task_workspace.hooks(nothing, services.delivery.author, stop));
+            AF_TRY(const HookReport control, target.hooks(nothing, services.delivery.author, stop));
             verdict.could_not_run = !control.passed();
             if (verdict.could_not_run) { report.blocking_issues.front() += "\n(it refuses the commit before the task, too)"; }
         }
         report.summary = ellipsis(one_line(report.blocking_issues.front()), 300);
         return verdict;
     }
-    AF_TRY(const ActingLinks links, task_workspace.acting_links(report.tree));
+    AF_TRY(const ActingLinks links, target.acting_links(report.tree));
     for (const auto& [path, content] : hooks.changed) {
         if (hook_may_change(path, links)) { continue; }
         report.passed = false;
@@ -362,7 +410,7 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
     }
     order.message = hooks.message;
     if (!hooks.changed.empty()) {
-        AF_TRY(order.tree, task_workspace.edit(order.tree, hooks.changed));
+        AF_TRY(order.tree, target.edit(order.tree, hooks.changed));
         verdict.changed_tree = order.tree != report.tree;
     }
     report.summary = names + " passed" + (verdict.changed_tree ? " and changed " + std::to_string(hooks.changed.size()) + (hooks.changed.size() == 1 ? " file" : " files") : "") +

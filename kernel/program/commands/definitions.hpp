@@ -5,6 +5,7 @@
 #include "config/agents.hpp"
 #include "config/pipelines.hpp"
 #include "contracts/contract.hpp"
+#include "program/command_line.hpp"
 #include "program/project/project.hpp"
 
 namespace agentforge::kernel {

@@ -20,6 +20,7 @@
 #include "program/commands/compare.hpp"
 #include "program/commands/detach.hpp"
 #include "program/commands/iteration.hpp"
+#include "program/commands/sets.hpp"
 #include "program/commands/start.hpp"
 #include "program/log/event_stream.hpp"
 #include "program/project/preflight.hpp"
@@ -372,6 +373,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
     options.iterate_stages = *iterated;
     options.configuration = project.settings_for_task();
+    options.set_file = arguments.set_file;
     options.named = arguments.named;
     options.seal = [&project](json::object& configuration) { return project.seal(configuration); };
     const auto result = project.controller().execute(request, options);
@@ -416,6 +418,7 @@ int run_start(Program& program, StartArguments arguments) {
     // What is wrong with the words themselves is said whatever else is missing.
     const bool from_spec = arguments.words_from_spec && request->empty();
     if (const auto words = from_spec ? Result<void>() : check_request(*request); !words.ok()) { return program.fail(words.error()); }
+    if (!arguments.repos.empty()) { return start_set(program, arguments, *request); }
     const auto work = [&] { return start_task(program, arguments, *request); };
     return arguments.detach ? detach(program, work) : work();
 }
@@ -484,6 +487,7 @@ constexpr StartCommand start_commands[] = {
      "  agentforge start \"Add a cache\" --interactive\n"
      "  agentforge start \"Add a cache\" --dry-run\n"
      "  agentforge start \"Add a cache\" --detach\n"
+     "  agentforge start \"Add a field to the user events\" --repos schema,analytics\n"
      "  agentforge start \"Add a cache\" --set llm.backend=cli --set llm.preset=claude"},
     {"design", "Take a request to a reviewed specification", "design",
      "Examples:\n"
@@ -531,6 +535,9 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
     if (!kind.words_from_spec) { request->required()->may_be_empty(); }
     if (arguments->goal.empty()) {
         add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default where it is set, else what the words of the request ask for)")->type_name("PIPELINE");
+    }
+    if (arguments->goal.empty()) {
+        add_option(*command, "--repos", arguments->repos, "Work on these known repositories together: a task in each, and branches in all of them or in none")->type_name("NAME,NAME");
     }
     add_entry_options(command, arguments->entry);
     add_task_options(command, program, arguments);

@@ -27,6 +27,8 @@ struct StartArguments {
     std::string exit_after;
     EntryArguments entry;
     std::string compare_to;
+    std::string repos;              ///< `A,B`: one request over several repositories (sets.hpp); empty: this one's.
+    std::string set_file;           ///< Of the set that the task is a part of; empty: of none.
     bool include_uncommitted = false;
     std::vector<std::string> approve;
     bool iterate = false;

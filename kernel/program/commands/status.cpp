@@ -18,6 +18,7 @@
 #include "program/command_line.hpp"
 #include "program/commands/inspect.hpp"
 #include "program/commands/iteration.hpp"
+#include "program/commands/sets.hpp"
 #include "program/project/known_repositories.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
@@ -260,6 +261,7 @@ int show_repeatedly(Program& program, const std::function<int(std::ostream&)>& s
 int status_of_all(Program& program, const StatusArguments& arguments) {
     const auto repositories = all_repositories(program);
     if (!repositories.ok()) { return program.fail(repositories.error()); }
+    for (const std::string& line : unfinished_sets(program, {})) { program.err << "agentforge: " << line << "\n"; }
     const auto show = [&](std::ostream& out) { return list_tasks_of_all(program, out, *repositories, arguments.list); };
     return arguments.watch ? show_repeatedly(program, show, [] { return true; }) : show(program.out);
 }
@@ -268,6 +270,7 @@ int status_here(Program& program, const StatusArguments& arguments) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) { program.err << "agentforge: " << interrupted_apply(printable(*begun)) << "\n"; }
+    for (const std::string& line : unfinished_sets(program, place->root)) { program.err << "agentforge: " << line << "\n"; }
     std::optional<SeenTask> seen;
     const auto show = [&](std::ostream& out) { return show_once(program, out, *place, arguments, seen); };
     if (!arguments.watch) { return show(program.out); }

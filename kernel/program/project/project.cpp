@@ -14,6 +14,7 @@
 #include "git/surroundings.hpp"
 #include "plugins/bounded.hpp"
 #include "program/commands/iteration.hpp"
+#include "program/project/known_repositories.hpp"
 #include "program/project/preflight.hpp"
 #include "program/project/ready.hpp"
 #include "program/project/task_seal.hpp"
@@ -440,6 +441,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
         .plugins_of = [self](const PipelineTemplate& pipeline) { return self->plugins_of(pipeline); },
         .delivery = std::move(delivery),
         .outdated_tests = project->settings_->list("gates.outdated_tests"),
+        .other_repository = [&program](const std::string& name) -> Result<OtherRepository> {
+            AF_TRY(const KnownRepository known, find_known_repository(program, name));
+            return OtherRepository{known.path, known.default_branch, known.contracts_path};
+        },
         .ask_about_suspicions = project->settings_->text("gates.unattended") == "strict"});
 
     AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, project->trust_.left_out(), program.environment));

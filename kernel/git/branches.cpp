@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/branches.hpp"
+
+#include "git/library.hpp"
+
+namespace agentforge::kernel {
+
+using namespace git;
+
+Result<void> keep_commit(const std::filesystem::path& repository, std::string_view name, std::string_view commit) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    AF_TRY(const git_oid id, parse_id(commit));
+    AF_TRY(const CommitHandle found, find_commit(handle.get(), id));
+    const std::string ref = "refs/agentforge/" + std::string(name);
+    const int code = retry_while_locked([&] {
+        git_reference* raw = nullptr;
+        const int result = git_reference_create(&raw, handle.get(), ref.c_str(), git_commit_id(found.get()), 1, nullptr);
+        git_reference_free(raw);
+        return result;
+    }, lock_of(handle.get(), ref));
+    return code < 0 ? Result<void>(failure(code, "write " + ref)) : Result<void>();
+}
+
+Result<bool> take_back_branch(const std::filesystem::path& repository, std::string_view branch, std::string_view commit) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    AF_TRY(const git_oid id, parse_id(commit));
+    const std::string ref = "refs/heads/" + std::string(branch);
+    git_reference* raw = nullptr;
+    if (git_reference_lookup(&raw, handle.get(), ref.c_str()) != 0) { return false; }
+    const ReferenceHandle found(raw);
+    const git_oid* at = git_reference_target(raw);
+    if (at == nullptr || git_oid_equal(at, &id) == 0 || git_branch_is_checked_out(raw) == 1) { return false; }
+    // It compares with what was looked up: a commit made on the branch since is not lost.
+    const int code = retry_while_locked([&] { return git_reference_delete(raw); }, lock_of(handle.get(), ref));
+    if (code == GIT_EMODIFIED || code == GIT_ENOTFOUND) { return false; }
+    if (code < 0) { return failure(code, "remove the branch " + std::string(branch)); }
+    return true;
+}
+
+}  // namespace agentforge::kernel

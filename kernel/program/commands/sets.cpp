@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/commands/sets.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <ostream>
+#include <sstream>
+
+#include "base/files.hpp"
+#include "base/json_fields.hpp"
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+#include "git/branches.hpp"
+#include "git/repository.hpp"
+#include "pipeline/entry/imports.hpp"
+#include "pipeline/session.hpp"
+#include "pipeline/set_parts.hpp"
+#include "pipeline/task_set.hpp"
+#include "program/command_line.hpp"
+#include "program/project/known_repositories.hpp"
+#include "program/project/project.hpp"
+#include "program/project/project_trust.hpp"
+#include "program/terminal/display.hpp"
+#include "program/terminal/outcome.hpp"
+#include "sandbox/process.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view set_prefix = "set-";
+
+Result<fs::path> sets_folder(const Program& program) {
+    AF_TRY(const KnownRepositories known, known_repositories(program));
+    return known.file().parent_path() / "sets";
+}
+
+/// One process works on a set at a time.
+Result<FileDescriptor> lock_set(const fs::path& folder) {
+    AF_CHECK(make_directories(folder));
+    const fs::path file = folder / "lock";
+    FileDescriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (lock.valid() && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) { return lock; }
+    if (lock.valid() && errno == EWOULDBLOCK) { return Error{"AF-SET-008", "another process works on the set", file.string(), "wait until it has ended", ErrorKind::conflict}; }
+    return Error{"AF-SET-008", "the set cannot be locked: " + errno_text(errno), file.string(), "see whose file it is", ErrorKind::io};
+}
+
+/// What one command of a part prints goes nowhere: the set tells of all of them at the end. Errors and progress are shown.
+class PartProgram {
+public:
+    PartProgram(Program& whole, const fs::path& directory, const json::object& settings) : whole_(whole), program_{.out = out_, .err = whole.err, .environment = whole.environment, .directory = directory, .cancel = whole.cancel, .settings = {}, .command = {}} {
+        program_.err_is_terminal = whole.err_is_terminal;
+        program_.quiet = whole.quiet || whole.json_output;
+        program_.trust_project = whole.trust_project;
+        program_.command_name = whole.command_name;
+        for (const auto& [key, value] : settings) { if (value.is_string()) { program_.settings.emplace_back(key, std::string(value.get_string())); } }
+        program_.settings.insert(program_.settings.end(), whole.settings.begin(), whole.settings.end());
+    }
+    ~PartProgram() { whole_.leave_at_once = whole_.leave_at_once || program_.leave_at_once; }
+    PartProgram(const PartProgram&) = delete;
+    PartProgram& operator=(const PartProgram&) = delete;
+    [[nodiscard]] Program& program() noexcept { return program_; }
+
+private:
+    std::ostringstream out_;
+    Program& whole_;
+    Program program_;
+};
+
+TaskStore store_of(const SetPart& part) { return TaskStore(part.path / ".agentforge"); }
+
+/// Nothing where the task was not made.
+Result<std::optional<TaskState>> state_of(const TaskStore& store, const std::string& task) {
+    std::error_code error;
+    if (task.empty() || !fs::exists(store.paths(task).task(), error) || store.never_began(task)) { return std::optional<TaskState>(); }
+    AF_TRY(TaskState state, read_task_state(store, task));
+    return std::optional(std::move(state));
+}
+
+/// Its commit is ready, and nothing was done to the task since.
+bool is_prepared(const TaskState& state) { return !state.prepared.empty() && text_of(state.prepared, "workspace_tree") == state.tree && state.status == TaskStatus::paused && state.waiting_for().empty(); }
+
+std::string what_it_waits_for(const SetPart& part, const TaskState& state) {
+    const std::string command = "agentforge --repo " + part.repo + " ";
+    if (!state.waiting_for().empty()) { return "waits for a person: " + command + "status " + state.task_id; }
+    if (state.status == TaskStatus::failed) { return "failed: " + state.error; }
+    if (state.status == TaskStatus::paused) { return "paused: " + (state.pause_reason.empty() ? std::string("no reason is known") : state.pause_reason); }
+    return std::string(to_string(state.status)) + " at stage " + state.stage().name;
+}
+
+/// One set, step by step. Each step can be done again after a crash; what is about to be done to branches is in the file first.
+class SetRun {
+public:
+    SetRun(Program& program, fs::path folder, TaskSet set) : program_(program), folder_(std::move(folder)), set_(std::move(set)) {}
+
+    [[nodiscard]] fs::path file() const { return folder_ / "set.yaml"; }
+
+    Result<int> run() {
+        if (set_.phase == SetPhase::undone) { return Error{"AF-SET-009", "set " + set_.id + " was undone: " + set_.reason, file().string(), "start it anew", ErrorKind::conflict}; }
+        if (set_.phase == SetPhase::specifying) {
+            AF_TRY(const auto waits, specify());
+            if (waits) { return *waits; }
+        }
+        if (set_.phase == SetPhase::specified) {
+            AF_TRY(const auto waits, prepare_parts());
+            if (waits) { return *waits; }
+            AF_CHECK(test_together());
+            AF_CHECK(intend_branches());
+        }
+        if (set_.phase == SetPhase::branching) { AF_CHECK(make_branches()); }
+        if (set_.phase == SetPhase::delivering) {
+            AF_TRY(const auto waits, deliver_parts());
+            if (waits) { return *waits; }
+        }
+        tell();
+        return 0;
+    }
+
+    Result<int> abort(const std::string& reason) {
+        if (set_.phase == SetPhase::undone) { return Error{"AF-SET-009", "set " + set_.id + " was undone already: " + set_.reason, file().string(), "nothing is to be done", ErrorKind::conflict}; }
+        if (set_.phase == SetPhase::delivering || set_.phase == SetPhase::done) {
+            return Error{"AF-SET-009", "all branches of set " + set_.id + " are made", file().string(), set_.phase == SetPhase::done ? "nothing is to be done" : "agentforge resume " + set_.id, ErrorKind::conflict};
+        }
+        AF_CHECK(take_branches_back());
+        set_.phase = SetPhase::undone;
+        set_.reason = reason;
+        AF_CHECK(save());
+        std::vector<std::pair<SetPart, std::string>> tasks;
+        for (const SetPart& part : set_.parts) { tasks.emplace_back(part, part.task); }
+        if (!set_.parts.empty()) { tasks.emplace_back(set_.parts.front(), set_.specification_task); }
+        for (const auto& [part, task] : tasks) {
+            AF_TRY(const auto state, state_of(store_of(part), task));
+            if (!state || state->status == TaskStatus::completed || state->status == TaskStatus::aborted) { continue; }
+            PartProgram own(program_, part.path, set_.settings);
+            const auto progress = make_progress(own.program());
+            AF_TRY(const auto project, Project::open(own.program(), *progress, task));
+            AF_TRY(const auto done, project->controller().abort(task, "set " + set_.id + " was undone: " + reason));
+            static_cast<void>(done);
+        }
+        tell();
+        return 0;
+    }
+
+private:
+    using Waits = std::optional<int>;       ///< The exit code with which the command ends here.
+
+    Result<void> save() { return save_set(file(), set_); }
+    [[nodiscard]] fs::path specification_of(const SetPart& part) const { return folder_ / (part.repo + ".yaml"); }
+
+    void say(const std::string& text) { if (!program_.quiet && !program_.json_output) { program_.err << "agentforge: " << printable(text, 1000) << std::endl; } }
+
+    // ------------------------------------------------------------------------------------------------------ specification --
+
+    Result<Waits> specify() {
+        SetPart& first = set_.parts.front();
+        const fs::path given = folder_ / "specification.yaml";
+        std::error_code error;
+        PartProgram own(program_, first.path, set_.settings);
+        if (!fs::exists(given, error)) {
+            AF_CHECK(run_specification(own.program(), first));
+            AF_TRY(const auto state, state_of(store_of(first), set_.specification_task));
+            if (!state) { return Waits(1); }        // It has said itself what came in the way.
+            if (state->status != TaskStatus::completed) { return waits_with({"the specification " + what_it_waits_for(first, *state)}, *state); }
+        }
+        const auto progress = make_progress(own.program());
+        AF_TRY(const auto project, Project::open(own.program(), *progress));
+        AF_TRY(const ContractSet contracts, ContractSet::load({project->product().config + "/contracts", (project->place().agentforge / "contracts").string()}));
+        AF_TRY(const Import whole, fs::exists(given, error) ? import_file(contracts, "specification", "specification", given.string(), given.string())
+                                                            : import_from_task(contracts, "specification", "specification", project->tasks(), set_.specification_task));
+        std::vector<std::string> names;
+        for (const SetPart& part : set_.parts) { names.push_back(part.repo); }
+        AF_TRY(const std::vector<PartSpecification> divided, parts_of(whole.artifact, names));
+        std::vector<SetPart> ordered;
+        for (const PartSpecification& each : divided) {
+            SetPart part = *std::ranges::find(set_.parts, each.repo, &SetPart::repo);
+            part.depends_on = each.depends_on;
+            AF_CHECK(write_file_atomic(specification_of(part), to_yaml(each.specification), Durability::synced, 0600));
+            ordered.push_back(std::move(part));
+        }
+        set_.parts = std::move(ordered);
+        set_.phase = SetPhase::specified;
+        AF_CHECK(save());
+        return Waits();
+    }
+
+    Result<void> run_specification(Program& program, SetPart& first) {
+        AF_TRY(const auto state, state_of(store_of(first), set_.specification_task));
+        if (state) {
+            if (state->status != TaskStatus::completed) { resume_and_tell(program, set_.specification_task); }
+            return {};
+        }
+        std::string names;
+        for (const SetPart& part : set_.parts) { names += (names.empty() ? "" : ", ") + part.repo; }
+        StartArguments arguments;
+        arguments.goal = "design";
+        arguments.no_iterate = true;
+        arguments.named = [this](const std::string& task) {
+            set_.specification_task = task;
+            return save();
+        };
+        say("set " + set_.id + ": the specification");
+        start_task(program, arguments, set_.request + "\n\nThis request is for several repositories: " + names + ". You see the first. Write one specification with `parts`: for each of these repositories its requirements, components, interfaces and files.");
+        return {};
+    }
+
+    // -------------------------------------------------------------------------------------------------------------- parts --
+
+    /// Every part's task comes as far as a commit that waits for its branch.
+    Result<Waits> prepare_parts() {
+        std::vector<std::string> waiting;
+        int code = 0;
+        for (SetPart& part : set_.parts) {
+            if (program_.cancel->requested() || program_.cancel->finishing()) { return Waits(static_cast<int>(ExitCode::cancelled)); }
+            AF_TRY(auto state, state_of(store_of(part), part.task));
+            if (state && (state->status == TaskStatus::aborted || state->status == TaskStatus::completed)) {
+                return Error{"AF-SET-004", "task " + part.task + " of repository `" + part.repo + "` is " + std::string(to_string(state->status)) + ", so the set cannot be finished: no branch was made", file().string(),
+                             "agentforge abort " + set_.id + " ends the others", ErrorKind::conflict};
+            }
+            if (state && is_prepared(*state)) { continue; }
+            PartProgram own(program_, part.path, set_.settings);
+            say("set " + set_.id + ": " + part.repo);
+            if (state) { resume_and_tell(own.program(), part.task); } else { start_part(own.program(), part); }
+            AF_TRY(state, state_of(store_of(part), part.task));
+            if (state && is_prepared(*state)) { continue; }
+            waiting.push_back(part.repo + ": " + (state ? what_it_waits_for(part, *state) : "not begun"));
+            code = std::max(code, state && !state->waiting_for().empty() ? static_cast<int>(ExitCode::person_needed) : 1);
+        }
+        if (waiting.empty()) { return Waits(); }
+        return told_waiting(waiting, code);
+    }
+
+    void start_part(Program& program, SetPart& part) {
+        StartArguments arguments;
+        arguments.goal = set_.pipeline.empty() ? "implement" : "";
+        arguments.pipeline = set_.pipeline;
+        arguments.entry.spec = specification_of(part).string();
+        arguments.set_file = file().string();
+        arguments.no_iterate = true;
+        arguments.named = [this, &part](const std::string& task) {
+            part.task = task;
+            return save();
+        };
+        start_task(program, arguments, set_.request);
+    }
+
+    Waits waits_with(std::vector<std::string> waiting, const TaskState& state) { return told_waiting(waiting, !state.waiting_for().empty() ? static_cast<int>(ExitCode::person_needed) : 1); }
+
+    Waits told_waiting(const std::vector<std::string>& waiting, int code) {
+        if (program_.json_output) {
+            json::object told = as_json();
+            told["waiting"] = json::array(waiting.begin(), waiting.end());
+            program_.print_json(told);
+            return code;
+        }
+        program_.out << "Not done: " << set_.id << ". No branch was made.\n";
+        for (const std::string& line : waiting) { program_.out << "  " << printable(line, 600) << "\n"; }
+        program_.out << "  go on with: agentforge resume " << set_.id << "\n";
+        return code;
+    }
+
+    // ---------------------------------------------------------------------------------------------------- all of them together --
+
+    /// The commands that test the parts together, each in a checkout of its own repository's part.
+    Result<void> test_together() {
+        std::map<std::string, std::string> commits;
+        for (const SetPart& part : set_.parts) {
+            AF_TRY(const auto state, state_of(store_of(part), part.task));
+            commits[part.repo] = text_of(state->prepared, "commit");
+        }
+        std::string results;
+        for (const SetPart& part : set_.parts) {
+            PartProgram own(program_, part.path, set_.settings);
+            const auto progress = make_progress(own.program());
+            AF_TRY(const auto project, Project::open(own.program(), *progress));
+            // Branches that were not tested together as the project wants it are not made.
+            const auto& left_out = project->trust().left_out();
+            if (const auto missed = std::ranges::find(left_out, "delivery.set_test", &GuardedSetting::key); missed != left_out.end()) { return cannot_do_without(*missed); }
+            const std::vector<std::string> command = project->settings().list("delivery.set_test");
+            if (command.empty()) { continue; }
+            say("set " + set_.id + ": testing the parts together, as " + part.repo + " says");
+            AF_TRY(const std::string result, run_together(*project, part, command, commits));
+            results += (results.empty() ? "" : "; ") + part.repo + ": " + result;
+        }
+        set_.test_result = results;
+        return save();
+    }
+
+    Result<std::string> run_together(Project& project, const SetPart& at, const std::vector<std::string>& command, const std::map<std::string, std::string>& commits) {
+        const fs::path folder = fs::path(project.task_workspace_options().state_directory) / "sets" / set_.id;
+        struct Checkouts {
+            std::vector<std::pair<const SetPart*, fs::path>> made;
+            const std::string& set;
+            fs::path folder;
+            ~Checkouts() {
+                for (const auto& [part, path] : made) { static_cast<void>(Worktree::remove(part->path, path, set)); }
+                std::error_code ignored;
+                fs::remove_all(folder, ignored);
+            }
+        } checkouts{{}, set_.id, folder};
+        AF_CHECK(make_directories(folder));
+        std::map<std::string, std::string> places;
+        for (const SetPart& part : set_.parts) {
+            const fs::path place = folder / part.repo;
+            checkouts.made.emplace_back(&part, place);
+            AF_TRY(const Worktree tree, Worktree::ensure(part.path, place, set_.id, commits.at(part.repo)));
+            places[part.repo] = tree.path().string();
+        }
+        ProcessRequest request;
+        for (std::string word : command) {
+            for (const auto& [repo, place] : places) {
+                const std::string name = "{" + repo + "}";
+                for (std::size_t found = word.find(name); found != std::string::npos; found = word.find(name, found + place.size())) { word.replace(found, name.size(), place); }
+            }
+            request.argv.push_back(std::move(word));
+        }
+        request.directory = places.at(at.repo);
+        request.environment = base_environment(program_.environment);
+        request.environment["PYTHONDONTWRITEBYTECODE"] = "1";
+        for (const auto& [repo, place] : places) { request.confinement.readable.push_back(place); }
+        request.timeout = std::chrono::minutes(15);
+        AF_TRY(const ProcessOutcome outcome, project.processes().run(request, Stop{program_.cancel, std::nullopt}));
+        if (outcome.cancelled) { return Error{"AF-SET-005", "the test of the parts together was interrupted", at.repo, "agentforge resume " + set_.id, ErrorKind::cancelled}; }
+        if (outcome.exit_code == 0 && !outcome.timed_out) { return std::string("passed"); }
+        std::string said = sanitize_utf8(outcome.out + outcome.err);
+        if (said.size() > 1500) { said = "… " + sanitize_utf8(said.substr(said.size() - 1500)); }
+        set_.test_result = at.repo + ": " + (outcome.timed_out ? "timed out" : "exit code " + std::to_string(outcome.exit_code));
+        AF_CHECK(save());
+        return Error{"AF-SET-005", "the parts do not pass together, so no branch was made: the command of `" + at.repo + "` " + (outcome.timed_out ? "did not end in 15 minutes" : "ended with exit code " + std::to_string(outcome.exit_code)) + (said.empty() ? "" : ": " + said),
+                     "delivery.set_test", "mend what it tests with, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id + " and start anew", ErrorKind::denied};
+    }
+
+    // ----------------------------------------------------------------------------------------------------------- branches --
+
+    /// The intent: which branches are about to be made, in the file before any is.
+    Result<void> intend_branches() {
+        for (SetPart& part : set_.parts) {
+            AF_TRY(const auto state, state_of(store_of(part), part.task));
+            part.branch = text_of(state->prepared, "branch");
+            part.commit = text_of(state->prepared, "commit");
+            AF_TRY(const Repository repository, Repository::open(part.path));
+            AF_TRY(const auto there, repository.branch_commit(part.branch));
+            if (there && *there != part.commit) { return in_the_way(part, "the branch exists, at " + *there); }
+        }
+        set_.phase = SetPhase::branching;
+        set_.reason.clear();
+        return save();
+    }
+
+    [[nodiscard]] Error in_the_way(const SetPart& part, const std::string& why) const {
+        return Error{"AF-SET-006", "branch " + part.branch + " of repository `" + part.repo + "` cannot be made, so the set has none: " + why, part.path.string(),
+                     "rename what is in its way (git branch -m), then agentforge resume " + set_.id, ErrorKind::conflict};
+    }
+
+    Result<void> make_branches() {
+        for (const SetPart& part : set_.parts) {
+            const auto repository = Repository::open(part.path);
+            const auto made = repository.ok() ? repository->create_branch(part.branch, part.commit) : Result<void>(repository.error());
+            if (made.ok()) { continue; }
+            const Error error = in_the_way(part, made.error().message);
+            AF_CHECK(take_branches_back());
+            set_.phase = SetPhase::specified;
+            set_.reason = error.message;
+            AF_CHECK(save());
+            return error;
+        }
+        set_.phase = SetPhase::delivering;
+        return save();
+    }
+
+    /// Of a set that was about to make its branches: those that stand where it has put them.
+    Result<void> take_branches_back() {
+        if (set_.phase != SetPhase::branching) { return {}; }
+        for (auto part = set_.parts.rbegin(); part != set_.parts.rend(); ++part) {
+            AF_TRY(const bool removed, take_back_branch(part->path, part->branch, part->commit));
+            if (removed) { say("set " + set_.id + ": removed branch " + part->branch + " of " + part->repo); }
+        }
+        return {};
+    }
+
+    /// Each task takes its branch: its journal says so, and it is published where that is asked for.
+    Result<Waits> deliver_parts() {
+        std::vector<std::string> waiting;
+        int code = 0;
+        for (const SetPart& part : set_.parts) {
+            AF_TRY(auto state, state_of(store_of(part), part.task));
+            if (state && state->status == TaskStatus::completed) { continue; }
+            PartProgram own(program_, part.path, set_.settings);
+            code = std::max(code, resume_and_tell(own.program(), part.task));
+            AF_TRY(state, state_of(store_of(part), part.task));
+            if (state && state->status == TaskStatus::completed) { continue; }
+            waiting.push_back(part.repo + ": " + (state ? what_it_waits_for(part, *state) : "its task is gone"));
+        }
+        if (waiting.empty()) {
+            set_.phase = SetPhase::done;
+            AF_CHECK(save());
+            return Waits();
+        }
+        if (program_.json_output) {
+            json::object told = as_json();
+            told["waiting"] = json::array(waiting.begin(), waiting.end());
+            program_.print_json(told);
+        } else {
+            program_.out << "All branches of " << set_.id << " are made, and not every task has ended:\n";
+            for (const std::string& line : waiting) { program_.out << "  " << printable(line, 600) << "\n"; }
+            program_.out << "  go on with: agentforge resume " << set_.id << "\n";
+        }
+        return Waits(code == 0 ? 1 : code);
+    }
+
+    // ------------------------------------------------------------------------------------------------------------- telling --
+
+    [[nodiscard]] json::object as_json() const {
+        json::array parts;
+        for (const SetPart& each : set_.parts) { parts.push_back(json::object{{"repo", each.repo}, {"path", each.path.string()}, {"task_id", each.task}, {"branch", each.branch}, {"commit", each.commit}}); }
+        return {{"set_id", set_.id}, {"phase", to_string(set_.phase)}, {"success", set_.phase == SetPhase::done}, {"test_result", set_.test_result}, {"reason", set_.reason}, {"parts", std::move(parts)}};
+    }
+
+    void tell() {
+        if (program_.json_output) {
+            program_.print_json(as_json());
+            return;
+        }
+        program_.out << (set_.phase == SetPhase::done ? "Done: " : "Undone: ") << set_.id << "\n";
+        for (const SetPart& each : set_.parts) {
+            if (set_.phase == SetPhase::done) { program_.out << "  " << each.repo << "  commit " << each.commit << " on branch " << each.branch << "\n"; }
+            else { program_.out << "  " << each.repo << "  " << (each.task.empty() ? "not begun" : each.task) << ", no branch\n"; }
+        }
+        if (!set_.test_result.empty()) { program_.out << "  together: " << printable(set_.test_result, 300) << "\n"; }
+    }
+
+    Program& program_;
+    fs::path folder_;
+    TaskSet set_;
+};
+
+int finish(Program& program, const Result<int>& code) { return code.ok() ? *code : program.fail(code.error()); }
+
+Error unfit(std::string why) { return Error{"AF-SET-002", std::move(why), "--repos", "agentforge start --repos NAME,NAME \"…\"; `agentforge repo list` has the names", ErrorKind::invalid}; }
+
+Result<std::vector<SetPart>> parts_named(const Program& program, const std::string& list) {
+    std::vector<SetPart> parts;
+    std::istringstream words(list);
+    for (std::string name; std::getline(words, name, ',');) {
+        AF_TRY(const KnownRepository known, find_known_repository(program, name));
+        if (std::ranges::find(parts, known.path, &SetPart::path) != parts.end()) { return unfit("repository `" + name + "` is named twice"); }
+        parts.push_back({known.name, known.path, {}, "", "", ""});
+    }
+    if (parts.size() < 2) { return unfit("a set is of two repositories or more"); }
+    return parts;
+}
+
+/// What would be for one task only is refused rather than done for none.
+Result<void> check_fits_set(const StartArguments& arguments) {
+    const std::pair<bool, const char*> unfitting[] = {{arguments.detach, "--detach"}, {arguments.dry_run, "--dry-run"}, {arguments.interactive, "--interactive"}, {arguments.supervised, "--supervised"}, {arguments.iterate, "--iterate"},
+                                                      {!arguments.iterate_at.empty(), "--iterate-at"}, {!arguments.approve.empty(), "--approve"}, {!arguments.exit_after.empty(), "--exit-after"}, {!arguments.compare_to.empty(), "--compare-to"},
+                                                      {arguments.include_uncommitted, "--include-uncommitted"}, {!arguments.entry.tests.empty(), "--from-tests"}, {!arguments.entry.task.empty(), "--from-task"},
+                                                      {!arguments.entry.others.empty(), "--external"}, {!arguments.entry.skip_to.empty(), "--skip-to"}, {!arguments.entry.without.empty(), "--without"}};
+    for (const auto& [given, flag] : unfitting) {
+        if (given) { return unfit(std::string(flag) + " is for one task, and --repos begins one in each repository"); }
+    }
+    return {};
+}
+
+Result<fs::path> folder_of(const Program& program, const std::string& id) {
+    AF_TRY(const fs::path sets, sets_folder(program));
+    std::vector<std::string> ids;
+    std::error_code error;
+    for (const fs::directory_entry& each : fs::directory_iterator(sets, error)) { ids.push_back(each.path().filename().string()); }
+    std::vector<std::string> found;
+    for (const std::string& each : ids) { if (each == id || each.starts_with(id) || each.ends_with(id.substr(set_prefix.size()))) { found.push_back(each); } }
+    if (std::ranges::find(ids, id) != ids.end()) { return sets / id; }
+    if (found.size() == 1) { return sets / found.front(); }
+    const std::string near = nearest(id, ids);
+    return Error{"AF-SET-007", found.empty() ? "there is no set `" + printable(id, 120) + "`" : "several sets are named so: " + found[0] + ", " + found[1], sets.string(),
+                 found.empty() ? (near.empty() ? "`agentforge start --repos` names the set that it begins" : "did you mean `" + near + "`?") : "give more of its name", ErrorKind::not_found};
+}
+
+Result<int> begin_set(Program& program, const StartArguments& arguments, const std::string& request) {
+    AF_CHECK(check_fits_set(arguments));
+    AF_CHECK(check_request(request));
+    TaskSet set;
+    AF_TRY(set.parts, parts_named(program, arguments.repos));
+    AF_TRY(const fs::path sets, sets_folder(program));
+    SystemClock clock;
+    SystemIdSource ids;
+    set.created_at = format_time(clock.now());
+    std::string day = set.created_at.substr(0, 10);
+    std::erase(day, '-');
+    const std::string task_id = make_task_id(request, day, ids);
+    set.id = std::string(set_prefix) + task_id.substr(task_id.find('-') + 1);
+    set.request = request;
+    set.pipeline = arguments.pipeline;
+    for (const auto& [key, value] : program.settings) { set.settings[key] = value; }
+    const fs::path folder = sets / set.id;
+    AF_TRY(const FileDescriptor lock, lock_set(folder));
+    if (!arguments.entry.spec.empty()) {
+        AF_TRY(const std::string text, read_file((program.directory / arguments.entry.spec).string(), 16UL << 20U));
+        AF_CHECK(write_file_atomic(folder / "specification.yaml", text, Durability::synced, 0600));
+    }
+    AF_CHECK(save_set(folder / "set.yaml", set));
+    if (!program.quiet && !program.json_output) { program.err << "agentforge: set " << set.id << std::endl; }
+    return SetRun(program, folder, std::move(set)).run();
+}
+
+Result<int> with_set(Program& program, const std::string& id, const std::function<Result<int>(SetRun&)>& action) {
+    AF_TRY(const fs::path folder, folder_of(program, id));
+    AF_TRY(const FileDescriptor lock, lock_set(folder));
+    AF_TRY(TaskSet set, load_set(folder / "set.yaml"));
+    SetRun run(program, folder, std::move(set));
+    return action(run);
+}
+
+}  // namespace
+
+bool is_set_id(std::string_view id) { return id.starts_with(set_prefix); }
+
+std::vector<std::string> unfinished_sets(const Program& program, const std::filesystem::path& place) {
+    std::vector<std::string> lines;
+    const auto folder = sets_folder(program);
+    if (!folder.ok()) { return lines; }
+    std::error_code error;
+    for (const fs::directory_entry& each : fs::directory_iterator(*folder, error)) {
+        const auto set = load_set(each.path() / "set.yaml");
+        const std::string name = printable(each.path().filename().string(), 120);
+        if (!set.ok()) {
+            lines.push_back("set " + name + " cannot be read: " + printable(set.error().message, 300));
+            continue;
+        }
+        const bool here = place.empty() || std::ranges::find(set->parts, place, &SetPart::path) != set->parts.end();
+        if (!here || set->phase == SetPhase::done || set->phase == SetPhase::undone) { continue; }
+        const bool has_branches = set->phase == SetPhase::branching || set->phase == SetPhase::delivering;
+        lines.push_back("set " + name + " is not finished" + (has_branches ? ", and branches of it may be there" : ", and has no branch") + ": agentforge resume " + name);
+    }
+    std::ranges::sort(lines);
+    return lines;
+}
+
+int start_set(Program& program, const StartArguments& arguments, const std::string& request) { return finish(program, begin_set(program, arguments, request)); }
+
+int resume_set(Program& program, const std::string& id) {
+    return finish(program, with_set(program, id, [](SetRun& run) { return run.run(); }));
+}
+
+int abort_set(Program& program, const std::string& id, const std::string& reason) {
+    return finish(program, with_set(program, id, [&](SetRun& run) { return run.abort(reason); }));
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a specification depends on: stages of other tasks, and artifacts of other repositories (North Star 7.3)."""
+
+import yaml
+
+from harness import ProgramTest, entry, main, short_transcript
+
+
+class DependencyTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def depending(self, **dependencies):
+        """The short transcript with a specification that depends on these."""
+        transcript = short_transcript()
+        entry(transcript, "spec", 1, "software_architect")["tool_calls"][0]["arguments"]["dependencies"] = dependencies
+        return transcript
+
+    def other_task(self, *arguments):
+        """A task that rests after its specification, or where `arguments` say."""
+        before = set(self.tasks())
+        self.assert_code(self.start(*(arguments or ("--exit-after", "spec")), transcript=short_transcript()), 0 if not arguments else 22)
+        return (set(self.tasks()) - before).pop()
+
+    def started(self, transcript, code=22, *arguments):
+        before = set(self.tasks())
+        outcome = self.assert_code(self.start(*arguments, transcript=transcript), code)
+        return (set(self.tasks()) - before).pop(), outcome
+
+    def reached(self, task):
+        return [record["stage"] for record in self.records("stage_started", task)]
+
+
+class TestTaskDependency(DependencyTest):
+    def test_a_task_pauses_after_its_specification_until_the_other_has_reached_the_stage(self):
+        other = self.other_task("--approve", "intake")
+        waiting, outcome = self.started(self.depending(tasks=[{"task_id": other, "required_stage": "spec", "reason": "Its interfaces are used"}]))
+        self.assertIn("AF-DEP-001", outcome.err, outcome)
+        self.assertIn(f"waits for stage `spec` of task {other}", outcome.err)
+        self.assertIn(f"agentforge resume {waiting}", outcome.err)
+        self.assertNotIn("red", self.reached(waiting))
+        self.assertIn(f"waits for stage `spec` of task {other}", self.assert_code(self.run_program("status", waiting), 0).out)
+        arguments = self.transcript_arguments
+
+        self.assert_error(self.run_program("resume", *arguments, waiting), "AF-DEP-001", other, exit_code=22)
+        file = self.folder / "other.yaml"
+        file.write_text(yaml.safe_dump(short_transcript(), allow_unicode=True, sort_keys=False), encoding="utf-8")
+        self.assert_code(self.run_program("approve", "--set", "llm.backend=replay", "--set", f"llm.transcript={file}", other), 0)
+        self.assert_code(self.run_program("resume", *arguments, waiting), 0)
+        met, = self.records("dependencies_met", waiting)
+        self.assertEqual((met["stage"], met["tasks"][0]["task_id"], met["tasks"][0]["required_stage"]), ("red", other, "spec"))
+        self.assertEqual(met["tasks"][0]["commit"], self.git("rev-parse", f"agentforge/{other}").strip())
+        self.assertEqual(len([each for each in self.journal(waiting) if each["type"] == "delivered"]), 1)
+
+    def test_waiting_costs_no_model_call(self):
+        other = self.other_task("--approve", "intake")
+        waiting, _ = self.started(self.depending(tasks=[{"task_id": other, "required_stage": "deliver"}]))
+        before = len(self.records("answer", waiting))
+        for _ in range(2):
+            self.assert_code(self.go_on("resume", waiting), 22)
+        self.assertEqual(len(self.records("answer", waiting)), before)
+
+    def test_a_task_that_was_aborted_is_said_never_to_come(self):
+        other = self.other_task("--approve", "intake")
+        waiting, _ = self.started(self.depending(tasks=[{"task_id": other, "required_stage": "spec"}]))
+        self.assert_code(self.run_program("abort", other), 0)
+        self.assert_error(self.go_on("resume", waiting), "AF-DEP-002", other, "aborted", exit_code=22)
+
+    def test_a_specification_that_ends_the_task_waits_for_nothing(self):
+        other = self.other_task("--approve", "intake")
+        self.started(self.depending(tasks=[{"task_id": other, "required_stage": "spec"}]), 0, "--exit-after", "spec")
+
+    def test_a_task_that_there_is_not_is_the_specifications_fault(self):
+        outcome = self.start(transcript=self.depending(tasks=[{"task_id": "task-20260101-nothing-00000000", "required_stage": "spec"}]))
+        self.assertNotEqual(outcome.code, 0)
+        rejected = self.records("artifact_rejected")[0]
+        self.assertIn("task-20260101-nothing-00000000", " ".join(rejected["errors"]))
+
+    def test_tasks_that_wait_for_one_another_are_refused_with_both_ids(self):
+        first = self.other_task("--approve", "intake")
+        second, _ = self.started(self.depending(tasks=[{"task_id": first, "required_stage": "deliver"}]))
+        file = self.folder / "circle.yaml"
+        file.write_text(yaml.safe_dump(self.depending(tasks=[{"task_id": second, "required_stage": "deliver"}]), allow_unicode=True, sort_keys=False), encoding="utf-8")
+        self.assertNotEqual(self.run_program("approve", "--set", "llm.backend=replay", "--set", f"llm.transcript={file}", first).code, 0)
+        errors = " ".join(self.records("artifact_rejected", first)[0]["errors"])
+        self.assertIn(f"task {first} waits for task {second}, and task {second} for task {first}", errors)
+
+    def test_an_imported_specification_that_waits_in_a_circle_fails_its_task(self):
+        first = self.other_task("--approve", "intake")
+        second, _ = self.started(self.depending(tasks=[{"task_id": first, "required_stage": "deliver"}]))
+        specification = entry(short_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"]
+        specification["dependencies"] = {"tasks": [{"task_id": second, "required_stage": "deliver"}]}
+        file = self.folder / "spec.yaml"
+        file.write_text(yaml.safe_dump(specification), encoding="utf-8")
+        third = self.assert_code(self.start("--from-spec", file, transcript=short_transcript()), 22)
+        self.assertIn("AF-DEP-001", third.err)      # It waits for the second, which waits for the first: no circle.
+
+    def test_an_unknown_key_of_a_dependency_is_refused(self):
+        outcome = self.start(transcript=self.depending(tasks=[{"task_id": "task-20260101-a-00000000", "required_stage": "spec", "requiredstage": "spec"}]))
+        self.assertNotEqual(outcome.code, 0)
+        self.assertEqual(self.records("dependencies_met"), [])
+
+
+class TestExternalDependency(DependencyTest):
+    def setUp(self):
+        super().setUp()
+        self.data = self.make_repository("data")
+        (self.data / "contracts").mkdir()
+        for version, text in (("v1.1.0", "one"), ("v1.2.0", "two"), ("v1.10.0", "three"), ("v2.0.0-rc.1", "four")):
+            (self.data / "contracts" / "user_events.yaml").write_text(text, encoding="utf-8")
+            self.git("add", "-A", cwd=self.data)
+            self.git("commit", "-q", "-m", version, cwd=self.data)
+            self.git("tag", version, cwd=self.data)
+        self.assert_code(self.run_program("repo", "add", self.data, "--name", "data-layer"), 0)
+
+    def test_the_newest_version_that_fits_is_taken_and_recorded(self):
+        transcript = self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": ">=1.2.0"}])
+        task, _ = self.started(transcript, 0)
+        met, = self.records("dependencies_met", task)
+        commit = self.git("rev-parse", "v1.10.0", cwd=self.data).strip()
+        self.assertEqual(met["external"], [{"repo": "data-layer", "artifact": "user_events", "version": ">=1.2.0", "tag": "v1.10.0", "commit": commit, "path": "contracts/user_events.yaml"}])
+
+    def test_without_a_version_it_is_what_the_repository_has_now(self):
+        task, _ = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "contracts/user_events.yaml"}]), 0)
+        found = self.records("dependencies_met", task)[0]["external"][0]
+        self.assertEqual((found["path"], found["tag"]), ("contracts/user_events.yaml", "v1.10.0"))
+
+    def test_a_version_that_there_is_not_pauses_the_task_until_it_is_there(self):
+        task, outcome = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": ">=3"}]))
+        self.assertIn("AF-DEP-004", outcome.err, outcome)
+        self.assertIn("none of its tags fits: v2.0.0-rc.1, v1.10.0, v1.2.0, v1.1.0", outcome.err)
+        self.git("tag", "v3.0.0", cwd=self.data)
+        self.assert_code(self.go_on("resume", task), 0)
+        self.assertEqual(self.records("dependencies_met", task)[0]["external"][0]["tag"], "v3.0.0")
+
+    def test_what_was_taken_once_stays(self):
+        task, _ = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": "^1"}]), 22, "--approve", "red")
+        self.git("tag", "v1.11.0", cwd=self.data)
+        self.assert_code(self.go_on("approve", task), 0)
+        self.assertEqual([each["external"][0]["tag"] for each in self.records("dependencies_met", task)], ["v1.10.0"])
+
+    def test_an_unknown_repository_is_the_specifications_fault(self):
+        outcome = self.start(transcript=self.depending(external=[{"repo": "data-lair", "artifact": "user_events"}]))
+        self.assertNotEqual(outcome.code, 0)
+        self.assertIn("data-lair", " ".join(self.records("artifact_rejected")[0]["errors"]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One request over several repositories: branches in all of them or in none, whatever ends the program between."""
+
+import shutil
+import subprocess
+
+import yaml
+
+from harness import SOURCE, ProgramTest, entry, load_transcript, main, short_transcript
+
+REQUEST = "Add a slugify function to the schema and use it in the consumer"
+
+
+class SetTest(ProgramTest):
+    """A schema and its consumer, both known by name."""
+
+    def setUp(self):
+        super().setUp()
+        self.places = {}
+        for name in ("consumer", "schema"):
+            self.places[name] = self.make_repository(name)
+            self.assert_code(self.run_program("repo", "add", self.places[name], "--name", name), 0)
+        transcript = short_transcript()
+        transcript["entries"] = [each for each in transcript["entries"] if each["stage"] in ("red", "green", "refactor", "deliver")]
+        self.transcript = self.folder / "transcript.yaml"
+        self.transcript.write_text(yaml.safe_dump(transcript, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        self.replay = ["--set", "llm.backend=replay", "--set", f"llm.transcript={self.transcript}"]
+
+    def specification(self, **changes):
+        made = entry(load_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"]
+        every = [each["id"] for each in made["requirements"]]
+        made["parts"] = [{"repo": "consumer", "depends_on": ["schema"], "requirements": every}, {"repo": "schema", "requirements": every}]
+        made.update(changes)
+        file = self.folder / "spec.yaml"
+        file.write_text(yaml.safe_dump(made, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        return file
+
+    def start_set(self, *arguments, repos="consumer,schema", **changes):
+        return self.run_program("start", *self.replay, "--repos", repos, "--from-spec", self.specification(**changes), *arguments, REQUEST, cwd=self.folder)
+
+    def sets(self):
+        folder = self.home / ".agentforge" / "sets"
+        return sorted(folder.iterdir()) if folder.exists() else []
+
+    def set_file(self):
+        only, = self.sets()
+        return yaml.safe_load((only / "set.yaml").read_text(encoding="utf-8"))
+
+    def set_id(self):
+        return self.sets()[0].name
+
+    def branches_of(self, name):
+        return [branch for branch in self.git("for-each-ref", "--format=%(refname:short)", "refs/heads", cwd=self.places[name]).split() if branch != "main"]
+
+    def resume_set(self, *arguments, **options):
+        return self.run_program("resume", *arguments, self.set_id(), cwd=self.folder, **options)
+
+    def assert_done(self):
+        told = self.set_file()
+        self.assertEqual(told["phase"], "done")
+        for part in told["parts"]:
+            self.assertEqual(self.branches_of(part["repo"]), [part["branch"]])
+            self.assertEqual(self.git("rev-parse", part["branch"], cwd=self.places[part["repo"]]).strip(), part["commit"])
+            self.repository = self.places[part["repo"]]
+            self.assertEqual(len(self.records("delivered", part["task"])), 1)
+            self.assertEqual(self.records("delivered", part["task"])[0]["commit"], part["commit"])
+            self.assert_journal_verifies(part["task"])
+            self.assert_code(self.run_program("audit", "verify", part["task"]), 0)
+            self.assertIn(f"AgentForge-Set: {told['set_id']}", self.git("log", "-1", "--format=%B", part["commit"]))
+
+
+class TestSet(SetTest):
+    def test_each_repository_gets_a_branch_in_the_order_of_what_they_depend_on(self):
+        outcome = self.assert_code(self.start_set(), 0)
+        self.assert_done()
+        self.assertEqual([part["repo"] for part in self.set_file()["parts"]], ["schema", "consumer"])
+        for name in self.places:
+            self.assertIn(f"{name}  commit", outcome.out)
+
+    def test_no_branch_is_made_while_a_part_has_not_passed_its_last_gate(self):
+        hook = self.places["consumer"] / ".git/hooks/pre-commit"
+        hook.write_text("#!/bin/sh\ngit diff --cached --name-only | grep -q slug.py || exit 0\nexit 127\n", encoding="utf-8")
+        hook.chmod(0o755)
+        outcome = self.assert_code(self.start_set(), 1)
+        self.assertIn("No branch was made", outcome.out, outcome)
+        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
+        self.assertEqual(self.set_file()["phase"], "specified")
+        hook.unlink()
+        self.assert_code(self.resume_set(), 0)
+        self.assert_done()
+
+    def test_a_part_resumed_alone_waits_for_its_set(self):
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        part = self.set_file()["parts"][0]
+        self.assert_error(self.run_program("--repo", part["repo"], "resume", *self.replay, part["task"], cwd=self.folder), "AF-SET-001", f"agentforge resume {self.set_id()}", exit_code=22)
+        self.assertEqual(self.branches_of(part["repo"]), [])
+        self.assertIn("AF-SET-001", self.assert_code(self.run_program("--repo", part["repo"], "status", part["task"], cwd=self.folder), 0).out)
+
+    def test_a_fork_of_a_part_is_no_part_and_delivers_by_itself(self):
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        part = self.set_file()["parts"][0]
+        self.repository = self.places[part["repo"]]
+        last = self.steps(part["task"])[-1]["step"]
+        fork = self.assert_code(self.run_program("fork", part["task"], "--from-step", str(last - 1), "--json"), 0).json["task_id"]
+        self.assert_code(self.run_program("resume", *self.replay, fork), 0)
+        self.assertEqual(self.branches_of(part["repo"]), [f"agentforge/{fork}"])
+        self.assertEqual(self.set_file()["phase"], "specified")
+
+    def test_a_branch_in_the_way_leaves_none(self):
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        task = self.set_file()["parts"][1]["task"]
+        self.git("branch", f"agentforge/{task}", "main", cwd=self.places["consumer"])
+        self.assert_error(self.resume_set("--set", "delivery.set_test=[\"true\"]"), "AF-SET-006", f"agentforge/{task}")
+        self.assertEqual(self.branches_of("schema"), [])
+        self.git("branch", "-m", f"agentforge/{task}", "aside", cwd=self.places["consumer"])
+        self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
+        self.assertEqual(self.set_file()["phase"], "done")
+
+    def test_an_aborted_set_has_no_branch_and_no_open_task(self):
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        for place in (self.folder, self.places["schema"]):
+            told = self.assert_code(self.run_program("status", *(["--all"] if place == self.folder else []), cwd=place), 0)
+            self.assertIn(f"set {self.set_id()} is not finished, and has no branch: agentforge resume {self.set_id()}", told.err)
+        outcome = self.assert_code(self.run_program("abort", self.set_id(), "--reason", "wrong request", cwd=self.folder), 0)
+        self.assertIn("Undone", outcome.out)
+        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
+        for part in self.set_file()["parts"]:
+            self.repository = self.places[part["repo"]]
+            self.assertEqual(len(self.records("task_aborted", part["task"])), 1)
+        self.assert_error(self.resume_set(), "AF-SET-009", "wrong request")
+
+
+    def test_without_a_specification_a_task_of_the_first_repository_makes_it(self):
+        transcript = short_transcript()
+        every = [each["id"] for each in entry(transcript, "spec", 1, "software_architect")["tool_calls"][0]["arguments"]["requirements"]]
+        entry(transcript, "spec", 1, "software_architect")["tool_calls"][0]["arguments"]["parts"] = [{"repo": name, "requirements": list(every)} for name in ("consumer", "schema")]
+        self.transcript.write_text(yaml.safe_dump(transcript, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        self.assert_code(self.run_program("start", *self.replay, "--repos", "consumer,schema", REQUEST, cwd=self.folder), 0)
+        self.assert_done()
+        self.repository = self.places["consumer"]
+        told = self.set_file()
+        self.assertEqual(self.records("task_completed", told["specification_task"])[0]["exit_stage"], "spec")
+        part = next(each for each in told["parts"] if each["repo"] == "consumer")
+        self.assertEqual(self.records("external_artifact_imported", part["task"])[0]["source"], "user_provided")
+
+
+class TestSetTogether(SetTest):
+    """A command of the settings sees the checkouts of all parts."""
+
+    COMPARE = "import sys; a, b = (open(p + '/textkit/slug.py').read() for p in sys.argv[1:]); sys.exit(a != b or 'def slugify' not in a)"
+
+    def test_the_parts_are_tested_together_before_a_branch_is_made(self):
+        settings = self.places["consumer"] / ".agentforge" / "config"
+        settings.mkdir(parents=True)
+        (settings / "settings.yaml").write_text(yaml.safe_dump({"delivery": {"set_test": ["python3", "-c", self.COMPARE, "{schema}", "{consumer}"]}}), encoding="utf-8")
+        self.assert_error(self.start_set(), "AF-PLUG-043", "delivery.set_test")
+        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
+        outcome = self.assert_code(self.resume_set("--trust"), 0)
+        self.assertIn("together: consumer: passed", outcome.out)
+        self.assert_done()
+
+    def test_parts_that_fail_together_get_no_branch(self):
+        outcome = self.start_set("--set", "delivery.set_test=[\"sh\", \"-c\", \"echo they differ; exit 3\"]")
+        self.assert_error(outcome, "AF-SET-005", "exit code 3", "they differ")
+        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
+
+
+class TestSetRefused(SetTest):
+    """What cannot become a set is said before a task exists."""
+
+    def test_a_repository_without_a_part(self):
+        self.assert_error(self.start_set(parts=[{"repo": "schema", "requirements": ["REQ-001", "REQ-002", "REQ-003"]}]), "AF-SET-003", "consumer")
+        self.assertFalse((self.places["schema"] / ".agentforge" / "tasks").exists())
+
+    def test_parts_that_depend_on_one_another(self):
+        every = ["REQ-001", "REQ-002", "REQ-003"]
+        self.assert_error(self.start_set(parts=[{"repo": "schema", "depends_on": ["consumer"], "requirements": every}, {"repo": "consumer", "depends_on": ["schema"], "requirements": every}]), "AF-SET-003", "circle")
+
+    def test_one_repository(self):
+        self.assert_error(self.start_set(repos="schema"), "AF-SET-002", "two")
+
+    def test_an_unknown_repository_names_the_nearest(self):
+        self.assert_error(self.start_set(repos="schema,consumr"), "AF-CONF-073", "consumer")
+
+    def test_an_option_for_one_task(self):
+        self.assert_error(self.start_set("--supervised"), "AF-SET-002", "--supervised")
+
+    def test_a_set_that_there_is_not(self):
+        self.assert_error(self.run_program("resume", "set-20260101-none-00000000", cwd=self.folder), "AF-SET-007")
+
+
+class TestSetKilled(SetTest):
+    """Killed at every step that reaches the disk, from before the first branch until the set is done: both branches come, or none is left."""
+
+    def setUp(self):
+        super().setUp()
+        self.shim = self.folder / "kill_at.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.shim, SOURCE / "tests" / "integration" / "program" / "kill_at.c", "-ldl"], check=True)
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        self.assertEqual(self.set_file()["phase"], "specified")
+        self.saved = self.folder.with_name(self.folder.name + "-saved")
+        shutil.copytree(self.folder, self.saved, symlinks=True)
+        self.addCleanup(shutil.rmtree, self.saved, ignore_errors=True)
+
+    def restore(self):
+        for name in ("home", "state", *self.places):
+            shutil.rmtree(self.folder / name)
+            shutil.copytree(self.saved / name, self.folder / name, symlinks=True)
+
+    def killed_at(self, step):
+        """Whether it was: otherwise it had ended before."""
+        done = subprocess.run(self.command("resume", "--set", "delivery.set_test=[\"true\"]", self.set_id()), cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                              env=dict(self.environment, LD_PRELOAD=str(self.shim), AGENTFORGE_TEST_KILL_AT=str(step)))
+        self.assertIn(done.returncode, (0, -9), done.stderr)
+        return done.returncode != 0
+
+    def test_killed_at_any_step_and_resumed_both_branches_are_there(self):
+        step, seen = 0, set()
+        while True:
+            step += 1
+            if not self.killed_at(step):
+                break
+            told = self.set_file()
+            made = {part["repo"] for part in told["parts"] if self.branches_of(part["repo"])}
+            seen.add((told["phase"], len(made)))
+            if made:        # No branch that the set's file does not explain.
+                self.assertIn(told["phase"], ("branching", "delivering", "done"), f"step {step}")
+                self.assertTrue(all(self.branches_of(part["repo"]) in ([], [part["branch"]]) for part in told["parts"]), f"step {step}")
+            if told["phase"] == "specified":        # As before the command: what comes of that is another test's.
+                self.assertEqual(made, set(), f"step {step}")
+            else:
+                self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
+                self.assert_done()
+            self.restore()
+        self.assert_done()
+        self.assertLessEqual({("specified", 0), ("branching", 0), ("branching", 1), ("branching", 2), ("delivering", 2)}, seen)
+
+    def test_killed_between_the_branches_and_hindered_none_is_left(self):
+        step = 0
+        while True:
+            step += 1
+            self.assertTrue(self.killed_at(step), "one branch alone was never seen")
+            told = self.set_file()
+            if told["phase"] == "branching" and [bool(self.branches_of(part["repo"])) for part in told["parts"]] == [True, False]:
+                break
+            self.restore()
+        last = told["parts"][1]
+        self.git("branch", last["branch"], "main", cwd=self.places[last["repo"]])
+        self.assert_error(self.resume_set(), "AF-SET-006", last["branch"])
+        self.assertEqual(self.branches_of(told["parts"][0]["repo"]), [])
+        self.git("branch", "-D", last["branch"], cwd=self.places[last["repo"]])
+        self.assert_code(self.run_program("abort", self.set_id(), cwd=self.folder), 0)
+        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/versions.hpp"
+
+#include <gtest/gtest.h>
+
+namespace agentforge::kernel {
+namespace {
+
+Version version(std::string_view text) { return Version::parse(text).value(); }
+bool fits(std::string_view range, std::string_view text) { return VersionRange::parse(range).value().contains(version(text)); }
+
+TEST(Versions, AreOrderedByTheirNumbersNotTheirLetters) {
+    EXPECT_LT(version("1.2.0"), version("1.10.0"));
+    EXPECT_EQ(version("v1.2"), version("1.2.0+build.7"));
+    EXPECT_LT(version("0.9.9"), version("1"));
+}
+
+TEST(Versions, APrereleaseStandsBeforeItsRelease) {
+    EXPECT_LT(version("1.0.0-alpha"), version("1.0.0-alpha.1"));
+    EXPECT_LT(version("1.0.0-alpha.2"), version("1.0.0-alpha.10"));
+    EXPECT_LT(version("1.0.0-2"), version("1.0.0-alpha"));
+    EXPECT_LT(version("1.0.0-rc.1"), version("1.0.0"));
+}
+
+TEST(Versions, ATextThatIsNoneIsRefused) {
+    for (const char* text : {"", "v", "1.", "1..2", "1.2.3.4", "one", "1.2.x", "1.0.0-", "-1", "99999999999999999999"}) { EXPECT_FALSE(Version::parse(text)) << text; }
+}
+
+TEST(VersionRange, AllOfItsConditionsHold) {
+    EXPECT_TRUE(fits(">=1.2.0, <2", "1.10.0"));
+    EXPECT_FALSE(fits(">=1.2.0, <2", "2.0.0"));
+    EXPECT_FALSE(fits(">=1.2.0 <2", "1.1.9"));
+    EXPECT_TRUE(fits(">= 1.2", "1.2.0"));
+    EXPECT_TRUE(fits("1.4.0", "1.4.0"));
+    EXPECT_FALSE(fits("=1.4.0", "1.4.1"));
+    EXPECT_FALSE(fits(">1.4.0", "1.4.0"));
+    EXPECT_TRUE(fits("<=1.4.0", "1.4.0"));
+}
+
+TEST(VersionRange, ACaretKeepsTheFirstNumberThatIsNotZero) {
+    EXPECT_TRUE(fits("^1.2", "1.9.0"));
+    EXPECT_FALSE(fits("^1.2", "2.0.0"));
+    EXPECT_FALSE(fits("^1.2", "1.1.0"));
+    EXPECT_TRUE(fits("^0.2.3", "0.2.9"));
+    EXPECT_FALSE(fits("^0.2.3", "0.3.0"));
+    EXPECT_TRUE(fits("^0", "0.9.0"));
+}
+
+TEST(VersionRange, ATildeKeepsTheMinorNumber) {
+    EXPECT_TRUE(fits("~1.2.3", "1.2.9"));
+    EXPECT_FALSE(fits("~1.2.3", "1.3.0"));
+    EXPECT_TRUE(fits("~1", "1.9.0"));
+}
+
+TEST(VersionRange, NothingAndAStarAreAnyRelease) {
+    EXPECT_TRUE(fits("", "0.1.0"));
+    EXPECT_TRUE(fits("*", "7"));
+    EXPECT_TRUE(VersionRange::parse(" * ").value().is_any());
+}
+
+TEST(VersionRange, APrereleaseFitsOnlyWhereOneIsNamed) {
+    EXPECT_FALSE(fits(">=1.0.0", "2.0.0-rc.1"));
+    EXPECT_TRUE(fits(">=2.0.0-alpha", "2.0.0-rc.1"));
+}
+
+TEST(VersionRange, ATextThatIsNoneIsRefused) {
+    for (const char* text : {"latest", ">=", "=>1", "1.2 || 2", ">=1.2.0, beta"}) { EXPECT_FALSE(VersionRange::parse(text)) << text; }
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
