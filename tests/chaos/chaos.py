@@ -17,10 +17,15 @@ import tempfile
 import time
 
 import world as worlds
+from power import HOWS, Disk
 from scenarios import BY_NAME, SCENARIOS
 from trace import KINDS, read_trace
 from world import ERROR, Broken, World
 
+
+
+ALL_KINDS = (*KINDS, "power")
+WITHOUT_POWER = ("publish",)      # `git push` writes to the other repository itself, which no trace of this program holds.
 
 
 class Chaos:
@@ -68,6 +73,33 @@ class Chaos:
         self.check_recovered(clean, journals)
         return shared.struck, told
 
+    def cut_power(self, scenario, chance):
+        """Cuts the power after a random call of the command without a fault. Returns the place and how what was not synced ended."""
+        clean, world = self.prepare(scenario), self.world
+        world.environment["PATH"] = clean["path"]
+        kept = world.folder / "kept" / clean["base"]
+        if "trace" not in clean:
+            world.put_back(clean["base"])
+            world.run(*clean["arguments"])
+            clean["trace"] = read_trace(world.trace)
+        calls, how = clean["trace"], chance.choice(HOWS)
+        place = chance.randint(1, len(calls))
+        world.put_back(clean["base"])
+        before = world.checkout()
+        disk = Disk(world.root, kept)
+        for call in calls[:place]:
+            disk.apply(call)
+        disk.cut(world.root, chance, how)
+        synced = disk.synced_journals()
+        if not scenario.changes_checkout and world.checkout() != before:
+            raise Broken(f"cut at {place} ({how}): the user's files, index or HEAD changed")
+        try:
+            scenario.recover(world, clean["arguments"])
+            self.check_recovered(clean, synced)
+        except Broken as broken:
+            raise Broken(f"cut at {place} of {len(calls)} ({how}), after {calls[place - 1].op} {calls[place - 1].path[-80:]}: {broken}") from broken
+        return place, how
+
     @staticmethod
     def check_outcome(scenario, kind, outcome, shared):
         if kind.startswith("kill") and shared.struck_at and outcome.code in (-9, *scenario.codes, 1, 22, 23):
@@ -103,8 +135,8 @@ class Chaos:
         after = world.journals()
         for task, text in journals.items():
             whole = text[:text.rfind(b"\n") + 1]
-            if task in after and not after[task].startswith(whole):
-                raise Broken("recovery rewrote records of the journal")
+            if not after.get(task, b"" if whole else b"").startswith(whole):
+                raise Broken("recovery rewrote records of the journal, or lost them")
         for task in world.tasks():
             records = world.program("inspect", task, "--json").json["records"]
             answers = [(r["phase"], r["visit"], r["run"], r["agent"]["role"], r["run_step"]) for r in records if r["type"] == "answer"]
@@ -125,6 +157,10 @@ def worker(folder, plans, fail_fast):
         result = {"scenario": name, "kind": kind, "seed": seed}
         try:
             calls = chaos.prepare(scenario)["calls"]
+            if kind == "power":
+                result["at"], result["told"] = chaos.cut_power(scenario, chance)
+                result["op"] = "any"
+                continue
             result["at"] = at or chance.randint(1, max(1, calls))
             result["op"], result["told"] = chaos.strike(scenario, kind, result["at"], chance.random() < 0.5)
         except (Broken, subprocess.TimeoutExpired) as broken:
@@ -132,12 +168,13 @@ def worker(folder, plans, fail_fast):
             kept = pathlib.Path(folder) / f"broken-{len(results)}"
             if fail_fast and chaos.world.root.exists():
                 shutil.copytree(chaos.world.root, kept, symlinks=True, ignore_dangling_symlinks=True)
-        result["seconds"] = round(time.monotonic() - began, 2)
-        results.append(result)
-        log = os.environ.get("CHAOS_LOG")
-        if log:
-            with open(log, "a", encoding="utf-8") as to:
-                to.write(json.dumps(result) + "\n")
+        finally:
+            result["seconds"] = round(time.monotonic() - began, 2)
+            results.append(result)
+            log = os.environ.get("CHAOS_LOG")
+            if log:
+                with open(log, "a", encoding="utf-8") as to:
+                    to.write(json.dumps(result) + "\n")
     return results
 
 
@@ -145,7 +182,9 @@ def plan(runs, seed, command, fault):
     """Scenarios in their weights, kinds in turn; the same seed makes the same plan."""
     chance = random.Random(seed)
     scenarios = [scenario for scenario in SCENARIOS if command in (None, scenario.name)]
-    kinds = [kind for kind in KINDS if fault in (None, kind)]
+    kinds = ["power"] if fault == "power" else [kind for kind in KINDS if fault in (None, kind)]
+    if fault == "power":
+        scenarios = [scenario for scenario in scenarios if scenario.name not in WITHOUT_POWER]
     weights = [scenario.weight for scenario in scenarios]
     names = [scenario.name for scenario in scenarios] if runs >= len(scenarios) else []
     names += [scenario.name for scenario in chance.choices(scenarios, weights, k=runs - len(names))]
@@ -182,17 +221,17 @@ def matrix(results):
     rows = collections.defaultdict(collections.Counter)
     for result in results:
         rows[result["scenario"]][result["kind"]] += 1
-    lines = ["| command | " + " | ".join(KINDS) + " | all |", "|---|" + "---:|" * (len(KINDS) + 1)]
+    lines = ["| command | " + " | ".join(ALL_KINDS) + " | all |", "|---|" + "---:|" * (len(ALL_KINDS) + 1)]
     for scenario in SCENARIOS:
         if rows[scenario.name]:
-            counts = [rows[scenario.name][kind] for kind in KINDS]
+            counts = [rows[scenario.name][kind] for kind in ALL_KINDS]
             lines.append(f"| {scenario.name} | " + " | ".join(map(str, counts)) + f" | {sum(counts)} |")
     calls = collections.defaultdict(collections.Counter)
     for result in results:
         calls[result.get("op", "?")][result["kind"]] += 1
-    lines += ["", "| call | " + " | ".join(KINDS) + " | all |", "|---|" + "---:|" * (len(KINDS) + 1)]
+    lines += ["", "| call | " + " | ".join(ALL_KINDS) + " | all |", "|---|" + "---:|" * (len(ALL_KINDS) + 1)]
     for op in sorted(calls):
-        counts = [calls[op][kind] for kind in KINDS]
+        counts = [calls[op][kind] for kind in ALL_KINDS]
         lines.append(f"| {op} | " + " | ".join(map(str, counts)) + f" | {sum(counts)} |")
     return "\n".join(lines)
 
@@ -202,7 +241,7 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("AGENTFORGE_SEED", "20261126")))
     parser.add_argument("--command", choices=[scenario.name for scenario in SCENARIOS])
-    parser.add_argument("--fault", choices=KINDS)
+    parser.add_argument("--fault", choices=(*KINDS, "power"), help="power: cut the power; the default is all others")
     parser.add_argument("--at", type=int, help="strike this call in place of a random one")
     parser.add_argument("--every", action="store_true", help="every call of the command with every fault, instead of random ones")
     parser.add_argument("--keep", action="store_true", help="keep the folders of runs that broke a promise")

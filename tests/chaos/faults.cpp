@@ -351,6 +351,40 @@ long truncate_to(int descriptor, off_t length) {
     return answer(call.done(raw(SYS_ftruncate, descriptor, length), length, inode_of(descriptor)));
 }
 
+/// The bytes that a copy has put at the end of `descriptor`, so that the trace holds them.
+class Copied {
+public:
+    Copied(int descriptor, long length) : length_(length > 0 && setup().trace >= 0 ? length : 0) {
+        if (length_ == 0) { return; }
+        char link[64];
+        std::snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+        const long file = raw(SYS_openat, AT_FDCWD, raw_pointer(link), O_RDONLY | O_CLOEXEC);
+        offset_ = raw(SYS_lseek, descriptor, 0, SEEK_CUR) - length_;
+        const long memory = raw(SYS_mmap, 0, length_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (file >= 0 && memory >= 0 && raw(SYS_pread64, file, memory, length_, offset_) == length_) { bytes_ = reinterpret_cast<void*>(memory); }    // NOLINT(performance-no-int-to-ptr)
+        raw(SYS_close, file);
+    }
+    ~Copied() {
+        if (bytes_ != nullptr) { raw(SYS_munmap, raw_pointer(bytes_), length_); }
+    }
+    Copied(const Copied&) = delete;
+    Copied& operator=(const Copied&) = delete;
+    [[nodiscard]] const void* bytes() const { return bytes_; }
+    [[nodiscard]] std::int64_t offset() const { return offset_; }
+
+private:
+    long length_;
+    std::int64_t offset_{0};
+    void* bytes_{nullptr};
+};
+
+long copied(Call& call, int to, long result) {
+    is_written(to);
+    if (result <= 0) { return answer(call.done(result)); }
+    const Copied copy(to, result);
+    return answer(call.done(result, copy.offset(), inode_of(to), nullptr, copy.bytes()));
+}
+
 }  // namespace
 
 EXPORT int open(const char* path, int flags, ...) {
@@ -486,15 +520,13 @@ EXPORT ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_o
     const Place place = Place::of(to);
     Call call(Op::copy, place);
     if (call.fails()) { return answer(call.failure()); }
-    is_written(to);
-    return answer(call.done(raw(SYS_copy_file_range, from, raw_pointer(from_offset), to, raw_pointer(to_offset), static_cast<long>(length), flags), 0, inode_of(to)));
+    return copied(call, to, raw(SYS_copy_file_range, from, raw_pointer(from_offset), to, raw_pointer(to_offset), static_cast<long>(length), flags));
 }
 EXPORT ssize_t sendfile(int to, int from, off_t* offset, size_t count) {
     const Place place = Place::of(to);
     Call call(Op::copy, place);
     if (call.fails()) { return answer(call.failure()); }
-    is_written(to);
-    return answer(call.done(raw(SYS_sendfile, to, from, raw_pointer(offset), static_cast<long>(count)), 0, inode_of(to)));
+    return copied(call, to, raw(SYS_sendfile, to, from, raw_pointer(offset), static_cast<long>(count)));
 }
 EXPORT ssize_t sendfile64(int to, int from, off_t* offset, size_t count) { return sendfile(to, from, offset, count); }
 
