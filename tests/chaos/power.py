@@ -130,6 +130,8 @@ class Disk:
         found = {}
         project = self.find(self.root + "/textkit/.agentforge/tasks")[2]
         for task, folder in self.live.get(project, {}).items():
+            if task.startswith("."):
+                continue            # Being made; it has its name when it is whole.
             node = self.live[folder].get("actions.yaml") if folder.kind == "folder" else None
             if node is not None and any(change[1] for change in node.changes):
                 kept = self.bytes_of(node, None, "drop")
