@@ -191,11 +191,14 @@ def plan(runs, seed, command, fault):
     return [(name, kinds[number % len(kinds)] if number < len(kinds) else chance.choice(kinds), None, chance.getrandbits(40)) for number, name in enumerate(names[:runs])]
 
 
+def fast_place():
+    """A memory file system where there is one: what is asked is which calls are made, not how fast a disk is."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
 def run(plans, workers=None, fail_fast=False):
-    """In a memory file system where there is one: what is asked is which calls are made, not how fast a disk is."""
     workers = min(workers or os.cpu_count() or 1, max(1, len(plans)))
-    base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    folder = tempfile.mkdtemp(prefix="agentforge-chaos-", dir=base)
+    folder = tempfile.mkdtemp(prefix="agentforge-chaos-", dir=fast_place())
     by_scenario = collections.defaultdict(list)
     for each in plans:
         by_scenario[each[0]].append(each)

@@ -180,6 +180,8 @@ class World:
 
     def left_over(self):
         """Temporary files that nobody will ever clear away: `agentforge gc` and `git gc` had their chance."""
+        for lock in (self.repository / ".git").rglob("*.lock"):
+            os.utime(lock, (0, 0))          # As if that had been long ago.
         self.program("gc")
         self.git("gc", "--quiet", "--prune=now")
         found = []
