@@ -2,6 +2,8 @@
 #include "pipeline/interrupted_writes.hpp"
 
 #include <chrono>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -26,18 +28,26 @@ void remove_old_locks(const fs::path& refs) {
     for (const fs::path& lock : found) { fs::remove(lock, error); }
 }
 
+/// Git's records of worktrees that were being made: `agentforge-<name>-<pid>`, until they get their place in `worktrees`.
+void remove_unnamed_records(const fs::path& git_directory) {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(git_directory, error)) {
+        const std::string name = entry.path().filename().string();
+        const std::size_t dash = name.rfind('-');
+        if (!name.starts_with("agentforge-") || dash < std::string_view("agentforge-").size()) { continue; }
+        if (is_abandoned(name.substr(dash + 1) + "-", "")) { found.push_back(entry.path()); }
+    }
+    for (const fs::path& record : found) { fs::remove_all(record, error); }
+}
+
 }  // namespace
 
 void sweep_interrupted_writes(const InterruptedWrites& places) {
-    std::error_code error;
-    sweep_abandoned_writes_in(places.agentforge);
-    for (const auto& entry : fs::directory_iterator(places.agentforge, error)) {
-        std::error_code unknown;
-        if (entry.is_symlink(unknown) || !entry.is_directory(unknown)) { continue; }
-        if (entry.path().filename() == "tasks") { sweep_abandoned_writes_in(entry.path()); } else { sweep_abandoned_writes(entry.path()); }
-    }
+    sweep_abandoned_writes(places.agentforge);
     for (const fs::path& folder : places.user_folders) { sweep_abandoned_writes_in(folder); }
     GitStandIn::remove_abandoned(places.git_directory);
+    remove_unnamed_records(places.git_directory);
     remove_old_locks(places.git_directory / "refs" / "agentforge");
 }
 

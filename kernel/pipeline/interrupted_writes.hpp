@@ -8,7 +8,7 @@
 namespace agentforge::kernel {
 
 struct InterruptedWrites {
-    std::filesystem::path agentforge;                   ///< The project's `.agentforge`. The folders of tasks are swept by whoever has their lock.
+    std::filesystem::path agentforge;                   ///< The project's `.agentforge`, with all in it.
     std::filesystem::path git_directory;
     std::vector<std::filesystem::path> user_folders;    ///< Each without the folders in it.
 };

@@ -232,12 +232,13 @@ public:
     [[nodiscard]] bool is_short() const { return on_ && fault_ == Fault::short_write; }
     [[nodiscard]] long failure() const { return -error(); }
 
-    /// `result` as the system call gave it (a negative errno where it failed).
-    long done(long result, std::int64_t offset = 0, std::uint64_t inode = 0, const Place* other = nullptr, const void* data = nullptr) {
+    /// `result` as the system call gave it (a negative errno where it failed); `data` is as long as that, or as `length`.
+    long done(long result, std::int64_t offset = 0, std::uint64_t inode = 0, const Place* other = nullptr, const void* data = nullptr, long length = -1) {
         if (!on_) { return result; }
         const Setup& at = setup();
         if (at.trace >= 0) {
-            const std::size_t bytes = data != nullptr && result > 0 ? static_cast<std::size_t>(result) : 0;
+            const long given = length >= 0 ? length : result;
+            const std::size_t bytes = data != nullptr && given > 0 ? static_cast<std::size_t>(given) : 0;
             Header header{static_cast<std::uint32_t>(sizeof(Header) + path_.length + (other != nullptr ? other->length : 0) + bytes), static_cast<std::uint32_t>(op_), number_, result,
                           offset, inode, static_cast<std::uint32_t>(raw(SYS_getpid)), static_cast<std::uint32_t>(path_.length),
                           static_cast<std::uint32_t>(other != nullptr ? other->length : 0), static_cast<std::uint32_t>(bytes)};
@@ -313,7 +314,21 @@ long sync_by(long number, int descriptor) {
     const Place place = Place::of(descriptor, true);
     Call call(Op::sync, place);
     if (call.fails()) { return answer(call.failure()); }
-    return answer(call.done(raw(number, descriptor), 0, inode_of(descriptor)));
+    const long result = raw(number, descriptor);
+    struct stat status {};
+    if (place.length == 0 || setup().trace < 0 || result != 0 || raw(SYS_fstat, descriptor, raw_pointer(&status)) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+        return answer(call.done(result, 0, inode_of(descriptor)));
+    }
+    // All its bytes: another program may have written them, as git does for `apply`.
+    char link[64];
+    std::snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    const long file = raw(SYS_openat, AT_FDCWD, raw_pointer(link), O_RDONLY | O_CLOEXEC);
+    const long memory = raw(SYS_mmap, 0, status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    raw(SYS_close, file);
+    const void* const bytes = memory > 0 ? reinterpret_cast<const void*>(memory) : nullptr;    // NOLINT(performance-no-int-to-ptr)
+    const long made = call.done(result, 0, inode_of(descriptor), nullptr, bytes, status.st_size);
+    if (bytes != nullptr) { raw(SYS_munmap, memory, status.st_size); }
+    return answer(made);
 }
 
 long rename_at(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {

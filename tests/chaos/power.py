@@ -73,6 +73,18 @@ class Disk:
                 return None, "", None
         return folder, parts[-1], self.live[folder].get(parts[-1])
 
+    def adopt(self, call):
+        """A file that another program wrote and this one synced, in folders that one made, too: taken as durable with their names."""
+        folder = self.top
+        parts = os.path.relpath(call.path, self.root).split("/")
+        for part in parts[:-1]:
+            if part not in self.live[folder]:
+                made = Node("folder", mode=0o755)
+                self.before[made], self.live[made] = {}, {}
+                self.before[folder][part] = self.live[folder][part] = made
+            folder = self.live[folder][part]
+        self.before[folder][parts[-1]] = self.live[folder][parts[-1]] = Node("file", base=call.data)
+
     def name(self, number, *parts):
         for folder, name, node in parts:
             if folder is None:
@@ -98,11 +110,16 @@ class Disk:
             node.changes.append([call.number, False, "write", call.offset, call.data])
         elif call.op == "truncate" and node is not None:
             node.changes.append([call.number, False, "truncate", call.offset, b""])
+        elif call.op == "sync" and node is None and call.data:
+            self.adopt(call)
         elif call.op == "sync" and node is not None:
             if node.kind == "folder":
                 for naming in self.namings:
                     # A rename between two folders is durable with the one that got the name.
                     naming.durable = naming.durable or any(each is node and (what is not None or len(naming.parts) == 1) for each, _, what in naming.parts)
+            elif call.data:
+                # All its bytes as they were then, also where another program wrote some.
+                node.changes[:] = [[call.number, True, "truncate", 0, b""], [call.number, True, "write", 0, call.data]]
             else:
                 for change in node.changes:
                     change[1] = True
@@ -165,6 +182,8 @@ class Disk:
                     os.chmod(path, node.mode)
             elif node.kind == "link":
                 os.symlink(node.base, path)
+            elif not node.changes and not node.source and node.base:
+                path.write_bytes(node.base)
             elif not node.changes and node.source:
                 shutil.copy2(node.source, path)
             else:

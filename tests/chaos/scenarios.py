@@ -102,10 +102,10 @@ def again(world, arguments):
 
 
 def start_or_resume(world, arguments):
-    if world.tasks():
-        resume(world, arguments)
-    else:
+    if not world.tasks() or unborn(world, world.task()):
         world.program(*arguments)
+    else:
+        resume(world, arguments)
 
 
 def resume(world, arguments):      # noqa: ARG001
@@ -131,7 +131,7 @@ def abort_again(world, arguments):
 def resume_all(first):
     """For commands that make a second task from `first`: it goes on if it was born, else it is made again."""
     def recover(world, arguments):
-        if len(world.tasks()) == first:
+        if len(world.tasks()) == first or unborn(world, world.tasks()[-1]):
             world.program(*arguments)
             return
         newest = world.tasks()[-1]
@@ -140,8 +140,16 @@ def resume_all(first):
     return recover
 
 
+def unborn(world, task):
+    """A task whose process ended before the first record is ended by `abort`, as the error says."""
+    if "AF-TASK-016" not in world.program("status", task, "--json", codes=(0, 1)).all:
+        return False
+    world.program("abort", task, codes=(0, 23))
+    return True
+
+
 def fork_again(world, arguments):
-    if len(world.tasks()) == 1:
+    if len(world.tasks()) == 1 or unborn(world, world.tasks()[-1]):
         world.program(*arguments)
 
 

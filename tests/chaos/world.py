@@ -139,7 +139,7 @@ class World:
         return tasks[0]
 
     def journals(self):
-        return {path.parent.name: path.read_bytes() for path in self.repository.glob(".agentforge/tasks/*/actions.yaml")}
+        return {path.parent.name: path.read_bytes() for path in self.repository.glob(".agentforge/tasks/[!.]*/actions.yaml")}
 
     def checkout(self):
         """What a user would notice of their own: files, index, HEAD."""
