@@ -8,6 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -78,9 +81,21 @@ fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.
 
 constexpr std::string_view unfinished_prefix = ".agentforge-new-";
 
+/// What processes that were killed left unfinished in this folder goes when this one first writes there to last.
+void sweep_once(const fs::path& folder) {
+    static std::mutex& mutex = *new std::mutex();
+    static std::set<std::string>& swept = *new std::set<std::string>();    // Never destroyed: other threads may outlive main's end.
+    {
+        const std::scoped_lock lock(mutex);
+        if (!swept.insert(folder.string()).second) { return; }
+    }
+    sweep_abandoned_writes_in(folder);
+}
+
 /// Writes `bytes` to a new file next to `path` and returns its name; nothing is left where it fails.
 Result<fs::path> write_sibling(const fs::path& path, std::string_view bytes, Durability durability, unsigned mode) {
     static std::atomic<unsigned> counter{0};
+    if (durability == Durability::synced) { sweep_once(folder_of(path)); }
     FileDescriptor file;
     fs::path temporary;
     for (int attempt = 0; attempt < 100; ++attempt) {
@@ -214,6 +229,15 @@ bool is_abandoned(std::string_view name, std::string_view prefix) {
     return ::kill(process, 0) != 0 && errno == ESRCH;
 }
 
+void sweep_abandoned_writes_in(const fs::path& folder) {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end; at.increment(error)) {
+        if (is_abandoned(at->path().filename().string(), unfinished_prefix)) { found.push_back(at->path()); }
+    }
+    for (const fs::path& each : found) { fs::remove(each, error); }
+}
+
 void sweep_abandoned_writes(const fs::path& folder) {
     std::error_code error;
     std::vector<fs::path> found;
@@ -223,19 +247,71 @@ void sweep_abandoned_writes(const fs::path& folder) {
     for (const fs::path& each : found) { fs::remove(each, error); }
 }
 
+namespace {
+
+/// The folders that this process made and whose names may not be on disk yet. All threads together.
+class NewFolders {
+public:
+    void add(const fs::path& folder) {
+        const std::scoped_lock lock(mutex_);
+        folders_.insert(folder.string());
+    }
+    bool contains(const fs::path& folder) {
+        const std::scoped_lock lock(mutex_);
+        return folders_.contains(folder.string());
+    }
+    void remove(const fs::path& folder) {
+        const std::scoped_lock lock(mutex_);
+        folders_.erase(folder.string());
+    }
+
+private:
+    std::mutex mutex_;
+    std::set<std::string> folders_;
+};
+
+NewFolders& new_folders() {
+    static NewFolders& folders = *new NewFolders();    // Never destroyed: other threads may outlive main's end.
+    return folders;
+}
+
+Result<void> sync_one_directory(const fs::path& path) {
+    FileDescriptor folder = open_retrying(path, O_RDONLY | O_DIRECTORY);
+    if (!folder.valid()) { return failure("AF-BASE-016", "The folder could not be opened to bring it to disk", path, errno); }
+    // EINVAL: a file system whose folders cannot be synced has nothing to sync.
+    if (::fsync(folder.get()) != 0 && errno != EINVAL) { return failure("AF-BASE-016", "The folder could not be brought to disk", path, errno); }
+    return {};
+}
+
+/// `path` without a slash at its end, so that it is one name and the folder above it.
+fs::path plain(const fs::path& path) {
+    fs::path normal = path.lexically_normal();
+    return normal.has_filename() || !normal.has_relative_path() ? normal : normal.parent_path();
+}
+
+}  // namespace
+
 Result<void> make_directories(const fs::path& path) {
     std::error_code error;
+    std::vector<fs::path> missing;
+    for (fs::path at = plain(path); !at.empty() && !fs::exists(fs::status(at, error)); at = at.parent_path()) {
+        missing.push_back(at);
+        if (!at.has_relative_path()) { break; }
+    }
+    error.clear();
     fs::create_directories(path, error);
     if (!error && !fs::is_directory(path, error) && !error) { error = std::make_error_code(std::errc::not_a_directory); }
+    for (const fs::path& folder : missing) { new_folders().add(folder); }
     if (error) { return failure("AF-BASE-015", "The folder could not be made", path, error.value()); }
     return {};
 }
 
 Result<void> sync_directory(const fs::path& path) {
-    FileDescriptor folder = open_retrying(path.empty() ? fs::path(".") : path, O_RDONLY | O_DIRECTORY);
-    if (!folder.valid()) { return failure("AF-BASE-016", "The folder could not be opened to bring it to disk", path, errno); }
-    // EINVAL: a file system whose folders cannot be synced has nothing to sync.
-    if (::fsync(folder.get()) != 0 && errno != EINVAL) { return failure("AF-BASE-016", "The folder could not be brought to disk", path, errno); }
+    AF_CHECK(sync_one_directory(path.empty() ? fs::path(".") : path));
+    for (fs::path at = plain(path); new_folders().contains(at); at = at.parent_path()) {
+        AF_CHECK(sync_one_directory(folder_of(at)));
+        new_folders().remove(at);
+    }
     return {};
 }
 

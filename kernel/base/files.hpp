@@ -49,8 +49,11 @@ enum class Durability : unsigned char {
 [[nodiscard]] bool is_abandoned(std::string_view name, std::string_view prefix);
 /// Removes what writes of processes that are gone left in this folder and below it. What cannot be removed stays for the next time.
 void sweep_abandoned_writes(const std::filesystem::path& folder);
-/// mkdir -p; Errors: `io` AF-BASE-015.
+/// The same in this folder alone. A process does so itself where it first writes with `Durability::synced` to a folder.
+void sweep_abandoned_writes_in(const std::filesystem::path& folder);
+/// mkdir -p. The names of new folders are on disk when something in them is synced (`sync_directory`), not before. Errors: `io` AF-BASE-015.
 [[nodiscard]] Result<void> make_directories(const std::filesystem::path& path);
+/// Brings the names in the folder to disk, and those of the folders above it that this process made, so that the folder is found again. Errors: `io` AF-BASE-016.
 [[nodiscard]] Result<void> sync_directory(const std::filesystem::path& path);
 /// Writes all of `bytes`, through EINTR and short writes.
 [[nodiscard]] Result<void> write_all(int descriptor, std::string_view bytes, const std::filesystem::path& name);

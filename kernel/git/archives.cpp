@@ -13,6 +13,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "git/bulk_objects.hpp"
+#include "git/durable.hpp"
 #include "git/library.hpp"
 #include "git/tree_edit.hpp"
 
@@ -177,6 +178,7 @@ Result<void> archive_task(const fs::path& repository, std::string_view task_id, 
     add_archived_blobs(handle.get(), before, root);
     AF_TRY(const git_oid tree_id, add_archive_folder(objects, root));
     AF_CHECK(objects.flush());
+    AF_CHECK(sync_object_folders(handle.get()));
     if (before && git_oid_equal(git_tree_id(before.get()), &tree_id) != 0) { return {}; }
     const int code = retry_while_locked([&] {
         git_reference* made = nullptr;
@@ -185,7 +187,7 @@ Result<void> archive_task(const fs::path& repository, std::string_view task_id, 
         return result;
     }, fs::path(git_repository_commondir(handle.get())) / (ref + ".lock"));
     if (code < 0) { return failure(code, "write " + ref); }
-    return {};
+    return sync_ref_folders(handle.get(), ref);
 }
 
 Result<std::vector<ArchivedTask>> archived_tasks(const fs::path& repository) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commits, branches and the refs that keep recorded trees alive. All of it is on disk when the call returns.
+#include "git/durable.hpp"
 #include "git/repository_state.hpp"
 
 namespace agentforge::kernel {
@@ -50,6 +51,7 @@ Result<void> Repository::keep_tree(std::string_view name, std::string_view tree)
     AF_TRY(const std::string ref, own_ref(name));
     AF_TRY(const git_oid id, parse_id(tree));
     AF_TRY(const TreeHandle found, find_tree(repository, id));
+    AF_CHECK(sync_object_folders(repository));
     const int code = retry_while_locked([&] {
         git_reference* raw = nullptr;
         const int result = git_reference_create(&raw, repository, ref.c_str(), git_tree_id(found.get()), 1, nullptr);
@@ -57,7 +59,7 @@ Result<void> Repository::keep_tree(std::string_view name, std::string_view tree)
         return result;
     }, lock_of(repository, ref));
     if (code < 0) { return failure(code, "write " + ref); }
-    return {};
+    return sync_ref_folders(repository, ref);
 }
 
 Result<void> Repository::drop_refs(std::string_view prefix) const {
@@ -106,6 +108,7 @@ Result<void> Repository::create_branch(std::string_view branch, std::string_view
     if (name.find('\0') != std::string::npos || git_branch_name_is_valid(&valid, name.c_str()) < 0 || valid == 0) { return bad_name(branch, "a branch"); }
     AF_TRY(const git_oid id, parse_id(commit));
     AF_TRY(const CommitHandle found, find_commit(repository, id));
+    AF_CHECK(sync_object_folders(repository));
     const std::string ref = "refs/heads/" + name;
     git_repository_set_ident(repository, "AgentForge", "agentforge@localhost");     // Of the reflog entry.
     const int code = retry_while_locked([&] {
@@ -114,11 +117,11 @@ Result<void> Repository::create_branch(std::string_view branch, std::string_view
         git_reference_free(raw);
         return result;
     }, lock_of(repository, ref));
-    if (code == 0) { return {}; }
+    if (code == 0) { return sync_ref_folders(repository, ref); }
     const Error error = failure(code, "create the branch " + name);
     if (code == GIT_ELOCKED) { return error; }
     AF_TRY(const std::optional<std::string> there, branch_commit(branch));
-    if (there && *there == to_text(id)) { return {}; }      // Done before a crash.
+    if (there && *there == to_text(id)) { return sync_ref_folders(repository, ref); }      // Done before a crash.
     if (there) {
         return Error{"AF-GIT-010", "The branch " + name + " exists already, at " + *there, {},
                      "Rename or delete it (git branch -m / -D " + name + "), then deliver again", ErrorKind::conflict};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "git/durable.hpp"
 #include "git/library.hpp"
 
 namespace agentforge::kernel {
@@ -125,13 +126,14 @@ Result<void> move_branch(const std::filesystem::path& repository, std::string_vi
         }
     }
     git_repository_set_ident(handle.get(), "AgentForge", "agentforge@localhost");       // Of the reflog entry.
+    AF_CHECK(sync_object_folders(handle.get()));
     const int code = retry_while_locked([&] {
         git_reference* moved = nullptr;
         const int result = git_reference_create_matching(&moved, handle.get(), ref.c_str(), &new_id, 1, &old_id, "rebase: moved by agentforge");
         git_reference_free(moved);
         return result;
     }, lock_of(handle.get(), ref));
-    if (code == 0) { return {}; }
+    if (code == 0) { return sync_ref_folders(handle.get(), ref); }
     git_oid now{};
     if (git_reference_name_to_id(&now, handle.get(), ref.c_str()) == 0) {
         if (git_oid_equal(&now, &new_id) != 0) { return {}; }

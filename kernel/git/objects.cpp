@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "git/durable.hpp"
 #include "git/library.hpp"
 
 namespace agentforge::kernel {
@@ -76,6 +77,7 @@ Result<void> keep_commit(const std::filesystem::path& repository, const std::str
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     AF_TRY(const git_oid id, parse_id(commit));
     AF_TRY(const CommitHandle found, find_commit(handle.get(), id));
+    AF_CHECK(sync_object_folders(handle.get()));
     const std::string ref = "refs/agentforge/" + name;
     const int code = retry_while_locked([&] {
         git_reference* raw = nullptr;
@@ -83,7 +85,7 @@ Result<void> keep_commit(const std::filesystem::path& repository, const std::str
         git_reference_free(raw);
         return result;
     }, lock_of(handle.get(), ref));
-    return code < 0 ? Result<void>(failure(code, "write " + ref)) : Result<void>();
+    return code < 0 ? Result<void>(failure(code, "write " + ref)) : sync_ref_folders(handle.get(), ref);
 }
 
 Result<std::optional<std::string>> named_commit(const std::filesystem::path& repository, const std::string& text) {

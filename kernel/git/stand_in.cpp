@@ -116,20 +116,24 @@ Result<void> copy_plain_files(const fs::path& from, const fs::path& to) {
 
 constexpr std::string_view folder_prefix = "agentforge-git-";
 
-/// What processes that were killed left behind.
-void remove_old_ones(const fs::path& git_directory) {
-    std::error_code error;
-    const auto yesterday = fs::file_time_type::clock::now() - std::chrono::hours(24);
-    for (const auto& entry : fs::directory_iterator(git_directory, error)) {
-        if (entry.path().filename().string().starts_with(folder_prefix) && entry.last_write_time(error) < yesterday) { fs::remove_all(entry.path(), error); }
-    }
-}
-
 Error cannot_make(const fs::path& folder, int code) {
     return Error{"AF-GIT-064", std::string("Cannot make a folder in the git directory: ") + std::strerror(code), folder.string(), "See whether the disk is full or the folder is another user's", ErrorKind::io};
 }
 
 }  // namespace
+
+void GitStandIn::remove_abandoned(const fs::path& git_directory) {
+    std::error_code error;
+    const auto yesterday = fs::file_time_type::clock::now() - std::chrono::hours(24);
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(git_directory, error)) {
+        const std::string name = entry.path().filename().string();
+        std::error_code unknown;
+        const bool is_old = name.starts_with(folder_prefix) && entry.last_write_time(unknown) < yesterday && !unknown;    // Those of earlier versions name no process.
+        if (is_old || is_abandoned(name, folder_prefix)) { found.push_back(entry.path()); }
+    }
+    for (const fs::path& folder : found) { fs::remove_all(folder, error); }
+}
 
 Result<GitStandIn> GitStandIn::make(const Repository& opened) {
     AF_TRY(const RepositoryHandle handle, open_repository(opened.work_directory()));
@@ -139,8 +143,8 @@ Result<GitStandIn> GitStandIn::make(const Repository& opened) {
     made.work_directory_ = opened.work_directory();
     made.objects_ = common / "objects";
     made.index_ = fs::path(git_repository_path(repository)) / "index";
-    remove_old_ones(git_repository_path(repository));
-    std::string folder = (fs::path(git_repository_path(repository)) / (std::string(folder_prefix) + "XXXXXX")).string();
+    remove_abandoned(git_repository_path(repository));
+    std::string folder = (fs::path(git_repository_path(repository)) / (std::string(folder_prefix) + std::to_string(::getpid()) + "-XXXXXX")).string();
     if (::mkdtemp(folder.data()) == nullptr) { return cannot_make(folder, errno); }
     made.folder_ = folder;
     for (const char* name : {"objects", "refs", "info"}) { AF_CHECK(make_directories(made.folder_ / name)); }

@@ -21,6 +21,8 @@ class GitStandIn {
 public:
     /// Errors: `io` AF-GIT-064.
     [[nodiscard]] static Result<GitStandIn> make(const Repository& repository);
+    /// Removes the stand-ins of processes that were killed. `make` does so, too.
+    static void remove_abandoned(const std::filesystem::path& git_directory);
 
     GitStandIn(GitStandIn&& other) noexcept;
     GitStandIn& operator=(GitStandIn&&) = delete;

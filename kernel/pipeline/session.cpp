@@ -174,6 +174,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
         AF_CHECK(session->record(records::Recovered{recovery.torn_file, recovery.torn_bytes}));
     }
+    session->projection_due_ = true;        // A process that was killed, or a power cut, may have left them behind or torn. Where no record follows, written at the end.
     return session;
 }
 

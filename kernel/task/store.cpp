@@ -272,7 +272,7 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
         }
         if (const std::string pipeline = text_of(task, "pipeline"); !pipeline.empty()) { state.emplace("pipeline", pipeline); }
         AF_CHECK(write_file_atomic(made.inputs() / "original_request.yaml", to_yaml(request), Durability::synced));
-        AF_CHECK(write_file_atomic(made.state(), to_json_pretty(state), Durability::cached));
+        AF_CHECK(write_file_atomic(made.state(), to_json_pretty(state), Durability::synced));     // It tells a task that never began from one whose journal is gone.
         AF_CHECK(sync_directory(made.artifacts()));
         return sync_directory(made.root);
     };

@@ -722,7 +722,7 @@ private:
         number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
         const std::filesystem::path file = session_.paths().snapshots() / ("step_" + number + ".patch");
         AF_CHECK(make_directories(file.parent_path()));
-        AF_CHECK(write_file_atomic(file, patch, Durability::cached));
+        AF_CHECK(write_file_atomic(file, patch, Durability::synced));       // Before the record that names it.
         return "artifacts/snapshots/" + file.filename().string();
     }
 

@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "pipeline/garbage.hpp"
+#include "pipeline/interrupted_writes.hpp"
 #include "program/command_line.hpp"
 #include "program/project/project.hpp"
 #include "program/project/project_trust.hpp"
@@ -52,6 +53,11 @@ int collect(Program& program, const GcArguments& arguments) {
     const GarbagePlace place{store, *repository, *state};
     const auto plan = find_garbage(place, *policy);
     if (!plan.ok()) { return program.fail(plan.error()); }
+    if (!arguments.dry_run) {
+        InterruptedWrites interrupted{project->agentforge, repository->git_directory(), {*state}};
+        if (const auto home = program.environment.find("HOME"); home != program.environment.end()) { interrupted.user_folders.push_back(std::filesystem::path(home->second) / ".agentforge"); }
+        sweep_interrupted_writes(interrupted);
+    }
     json::array freed;
     json::array kept;
     std::uint64_t bytes = 0;

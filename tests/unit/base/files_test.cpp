@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -150,6 +151,28 @@ TEST_F(Files, a_file_in_the_way_of_a_folder_is_an_error) {
 
 TEST_F(Files, a_folder_that_is_not_there_cannot_be_synced) {
     EXPECT_EQ(code_of(sync_directory(at("no"))), "AF-BASE-016");
+    EXPECT_TRUE(sync_directory(folder_.path()).ok());
+}
+
+TEST_F(Files, a_write_to_last_sweeps_what_killed_writers_left_in_its_folder) {
+    const pid_t gone = ::fork();
+    if (gone == 0) { ::_exit(0); }
+    ASSERT_EQ(::waitpid(gone, nullptr, 0), gone);
+    const fs::path left = at(".agentforge-new-" + std::to_string(gone) + "-0");
+    const fs::path of_this = at(".agentforge-new-" + std::to_string(::getpid()) + "-999999");
+    ASSERT_TRUE(write_file_atomic(left, "half", Durability::cached).ok());
+    ASSERT_TRUE(write_file_atomic(of_this, "half", Durability::cached).ok());
+    ASSERT_TRUE(write_file_atomic(at("f"), "whole", Durability::synced).ok());
+    EXPECT_FALSE(fs::exists(left));
+    EXPECT_TRUE(fs::exists(of_this));
+}
+
+TEST_F(Files, new_folders_are_synced_up_to_the_first_that_was_there) {
+    ASSERT_TRUE(make_directories(at("a/b/c/")).ok());
+    ASSERT_TRUE(write_file_atomic(at("a/b/c/f"), "bytes", Durability::synced).ok());
+    fs::remove_all(at("a"));
+    ASSERT_TRUE(make_directories(at("a/b")).ok());
+    EXPECT_TRUE(sync_directory(at("a/b")).ok());
     EXPECT_TRUE(sync_directory(folder_.path()).ok());
 }
 

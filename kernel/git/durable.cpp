@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "git/durable.hpp"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <tuple>
+
+#include "base/files.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Which folder that is, and when names in it last changed.
+using Seen = std::tuple<dev_t, ino_t, time_t, long>;
+
+class SyncedFolders {
+public:
+    Result<void> sync(const fs::path& folder) {
+        struct stat now {};
+        if (::stat(folder.c_str(), &now) != 0) { return {}; }      // Nothing is in it.
+        const Seen seen{now.st_dev, now.st_ino, now.st_mtim.tv_sec, now.st_mtim.tv_nsec};
+        {
+            const std::scoped_lock lock(mutex_);
+            if (const auto found = folders_.find(folder.string()); found != folders_.end() && found->second == seen) { return {}; }
+        }
+        AF_CHECK(sync_directory(folder));
+        const std::scoped_lock lock(mutex_);
+        folders_[folder.string()] = seen;       // As it was before: what was made meanwhile is synced by the next call.
+        return {};
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, Seen> folders_;
+};
+
+SyncedFolders& synced_folders() {
+    static SyncedFolders& folders = *new SyncedFolders();    // Never destroyed: other threads may outlive main's end.
+    return folders;
+}
+
+}  // namespace
+
+Result<void> sync_object_folders(git_repository* repository) {
+    return synced_folders().sync(fs::path(git_repository_commondir(repository)) / "objects");
+}
+
+Result<void> sync_ref_folders(git_repository* repository, const std::string& ref) {
+    const fs::path top = git_repository_commondir(repository);
+    for (const fs::path& below : {fs::path(ref), fs::path("logs") / ref}) {
+        // The ref's own folder is synced by libgit2 with the file; a folder is found by its name in the one above.
+        for (fs::path folder = below.parent_path().parent_path(); !folder.empty(); folder = folder.parent_path()) { AF_CHECK(synced_folders().sync(top / folder)); }
+    }
+    return {};
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/interrupted_writes.hpp"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/files.hpp"
+#include "git/stand_in.hpp"
+
+namespace agentforge::kernel {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// libgit2 holds a lock for a moment and does not say whose it is. Only these programs write refs there.
+void remove_old_locks(const fs::path& refs) {
+    std::error_code error;
+    const auto long_ago = fs::file_time_type::clock::now() - std::chrono::minutes(10);
+    std::vector<fs::path> found;
+    for (fs::recursive_directory_iterator at(refs, fs::directory_options::skip_permission_denied, error), end; !error && at != end; at.increment(error)) {
+        std::error_code unknown;
+        if (at->path().extension() == ".lock" && at->is_regular_file(unknown) && at->last_write_time(unknown) < long_ago && !unknown) { found.push_back(at->path()); }
+    }
+    for (const fs::path& lock : found) { fs::remove(lock, error); }
+}
+
+/// Git's records of worktrees that were being made: `agentforge-<name>-<pid>`, until they get their place in `worktrees`.
+void remove_unnamed_records(const fs::path& git_directory) {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(git_directory, error)) {
+        const std::string name = entry.path().filename().string();
+        const std::size_t dash = name.rfind('-');
+        if (!name.starts_with("agentforge-") || dash < std::string_view("agentforge-").size()) { continue; }
+        if (is_abandoned(name.substr(dash + 1) + "-", "")) { found.push_back(entry.path()); }
+    }
+    for (const fs::path& record : found) { fs::remove_all(record, error); }
+}
+
+}  // namespace
+
+void sweep_interrupted_writes(const InterruptedWrites& places) {
+    sweep_abandoned_writes(places.agentforge);
+    for (const fs::path& folder : places.user_folders) { sweep_abandoned_writes_in(folder); }
+    GitStandIn::remove_abandoned(places.git_directory);
+    remove_unnamed_records(places.git_directory);
+    remove_old_locks(places.git_directory / "refs" / "agentforge");
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strikes every command that writes at a call that changes files, lets a person's next step run, and looks whether all that is promised holds.
+`scripts/chaos` runs it; docs/reliability.md has what came of many runs."""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import multiprocessing
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import world as worlds
+from power import HOWS, Disk
+from scenarios import BY_NAME, SCENARIOS
+from trace import KINDS, read_trace
+from world import ERROR, Broken, World
+
+
+
+ALL_KINDS = (*KINDS, "power")
+WITHOUT_POWER = ("publish",)      # `git push` writes to the other repository itself, which no trace of this program holds.
+
+
+class Chaos:
+    """One worker: one world, and what each command does there when nothing strikes it."""
+
+    def __init__(self, folder):
+        self.world = World(folder)
+        self.clean = {}
+        self.prepared = {}
+
+    def prepare(self, scenario):
+        if scenario.name in self.clean:
+            return self.clean[scenario.name]
+        world = self.world
+        base = scenario.name.replace(" ", "-").replace("(", "").replace(")", "")
+        scenario.prepare(world)
+        path = world.environment["PATH"]
+        arguments = scenario.arguments(world)
+        world.keep(base)
+        outcome, shared = world.run(*arguments)
+        if outcome.code not in scenario.codes:
+            raise Broken(f"`{scenario.name}` without a fault: {outcome}")
+        scenario.recover(world, arguments)
+        self.clean[scenario.name] = {"base": base, "calls": shared.count, "picture": world.picture(), "arguments": arguments, "path": path, "left": world.left_over()}
+        return self.clean[scenario.name]
+
+    def strike(self, scenario, kind, at, collect):
+        """Returns the operation that was struck ("none": the command was done before) and how the command ended."""
+        clean, world = self.prepare(scenario), self.world
+        world.environment["PATH"] = clean["path"]
+        world.put_back(clean["base"])
+        before, journals_before = world.checkout(), world.journals()
+        outcome, shared = world.run(*clean["arguments"], at=at, kind=kind)
+        told = self.check_outcome(scenario, kind, outcome, shared)
+        journals = world.journals()
+        for task, text in journals_before.items():
+            if not journals.get(task, b"").startswith(text):
+                raise Broken("the journal lost records that were there before the command")
+        self.check_synced(journals)
+        if not scenario.changes_checkout and world.checkout() != before:
+            raise Broken("the user's files, index or HEAD changed")
+        if collect:
+            world.git("gc", "--quiet", "--prune=now")
+        scenario.recover(world, clean["arguments"])
+        self.check_recovered(clean, journals)
+        return shared.struck, told
+
+    def cut_power(self, scenario, chance):
+        """Cuts the power after a random call of the command without a fault. Returns the place and how what was not synced ended."""
+        clean, world = self.prepare(scenario), self.world
+        world.environment["PATH"] = clean["path"]
+        kept = world.folder / "kept" / clean["base"]
+        if "trace" not in clean:
+            world.put_back(clean["base"])
+            world.run(*clean["arguments"])
+            clean["trace"] = read_trace(world.trace)
+        calls, how = clean["trace"], chance.choice(HOWS)
+        place = chance.randint(1, len(calls))
+        world.put_back(clean["base"])
+        before = world.checkout()
+        disk = Disk(world.root, kept)
+        for call in calls[:place]:
+            disk.apply(call)
+        disk.cut(world.root, chance, how)
+        synced = disk.synced_journals()
+        if not scenario.changes_checkout and world.checkout() != before:
+            raise Broken(f"cut at {place} ({how}): the user's files, index or HEAD changed")
+        try:
+            scenario.recover(world, clean["arguments"])
+            self.check_recovered(clean, synced)
+        except Broken as broken:
+            raise Broken(f"cut at {place} of {len(calls)} ({how}), after {calls[place - 1].op} {calls[place - 1].path[-80:]}: {broken}") from broken
+        return place, how
+
+    @staticmethod
+    def check_outcome(scenario, kind, outcome, shared):
+        if kind.startswith("kill") and shared.struck_at and outcome.code in (-9, *scenario.codes, 1, 22, 23):
+            return "killed"
+        if outcome.code in scenario.codes:
+            return "done"
+        if outcome.code in (1, 20, 21, 22, 23) and ERROR.search(outcome.err + outcome.out):
+            return "error"
+        raise Broken(f"it ended with {outcome.code} and no error's code: {outcome.all.strip()[-500:]}")
+
+    def check_synced(self, journals):
+        """What was brought to disk with success is still there."""
+        sizes = {}
+        for call in read_trace(self.world.trace):
+            if call.path.endswith("/actions.yaml"):
+                if call.op == "write" and call.result > 0:
+                    sizes[call.path] = max(sizes.get(call.path, 0), call.offset + call.result)
+                elif call.op == "truncate" and call.result == 0:
+                    sizes[call.path] = call.offset
+        for path, size in sizes.items():
+            text = journals.get(pathlib.Path(path).parent.name)
+            if text is None and not os.path.exists(path):
+                continue            # Renamed with its folder, or its task's birth was taken back.
+            if len(text) < size:
+                raise Broken(f"{path} is {len(text)} bytes long; {size} had been written")
+
+    def check_recovered(self, clean, journals):
+        world = self.world
+        picture = world.picture()
+        if picture != clean["picture"]:
+            different = {key: (picture[key], clean["picture"][key]) for key in picture if picture[key] != clean["picture"][key]}
+            raise Broken(f"it came to something else than without the fault: {json.dumps(different, default=str)[:1500]}")
+        after = world.journals()
+        for task, text in journals.items():
+            whole = text[:text.rfind(b"\n") + 1]
+            if not after.get(task, b"" if whole else b"").startswith(whole):
+                raise Broken("recovery rewrote records of the journal, or lost them")
+        for task in world.tasks():
+            records = world.program("inspect", task, "--json").json["records"]
+            answers = [(r["phase"], r["visit"], r["run"], r["agent"]["role"], r["run_step"]) for r in records if r["type"] == "answer"]
+            if len(answers) != len(set(answers)):
+                raise Broken("a model was asked twice for the same step")
+        world.git("fsck", "--strict", "--no-dangling")
+        left = [name for name in world.left_over() if name not in clean["left"]]
+        if left:
+            raise Broken(f"left for ever: {left[:6]}")
+
+
+def worker(folder, plans, fail_fast):
+    """Runs (scenario, kind, at or None for a random one, seed); returns a result for each."""
+    chaos, results = Chaos(folder), []
+    for name, kind, at, seed in plans:
+        chance, scenario = random.Random(seed), BY_NAME[name]
+        began = time.monotonic()
+        result = {"scenario": name, "kind": kind, "seed": seed}
+        try:
+            calls = chaos.prepare(scenario)["calls"]
+            if kind == "power":
+                result["at"], result["told"] = chaos.cut_power(scenario, chance)
+                result["op"] = "any"
+                continue
+            result["at"] = at or chance.randint(1, max(1, calls))
+            result["op"], result["told"] = chaos.strike(scenario, kind, result["at"], chance.random() < 0.5)
+        except (Broken, subprocess.TimeoutExpired) as broken:
+            result["broken"] = str(broken)
+            kept = pathlib.Path(folder) / f"broken-{len(results)}"
+            if fail_fast and chaos.world.root.exists():
+                shutil.copytree(chaos.world.root, kept, symlinks=True, ignore_dangling_symlinks=True)
+        finally:
+            result["seconds"] = round(time.monotonic() - began, 2)
+            results.append(result)
+            log = os.environ.get("CHAOS_LOG")
+            if log:
+                with open(log, "a", encoding="utf-8") as to:
+                    to.write(json.dumps(result) + "\n")
+    return results
+
+
+def plan(runs, seed, command, fault):
+    """Scenarios in their weights, kinds in turn; the same seed makes the same plan."""
+    chance = random.Random(seed)
+    scenarios = [scenario for scenario in SCENARIOS if command in (None, scenario.name)]
+    kinds = ["power"] if fault == "power" else [kind for kind in KINDS if fault in (None, kind)]
+    if fault == "power":
+        scenarios = [scenario for scenario in scenarios if scenario.name not in WITHOUT_POWER]
+    weights = [scenario.weight for scenario in scenarios]
+    names = [scenario.name for scenario in scenarios] if runs >= len(scenarios) else []
+    names += [scenario.name for scenario in chance.choices(scenarios, weights, k=runs - len(names))]
+    return [(name, kinds[number % len(kinds)] if number < len(kinds) else chance.choice(kinds), None, chance.getrandbits(40)) for number, name in enumerate(names[:runs])]
+
+
+def fast_place():
+    """A memory file system where there is one: what is asked is which calls are made, not how fast a disk is."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def run(plans, workers=None, fail_fast=False):
+    workers = min(workers or os.cpu_count() or 1, max(1, len(plans)))
+    folder = tempfile.mkdtemp(prefix="agentforge-chaos-", dir=fast_place())
+    by_scenario = collections.defaultdict(list)
+    for each in plans:
+        by_scenario[each[0]].append(each)
+    shares = [[] for _ in range(workers)]
+    # A scenario's preparation costs seconds, so it stays with one worker, unless it has much of the work.
+    for name in sorted(by_scenario, key=lambda name: -len(by_scenario[name]) / BY_NAME[name].weight):
+        min(shares, key=lambda share: sum(4 / BY_NAME[each[0]].weight for each in share)).extend(by_scenario[name])
+    try:
+        with concurrent.futures.ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool:
+            futures = [pool.submit(worker, os.path.join(folder, f"w{number}"), share, fail_fast) for number, share in enumerate(shares) if share]
+            for number, _ in enumerate(shares):
+                os.makedirs(os.path.join(folder, f"w{number}"), exist_ok=True)
+            return [result for future in futures for result in future.result()]
+    finally:
+        if not fail_fast:
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            print(f"kept: {folder}")
+
+
+def matrix(results):
+    """Markdown: commands, by kind of fault; `struck/missed`: the command was done before the call came."""
+    rows = collections.defaultdict(collections.Counter)
+    for result in results:
+        rows[result["scenario"]][result["kind"]] += 1
+    lines = ["| command | " + " | ".join(ALL_KINDS) + " | all |", "|---|" + "---:|" * (len(ALL_KINDS) + 1)]
+    for scenario in SCENARIOS:
+        if rows[scenario.name]:
+            counts = [rows[scenario.name][kind] for kind in ALL_KINDS]
+            lines.append(f"| {scenario.name} | " + " | ".join(map(str, counts)) + f" | {sum(counts)} |")
+    calls = collections.defaultdict(collections.Counter)
+    for result in results:
+        calls[result.get("op", "?")][result["kind"]] += 1
+    lines += ["", "| call | " + " | ".join(ALL_KINDS) + " | all |", "|---|" + "---:|" * (len(ALL_KINDS) + 1)]
+    for op in sorted(calls):
+        counts = [calls[op][kind] for kind in ALL_KINDS]
+        lines.append(f"| {op} | " + " | ".join(map(str, counts)) + f" | {sum(counts)} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/chaos", description=__doc__)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("AGENTFORGE_SEED", "20261126")))
+    parser.add_argument("--command", choices=[scenario.name for scenario in SCENARIOS])
+    parser.add_argument("--fault", choices=(*KINDS, "power"), help="power: cut the power; the default is all others")
+    parser.add_argument("--at", type=int, help="strike this call in place of a random one")
+    parser.add_argument("--every", action="store_true", help="every call of the command with every fault, instead of random ones")
+    parser.add_argument("--keep", action="store_true", help="keep the folders of runs that broke a promise")
+    parser.add_argument("--workers", type=int)
+    arguments = parser.parse_args()
+    if not worlds.FAULTS or not os.path.exists(worlds.FAULTS):
+        raise SystemExit("chaos: AGENTFORGE_FAULTS must name agentforge_faults.so; build the target `agentforge_faults`")
+    plans = plan(arguments.runs, arguments.seed, arguments.command, arguments.fault)
+    if arguments.at:
+        plans = [(name, kind, arguments.at, seed) for name, kind, _, seed in plans]
+    if arguments.every:
+        if not arguments.command:
+            raise SystemExit("chaos: --every needs --command")
+        folder = tempfile.mkdtemp(prefix="agentforge-chaos-")
+        calls = Chaos(folder).prepare(BY_NAME[arguments.command])["calls"]
+        shutil.rmtree(folder)
+        plans = [(arguments.command, kind, at, arguments.seed + at) for at in range(1, calls + 1) for kind in KINDS if arguments.fault in (None, kind)]
+    began = time.monotonic()
+    results = run(plans, arguments.workers, arguments.keep)
+    broken = [result for result in results if "broken" in result]
+    for result in broken:
+        print(f"BROKEN {result['scenario']!r} --fault {result['kind']} --at {result.get('at')}: {result['broken']}\n")
+    print(matrix(results))
+    print(f"\nseed {arguments.seed}: {len(results)} runs, {len(broken)} broke a promise, {time.monotonic() - began:.0f} s")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

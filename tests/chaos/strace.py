@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The calls that change files as the kernel saw them, read from strace's output. What faults.cpp did not see cannot be struck."""
+
+import collections
+import re
+
+OPERATION = {
+    "creat": "create", "open": "create", "openat": "create", "openat2": "create", "write": "write", "pwrite64": "write", "writev": "write", "pwritev": "write",
+    "pwritev2": "write", "fsync": "sync", "fdatasync": "sync", "syncfs": "sync", "rename": "rename", "renameat": "rename", "renameat2": "rename", "link": "link",
+    "linkat": "link", "symlink": "symlink", "symlinkat": "symlink", "unlink": "unlink", "unlinkat": "unlink", "mkdir": "mkdir", "mkdirat": "mkdir", "rmdir": "rmdir",
+    "ftruncate": "truncate", "truncate": "truncate", "copy_file_range": "copy", "sendfile": "copy", "fallocate": "allocate",
+    # No failpoint stands before these; they may not change a file.
+    "splice": "splice", "mknod": "mknod", "mknodat": "mknod", "ioctl": "clone", "mmap": "mapped", "io_uring_setup": "io_uring", "sync_file_range": "sync range",
+    "open_by_handle_at": "by handle", "process_vm_writev": "of a process",
+}
+PREFIX = ("strace", "-f", "-qq", "-y", "-s", "4096", "-e", "signal=none", "-e", "trace=execve,clone,clone3,fork,vfork," + ",".join(OPERATION))
+LINE = re.compile(r"^(\d+) +(\w+)\((.*)\) += (-?\d+)")
+RESUMED = re.compile(r"^(\d+) +<\.\.\. \w+ resumed>(.*)$")
+PATHS = re.compile(r'<(/[^<>]*)>|"((?:[^"\\]|\\.)*)"')
+
+
+def whole_lines(text):
+    begun = {}
+    for line in text.splitlines():
+        process = line.split(" ", 1)[0]
+        if line.endswith("<unfinished ...>"):
+            begun[process] = line[:-len("<unfinished ...>")]
+            continue
+        resumed = RESUMED.match(line)
+        if resumed and process in begun:
+            line = begun.pop(process) + resumed.group(2)
+        yield line
+
+
+def seen_by_the_kernel(text, root):
+    """Counter of operations below `root` that the program itself did and that succeeded; and an example of each."""
+    counts, examples, other_program = collections.Counter(), collections.defaultdict(list), set()
+    for line in whole_lines(text):
+        found = LINE.match(line)
+        if not found:
+            continue
+        process, call, arguments, result = found.group(1), found.group(2), found.group(3), int(found.group(4))
+        if call in ("clone", "clone3", "fork", "vfork"):
+            if result > 0 and process in other_program:
+                other_program.add(str(result))
+            continue
+        if call == "execve":
+            if result == 0 and not arguments.split('"')[1].endswith("/agentforge"):
+                other_program.add(process)
+            elif result == 0:
+                other_program.discard(process)
+            continue
+        if result < 0 or process in other_program:
+            continue
+        op = OPERATION[call]
+        if call in ("open", "openat", "openat2") and "O_CREAT" not in arguments and "O_TRUNC" not in arguments:
+            continue
+        if call == "mmap" and not ("MAP_SHARED" in arguments and "PROT_WRITE" in arguments) or call == "ioctl" and "FICLONE" not in arguments:
+            continue
+        if call == "unlinkat" and "AT_REMOVEDIR" in arguments:
+            op = "rmdir"
+        by_descriptor = op in ("write", "sync", "copy", "allocate", "mapped") or call == "ftruncate"
+        text_of_paths = arguments.split('"')[0] if by_descriptor else arguments
+        text_of_paths = re.sub(r'(?:AT_FDCWD|\d+)<[^<>]*>, "/', '"/', text_of_paths)      # An absolute path is relative to no folder.
+        paths = [(first or second) for first, second in PATHS.findall(text_of_paths)]
+        if not any(path.startswith(root + "/") or not path.startswith("/") and not by_descriptor for path in paths):
+            continue
+        if op == "write" and "/.agentforge/logs/" in arguments.split(">", 1)[0]:
+            continue            # By stdio's buffer; the log is nobody's record and may lose lines.
+        counts[op] += 1
+        if len(examples[op]) < 400:
+            examples[op].append(line[:300])
+    return counts, examples

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sample of what scripts/chaos does; and that no call which changes files goes past the failpoints."""
+
+import collections
+import os
+import random
+import shutil
+import tempfile
+import unittest
+
+import chaos
+import strace
+from scenarios import BY_NAME, SCENARIOS
+from trace import read_trace
+
+SEED = int(os.environ.get("AGENTFORGE_SEED", "20261126"))
+
+
+def told(results):
+    return "\n".join(f"scripts/chaos --command {r['scenario']!r} --fault {r['kind']} --at {r.get('at')}: {r['broken']}" for r in results if "broken" in r)
+
+
+class TestFaults(unittest.TestCase):
+    maxDiff = None
+
+    def test_struck_at_random_calls_every_command_keeps_its_promises(self):
+        results = chaos.run(chaos.plan(200, SEED, None, None))
+        self.assertEqual(len(results), 200)
+        self.assertEqual({result["scenario"] for result in results}, set(BY_NAME))
+        self.assertFalse(told(results), f"seed {SEED}\n{told(results)}")
+
+
+class TestPowerCut(unittest.TestCase):
+    def test_after_a_power_cut_what_was_synced_is_there_and_the_command_can_be_done(self):
+        results = chaos.run(chaos.plan(60, SEED, None, "power"))
+        self.assertFalse(told(results), f"seed {SEED}\n{told(results)}")
+
+
+class TestFailpoints(unittest.TestCase):
+    """Each command once under strace: what the kernel saw is what faults.cpp can strike."""
+
+    def test_no_call_that_changes_files_goes_past_the_failpoints(self):
+        self.assertIsNotNone(shutil.which("strace"), "install strace")
+        folder = tempfile.mkdtemp(prefix="agentforge-chaos-", dir=chaos.fast_place())
+        self.addCleanup(shutil.rmtree, folder, True)
+        runner = chaos.Chaos(folder)
+        output = os.path.join(folder, "strace.out")
+        for scenario in SCENARIOS:
+            with self.subTest(scenario.name):
+                clean, world = runner.prepare(scenario), runner.world
+                world.environment["PATH"] = clean["path"]
+                world.put_back(clean["base"])
+                outcome, _ = world.run(*clean["arguments"], prefix=(*strace.PREFIX, "-o", output))
+                self.assertIn(outcome.code, scenario.codes, outcome)
+                with open(output, encoding="utf-8", errors="replace") as text:
+                    kernel, examples = strace.seen_by_the_kernel(text.read(), str(world.root))
+                ours = collections.Counter(call.op for call in read_trace(world.trace) if call.result >= 0 and call.op != "close")
+                self.assertGreater(sum(ours.values()), 3)
+                for op in kernel.keys() | ours.keys():
+                    if kernel[op] != ours[op]:
+                        unseen = random.Random(1).sample(examples[op], min(5, len(examples[op])))
+                        self.fail(f"{op}: the kernel saw {kernel[op]}, faults.cpp {ours[op]}; some of the kernel's:\n" + "\n".join(unseen))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

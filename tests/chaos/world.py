@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A repository, a home and the program in a folder that always has the same path; so a prepared one can be put back by copying it."""
+
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import yaml
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration" / "program"))
+import harness  # noqa: E402
+from trace import SHARED, read_shared  # noqa: E402
+
+ERROR = re.compile(r"\bAF-[A-Z]+-\d{3}\b")
+FAULTS = os.environ.get("AGENTFORGE_FAULTS", "")
+
+
+class Broken(Exception):
+    """A promise that did not hold after a fault."""
+
+
+class World:
+    """Not a test: `ProgramTest` without unittest's life cycle, with faults."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.root = self.folder / "root"
+        self.repository = self.root / "textkit"
+        self.trace, self.shared = self.folder / "trace", self.folder / "shared"
+        home = self.root / "home"
+        self.environment = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config"), "XDG_STATE_HOME": str(home / ".state"),
+            "XDG_CACHE_HOME": str(home / ".cache"), "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LANG": "C.UTF-8", "TERM": "dumb",
+            "AGENTFORGE_STATE_HOME": str(self.root / "state"), "TMPDIR": str(self.root / "tmp")}
+        self.transcript = self.root / "transcript.yaml"
+
+    # -- a place to begin from
+
+    def make(self):
+        shutil.rmtree(self.root, ignore_errors=True)
+        for name in ("home", "tmp"):
+            (self.root / name).mkdir(parents=True)
+        shutil.copytree(harness.SOURCE / "examples" / "textkit", self.repository, ignore=shutil.ignore_patterns("__pycache__"))
+        self.git("init", "-q", "-b", "main")
+        self.git("config", "user.name", "Test User")
+        self.git("config", "user.email", "test@example.invalid")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "Import textkit")
+        self.write_transcript(harness.short_transcript())
+
+    def write_transcript(self, transcript):
+        self.transcript.write_text(yaml.safe_dump(transcript, allow_unicode=True, sort_keys=False), encoding="utf-8")
+
+    def keep(self, name):
+        place = self.folder / "kept" / name
+        shutil.rmtree(place, ignore_errors=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-a", str(self.root), str(place)], check=True)
+
+    def put_back(self, name):
+        shutil.rmtree(self.root, ignore_errors=True)
+        subprocess.run(["cp", "-a", str(self.folder / "kept" / name), str(self.root)], check=True)
+
+    # -- running
+
+    def git(self, *arguments, check=True):
+        done = subprocess.run(["git", *map(str, arguments)], cwd=self.repository, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False)
+        if check and done.returncode != 0:
+            raise Broken(f"git {' '.join(map(str, arguments))}: {done.returncode} {done.stderr.strip()[-400:]}")
+        return done.stdout
+
+    def run(self, *arguments, at=0, kind=None, preload=True, prefix=()):
+        """Ends when the program and all its processes have ended. Returns the outcome and what faults.cpp counted."""
+        environment = dict(self.environment)
+        if preload:
+            self.trace.unlink(missing_ok=True)
+            self.shared.write_bytes(bytes(SHARED.size))
+            environment |= {"LD_PRELOAD": FAULTS, "FAULTS_ROOT": str(self.root), "FAULTS_STATE": str(self.shared),
+                            "FAULTS_TRACE": str(self.trace)}
+            if kind:
+                environment |= {"FAULTS_AT": str(at), "FAULTS_KIND": kind}
+        done = subprocess.run([*prefix, harness.PROGRAM, *map(str, arguments)], cwd=self.repository, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, errors="surrogateescape", check=False, timeout=180)
+        outcome = harness.Outcome(arguments, done.returncode, done.stdout, done.stderr)
+        shared = read_shared(self.shared) if preload else None
+        if preload:
+            self.wait_for(shared.processes)
+            shared = read_shared(self.shared)
+            self.wait_for(shared.processes)
+        return outcome, shared
+
+    @staticmethod
+    def wait_for(processes, seconds=120):
+        deadline = time.monotonic() + seconds
+        for process in processes:
+            while True:
+                try:
+                    state = pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+                except OSError:
+                    break
+                if state == "Z":
+                    break
+                if time.monotonic() > deadline:
+                    os.kill(process, signal.SIGKILL)
+                    raise Broken(f"process {process} did not end within {seconds} s")
+                time.sleep(0.002)
+
+    def program(self, *arguments, codes=(0,)):
+        """Without a fault; traced so that processes in the background are waited for."""
+        outcome, _ = self.run(*arguments)
+        if outcome.code not in codes:
+            raise Broken(f"`{' '.join(map(str, arguments))}` without a fault: exit code {outcome.code}: {outcome.err.strip()[-600:]}")
+        return outcome
+
+    @property
+    def answered(self):
+        return "--set", "llm.backend=replay", "--set", f"llm.transcript={self.transcript}"
+
+    # -- looking
+
+    def tasks(self):
+        """In the order of their births: task.yaml is never changed."""
+        folder = self.repository / ".agentforge" / "tasks"
+        names = [path.name for path in folder.iterdir() if not path.name.startswith(".")] if folder.exists() else []
+        born = {name: (folder / name / "task.yaml").stat().st_mtime_ns if (folder / name / "task.yaml").exists() else float("inf") for name in names}
+        return sorted(names, key=born.get)
+
+    def task(self):
+        tasks = self.tasks()
+        if len(tasks) != 1:
+            raise Broken(f"tasks: {tasks}")
+        return tasks[0]
+
+    def journals(self):
+        return {path.parent.name: path.read_bytes() for path in self.repository.glob(".agentforge/tasks/[!.]*/actions.yaml")}
+
+    def checkout(self):
+        """What a user would notice of their own: files, index, HEAD."""
+        seen = {}
+        for root, folders, files in os.walk(self.repository):
+            if pathlib.Path(root) == self.repository:
+                folders[:] = [name for name in folders if name not in (".git", ".agentforge")]
+            for name in files:
+                path = pathlib.Path(root) / name
+                seen[str(path.relative_to(self.repository))] = path.is_symlink() or (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mode)
+        return seen, (self.repository / ".git" / "HEAD").read_bytes(), self.git("ls-files", "--stage")
+
+    def known_names(self, text):
+        for number, task in enumerate(self.tasks()):
+            text = text.replace(task, f"<task {number}>")
+        return sorted(text.splitlines())
+
+    def picture(self):
+        """What came of it: the same after a fault and recovery as without the fault."""
+        tasks = []
+        for task in self.tasks():
+            status = self.program("status", task, "--json").json
+            records = [record["type"] for record in self.program("inspect", task, "--json").json["records"]]
+            tasks.append({"status": status["status"], **{kind: records.count(kind) for kind in ("task_created", "delivered", "applied", "task_completed", "task_aborted",
+                                                                                               "published", "rebased", "escalation_resolved")}})
+        heads = self.git("for-each-ref", "--format=%(refname) %(tree)", "refs/heads")
+        archived = self.git("for-each-ref", "--format=%(refname)", "refs/agentforge/archive")
+        return {"tasks": tasks, "heads": self.known_names(heads), "archived": self.known_names(archived), "checkout": self.checkout(),
+                "worktrees": len(self.git("worktree", "list").splitlines()),
+                "audit": [self.audit(task) for task in self.tasks()],
+                "waiting": len(self.program("escalations", "list", "--json").json["escalations"])}
+
+    def audit(self, task):
+        """What `audit verify` finds wrong, as its kinds."""
+        verdict = self.program("audit", "verify", task, codes=(0, 1))
+        return [] if verdict.code == 0 else sorted({line.split()[1] for line in verdict.out.splitlines() if line.startswith("  ") and line.split()[0] not in ("ok", "unchecked")}
+                                                   | set(ERROR.findall(verdict.err)))
+
+    def left_over(self):
+        """Temporary files that nobody will ever clear away: `agentforge gc` and `git gc` had their chance."""
+        for lock in (self.repository / ".git").rglob("*.lock"):
+            os.utime(lock, (0, 0))          # As if that had been long ago.
+        self.program("gc")
+        self.git("gc", "--quiet", "--prune=now")
+        found = []
+        for root, folders, files in os.walk(self.root):
+            for name in folders + files:
+                inside_git = "/.git" in root or "/remote.git" in root
+                if name.startswith(".agentforge-new-") or root == self.environment["TMPDIR"] or inside_git and (name.endswith(".lock") or name.startswith("tmp_")):
+                    found.append(os.path.relpath(os.path.join(root, name), self.root))
+        return sorted(found)
