@@ -46,7 +46,7 @@ std::optional<Error> problem_of(const KnownRepository& repository) {
     struct stat status {};
     const fs::path folder = Aggregator::agentforge_of(repository);
     if (::lstat(folder.c_str(), &status) != 0 || (S_ISDIR(status.st_mode) && status.st_uid == ::geteuid())) { return std::nullopt; }
-    return Error{"AF-DASH-010", "The tasks of `" + repository.name + "` are left out: its folder is a link or somebody else's", folder.string(),
+    return Error{"AF-DASH-010", "The tasks of `" + repository.name + "` are left out: its folder is a link or belongs to another user", folder.string(),
                  "Work on a clone of your own, or " + take_it_out, ErrorKind::denied};
 }
 

@@ -213,7 +213,7 @@ Result<void> create_file_exclusive(const fs::path& path, std::string_view bytes,
         ::unlink(temporary.c_str());
     }
     if (error == EEXIST) {
-        return Error{"AF-BASE-014", "The file exists already", path.string(), "Somebody else was first; read theirs, or choose another name.", ErrorKind::conflict};
+        return Error{"AF-BASE-014", "The file exists already", path.string(), "Another process created it first; read that file, or choose another name.", ErrorKind::conflict};
     }
     if (error != 0) { return failure("AF-BASE-013", "The file could not be created", path, error); }
     if (durability == Durability::synced) { AF_CHECK(sync_directory(folder_of(path))); }

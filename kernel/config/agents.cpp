@@ -237,7 +237,7 @@ Result<AgentDefinition> AgentSet::get(std::string_view role) const {
     if (const auto found = agents_.find(role); found != agents_.end()) { return found->second; }
     const auto near = nearest(role, roles());
     return Error{"AF-AGENT-002", "there is no agent " + ellipsis(role, 80), "",
-                 near.empty() ? "Name one of those in config/agents or .agentforge/agents." : "Did you mean " + near + "?", ErrorKind::not_found};
+                 near.empty() ? "The agents are in config/agents and .agentforge/agents." : "Did you mean " + near + "?", ErrorKind::not_found};
 }
 
 std::vector<std::string> AgentSet::roles() const {

@@ -309,7 +309,7 @@ Error already_answered(const EscalationStore& store, std::string_view id) {
     if (!read.ok()) { return read.error(); }
     const std::filesystem::path file = resolution_file(store.directory(), id);
     const std::string words = answer_in_words(file);
-    return Error{"AF-ESC-004", "Somebody has already answered " + std::string(id) + (words.empty() ? "" : " (" + words + ")"), file.string(), "Read that answer; it counts",
+    return Error{"AF-ESC-004", "There is already an answer to " + std::string(id) + (words.empty() ? "" : " (" + words + ")"), file.string(), "Read that answer; it counts",
                  ErrorKind::conflict};
 }
 

@@ -98,7 +98,7 @@ Result<Place> look(git_repository* repository, const std::filesystem::path& path
     struct stat st {};
     if (::lstat(place.path.c_str(), &st) == 0) {
         if (!S_ISDIR(st.st_mode)) {
-            return Error{"AF-GIT-024", "The place of the task's worktree is not a folder", place.path.string(), "Remove what is there", ErrorKind::conflict};
+            return Error{"AF-GIT-024", "The place of the task's worktree is not a folder", place.path.string(), "Remove it", ErrorKind::conflict};
         }
         place.folder = true;
         std::error_code error;

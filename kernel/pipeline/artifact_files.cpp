@@ -114,7 +114,7 @@ Result<void> check_files_are_own(const TaskPaths& paths, const TaskState& state)
         const auto instead = what_is_no_plain_file(paths.root, file.name);
         if (!instead) { continue; }
         return Error{"AF-ORCH-077", "a file of task " + state.task_id + " was replaced: " + file.name + " is " + *instead + ", which is not followed", (paths.root / file.name).string(),
-                     "remove what is there (find out who put it there), then go on: what counts is in the journal, and the file is written anew", ErrorKind::conflict};
+                     "find out who put it there, remove it, then resume: the journal has the content, and the file is written again", ErrorKind::conflict};
     }
     return {};
 }

@@ -43,7 +43,7 @@ std::optional<std::string> take_pause_request(const TaskPaths& paths) {
     if (!is_there(pause_request_file(paths))) { return std::nullopt; }
     const auto text = read_file(pause_request_file(paths), max_request_bytes);
     remove_file(pause_request_file(paths));
-    return text.ok() && !first_line(*text).empty() ? first_line(*text) : std::string("asked to by another agentforge command");
+    return text.ok() && !first_line(*text).empty() ? first_line(*text) : std::string("at the request of another agentforge command");
 }
 
 void remove_pause_request(const TaskPaths& paths) { remove_file(pause_request_file(paths)); }

@@ -130,7 +130,7 @@ Result<void> TaskRun::loop() {
 
 TaskRun::Step TaskRun::heed_stops() {
     if (asked_to_abort()) {
-        AF_CHECK(task_.session->record(records::TaskAborted{"asked to by another agentforge command"}));
+        AF_CHECK(task_.session->record(records::TaskAborted{"at the request of another agentforge command"}));
         return true;
     }
     if (is_terminal(task_.state().status)) { return true; }

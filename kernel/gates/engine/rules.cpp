@@ -292,7 +292,7 @@ private:
             const bool may = std::ranges::any_of(evidence_.outdated, [&](const std::string& id) { return without_parameters(id) == test.id; });
             if (!may) {
                 const std::string place = test.place();
-                block(place + " was there before and is changed or gone; leave what is there as it is, and add to it or write another file." +
+                block(place + " was there before and is changed or gone; leave existing lines as they are; add to them or write another file." +
                       (test.id.empty() ? "" : " Only tests that the specification names in outdated_tests, or that were handed back, may change."));
             } else if (evidence_.run.believed && std::ranges::any_of(evidence_.run.tests, cases) &&
                        std::ranges::none_of(evidence_.run.tests, [&](const TestOutcome& outcome) { return cases(outcome) && outcome.status != TestStatus::passed; })) {

@@ -36,7 +36,7 @@ Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
     const bool action = state.waiting_for() == "action";
     const TaskPaths paths = setup.store.paths(state.task_id);
     const auto other = [&](const std::filesystem::path& file) {
-        return Error{"AF-ESC-047", "what waits for you was changed after it was shown, and its hash is of what was shown", file.string(),
+        return Error{"AF-ESC-047", "the item changed after you were shown it: the hash you gave is of the earlier version", file.string(),
                      "undo the change, or remove the file and `agentforge resume " + state.task_id + "` writes it anew" +
                          (action ? "" : "; to have it otherwise: agentforge feedback " + state.task_id + " \"…\""),
                      ErrorKind::conflict};

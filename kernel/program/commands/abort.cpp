@@ -47,7 +47,7 @@ int run_abort(Program& program, Project& project, const std::string& id, const s
 void add_abort(CLI::App& app, Program& program) {
     struct Arguments {
         std::string task;
-        std::string reason = "asked to by the user";
+        std::string reason = "at your request";
     };
     auto arguments = std::make_shared<Arguments>();
     const Command command = add_subcommand(app, "abort", "End a task for good; its journal stays");

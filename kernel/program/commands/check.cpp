@@ -163,7 +163,7 @@ void add_check(CLI::App& app, Program& program) {
     add_option(*command, "--format", arguments->format, "text, json, or sarif (2.1.0)")->type_name("FORMAT")->one_of({"text", "json", "sarif"});
     add_flag(*command, "--all", arguments->all, "Show known violations, too");
     add_flag(*command, "--strict", arguments->strict, "End with code 1 for a new violation of any severity, not only major and critical");
-    const Option update = add_flag(*command, "--update-baseline", arguments->update_baseline, "Write down what is there, so that only what comes later fails");
+    const Option update = add_flag(*command, "--update-baseline", arguments->update_baseline, "Record today's findings, so that only new ones fail");
     update->excludes(changed);
     update->excludes(since);
     add_flag(*command, "--json", program.json_output, "The same as --format json");

@@ -46,7 +46,7 @@ public:
     Result<std::vector<Record>> more() {
         std::vector<Record> records;
         std::ifstream in(file_, std::ios::binary);
-        if (!in) { return Error{"AF-CLI-072", "the journal is gone", file_.string(), "somebody removed the task while it was followed", ErrorKind::io}; }
+        if (!in) { return Error{"AF-CLI-072", "the journal is gone", file_.string(), "the task was removed while you followed it", ErrorKind::io}; }
         in.seekg(static_cast<std::streamoff>(offset_));
         for (std::string line; std::getline(in, line) && !in.eof(); offset_ += line.size() + 1) {
             if (!line.starts_with("- {")) { continue; }

@@ -32,7 +32,7 @@ int run_pause(Program& program, const std::string& task, const std::string& reas
 void add_pause(CLI::App& app, Program& program) {
     struct Arguments {
         std::string task;
-        std::string reason = "asked to by the user";
+        std::string reason = "at your request";
         bool after_step = false;
     };
     auto arguments = std::make_shared<Arguments>();

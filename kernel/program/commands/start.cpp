@@ -114,7 +114,7 @@ Result<void> check_branch_can_be_made(const Project& project) {
         const std::string above = branch.substr(0, slash);
         AF_TRY(const auto taken, repository.branch_commit(above));
         if (!taken) { continue; }
-        return Error{"AF-CLI-137", "no branch " + branch + " can be made: the branch `" + printable(above, 120) + "` has its first part as its name", project.place().root.string(),
+        return Error{"AF-CLI-137", "branch `" + printable(above, 120) + "` exists, so " + branch + " cannot be created", project.place().root.string(),
                      "Rename that branch (git branch -m " + printable(above, 120) + " NEW), or deliver under another name (delivery.type: branch, delivery.branch)", ErrorKind::conflict};
     }
     return {};
@@ -153,7 +153,7 @@ Result<std::vector<std::string>> uncommitted_changes(const Project& project) {
 void name_uncommitted_changes(Program& program, const Result<std::vector<std::string>>& changed, bool included) {
     if (!changed.ok()) {
         if (!included) {
-            program.err << "agentforge: it could not be seen whether you have uncommitted changes; they are not part of this task (it starts from the last commit): "
+            program.err << "agentforge: cannot check for uncommitted changes; they are not part of this task, which starts from the last commit: "
                         << printable_lines(changed.error().message) << "\n";
         }
         return;

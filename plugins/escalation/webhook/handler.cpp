@@ -122,7 +122,7 @@ Result<WebhookHandler::Target> WebhookHandler::target() const {
 
 Result<void> WebhookHandler::send(Message message, const std::string& directory, CallContext& context) const {
     AF_TRY(const Target target, this->target());
-    const auto cancelled = [&target] { return Error{"AF-ESC-053", "telling the webhook was cancelled", target.server.host, "It is told later.", ErrorKind::cancelled}; };
+    const auto cancelled = [&target] { return Error{"AF-ESC-053", "the notification of the webhook was cancelled", target.server.host, "It is sent later.", ErrorKind::cancelled}; };
     take_told(message, directory);
     http::Call call;
     call.server = target.server;
