@@ -375,6 +375,11 @@ Result<std::string> BlobStore::get(std::string_view hash) const {
             if (const BlobStore store(other); store.contains(hash)) { return store.get(hash); }
         }
     }
+    std::error_code none;
+    if (is_hash(hash) && !std::filesystem::exists(state.file.parent_path(), none) && !none) {
+        return Error{"AF-JRNL-011", "The task's blobs were freed", state.file.parent_path().string(),
+                     "Move the task's folder away, then run `agentforge archive restore TASK`: it brings them back if the repository keeps the task (`agentforge archive list`).", ErrorKind::not_found};
+    }
     return Error{"AF-JRNL-011", "There is no blob '" + std::string(hash.substr(0, 80)) + "'", state.file.string(),
                  "Check the hash; the file may have been removed.", ErrorKind::not_found};
 }

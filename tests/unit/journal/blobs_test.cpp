@@ -146,6 +146,13 @@ TEST_F(Blobs, what_was_not_put_is_not_found) {
     EXPECT_EQ(store_.get(hash).error().kind, ErrorKind::not_found);
 }
 
+TEST_F(Blobs, that_were_freed_are_said_to_be_freed) {
+    const BlobStore freed(std::filesystem::temp_directory_path() / "agentforge-no-such-folder" / "blobs");
+    const auto text = freed.get(std::string(64, 'a'));
+    ASSERT_FALSE(text.ok());
+    EXPECT_EQ(text.error().code + " " + text.error().message, "AF-JRNL-011 The task's blobs were freed");
+}
+
 TEST_F(Blobs, names_that_are_no_hashes_lead_nowhere) {
     ASSERT_TRUE(store_.put("x").ok());
     for (const std::string& name : {std::string(), std::string("../../../etc/passwd"), std::string(64, 'g'), std::string(64, 'A'), std::string(63, 'a'), std::string(64, '.'), std::string(64, '/')}) {
