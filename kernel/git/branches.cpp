@@ -37,4 +37,14 @@ Result<bool> take_back_branch(const std::filesystem::path& repository, std::stri
     return true;
 }
 
+Result<bool> branch_holds(const std::filesystem::path& repository, std::string_view branch, std::string_view commit) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    AF_TRY(const git_oid id, parse_id(commit));
+    git_oid at;
+    if (git_reference_name_to_id(&at, handle.get(), ("refs/heads/" + std::string(branch)).c_str()) != 0) { return false; }
+    if (git_oid_equal(&at, &id) == 1) { return true; }
+    const int descends = git_graph_descendant_of(handle.get(), &at, &id);
+    return descends < 0 ? Result<bool>(failure(descends, "compare " + std::string(branch) + " with the set's commit")) : Result<bool>(descends == 1);
+}
+
 }  // namespace agentforge::kernel

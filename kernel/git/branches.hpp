@@ -16,4 +16,7 @@ namespace agentforge::kernel {
 /// Errors: AF-GIT-011, AF-GIT-099.
 [[nodiscard]] Result<bool> take_back_branch(const std::filesystem::path& repository, std::string_view branch, std::string_view commit);
 
+/// Whether the branch is there and has `commit` in its history. Errors: AF-GIT-011, AF-GIT-099.
+[[nodiscard]] Result<bool> branch_holds(const std::filesystem::path& repository, std::string_view branch, std::string_view commit);
+
 }  // namespace agentforge::kernel

@@ -75,6 +75,13 @@ struct Place {
     bool ours = false;          ///< The folder is this worktree's: it may be changed.
 };
 
+/// Whether the `.git` file of a worktree names this record.
+bool points_to(const std::filesystem::path& file, const std::filesystem::path& record) {
+    constexpr std::string_view head = "gitdir: ";
+    const std::string line = line_of(file);
+    return line.starts_with(head) && real_path(line.substr(head.size())) == real_path(record);
+}
+
 Result<Place> look(git_repository* repository, const std::filesystem::path& path, std::string_view name) {
     if (!is_plain_name(name) || !path.is_absolute() || path.string().find('\n') != std::string::npos) {
         return Error{"AF-GIT-020", "A worktree needs a plain name and an absolute path, not `" + std::string(name) + "` and `" + path.string() + "`", {},
@@ -90,11 +97,13 @@ Result<Place> look(git_repository* repository, const std::filesystem::path& path
         }
     }
     const std::string recorded = line_of(place.admin / "gitdir");
-    if (!recorded.empty() && real_path(recorded) != real_path(place.path / ".git") && recorded != (place.path / ".git").string()) {
+    const bool other = !recorded.empty() && real_path(recorded) != real_path(place.path / ".git") && recorded != (place.path / ".git").string();
+    // A worktree that does not point back is none of this repository any more: it was moved, or the folder is gone.
+    if (other && points_to(recorded, place.admin)) {
         return Error{"AF-GIT-022", "The worktree name " + std::string(name) + " is already used for " + recorded, place.path.string(),
                      "Remove the other one: git worktree remove --force " + std::filesystem::path(recorded).parent_path().string(), ErrorKind::conflict};
     }
-    place.record = !recorded.empty();
+    place.record = !recorded.empty() && !other;
     struct stat st {};
     if (::lstat(place.path.c_str(), &st) == 0) {
         if (!S_ISDIR(st.st_mode)) {

@@ -103,6 +103,7 @@ public:
 
     Result<int> run() {
         if (set_.phase == SetPhase::undone) { return Error{"AF-SET-009", "set " + set_.id + " was undone: " + set_.reason, file().string(), "start it anew", ErrorKind::conflict}; }
+        AF_CHECK(find_repositories());
         if (set_.phase == SetPhase::specifying) {
             AF_TRY(const auto waits, specify());
             if (waits) { return *waits; }
@@ -127,10 +128,12 @@ public:
         if (set_.phase == SetPhase::delivering || set_.phase == SetPhase::done) {
             return Error{"AF-SET-009", "all branches of set " + set_.id + " are made", file().string(), set_.phase == SetPhase::done ? "nothing is to be done" : "agentforge resume " + set_.id, ErrorKind::conflict};
         }
-        AF_CHECK(take_branches_back());
+        AF_CHECK(find_repositories());
+        AF_TRY(kept_, take_branches_back());
         set_.phase = SetPhase::undone;
         set_.reason = reason;
         AF_CHECK(save());
+        AF_CHECK(remove_checkouts());
         std::vector<std::pair<SetPart, std::string>> tasks;
         for (const SetPart& part : set_.parts) { tasks.emplace_back(part, part.task); }
         if (!set_.parts.empty()) { tasks.emplace_back(set_.parts.front(), set_.specification_task); }
@@ -147,8 +150,41 @@ public:
         return 0;
     }
 
+    /// No task and no branch is there yet: what it was begun with can be corrected and given again.
+    [[nodiscard]] bool has_begun() const { return set_.phase != SetPhase::specifying || !set_.specification_task.empty(); }
+
 private:
     using Waits = std::optional<int>;       ///< The exit code with which the command ends here.
+
+    /// Each part's repository is where the set has it, or where the list of repositories has its name now.
+    Result<void> find_repositories() {
+        for (SetPart& part : set_.parts) {
+            std::error_code error;
+            if (fs::is_directory(part.path, error)) { continue; }
+            const auto known = find_known_repository(program_, part.repo);
+            if (!known.ok() || !fs::is_directory(known->path, error)) {
+                return Error{"AF-SET-015", "repository `" + part.repo + "` is not at " + part.path.string(), file().string(),
+                             "put it back; or name its new place: agentforge repo remove " + part.repo + ", then agentforge repo add PATH --name " + part.repo, ErrorKind::not_found};
+            }
+            say("set " + set_.id + ": repository " + part.repo + " is at " + known->path.string() + " now");
+            part.path = known->path;
+            AF_CHECK(save());
+        }
+        return {};
+    }
+
+    /// Checkouts that a killed test of the parts together has left.
+    Result<void> remove_checkouts() {
+        PartProgram own(program_, set_.parts.front().path, set_.settings);
+        const auto progress = make_progress(own.program());
+        AF_TRY(const auto project, Project::open(own.program(), *progress));
+        const fs::path folder = fs::path(project->task_workspace_options().state_directory) / "sets" / set_.id;
+        std::error_code error;
+        if (!fs::exists(folder, error)) { return {}; }
+        for (const SetPart& part : set_.parts) { static_cast<void>(Worktree::remove(part.path, folder / part.repo, set_.id)); }
+        fs::remove_all(folder, error);
+        return {};
+    }
 
     Result<void> save() { return save_set(file(), set_); }
     [[nodiscard]] fs::path specification_of(const SetPart& part) const { return folder_ / (part.repo + ".yaml"); }
@@ -224,7 +260,7 @@ private:
             }
             if (state && is_prepared(*state)) { continue; }
             PartProgram own(program_, part.path, set_.settings);
-            say("set " + set_.id + ": " + part.repo);
+            say("set " + set_.id + ": " + part.repo + (state || part.task.empty() ? "" : ": task " + part.task + " is not there, so a new one begins"));
             if (state) { resume_and_tell(own.program(), part.task); } else { start_part(own.program(), part); }
             AF_TRY(state, state_of(store_of(part), part.task));
             if (state && is_prepared(*state)) { continue; }
@@ -317,6 +353,7 @@ private:
                 const std::string name = "{" + repo + "}";
                 for (std::size_t found = word.find(name); found != std::string::npos; found = word.find(name, found + place.size())) { word.replace(found, name.size(), place); }
             }
+            AF_CHECK(check_placeholders(word));
             request.argv.push_back(std::move(word));
         }
         request.directory = places.at(at.repo);
@@ -333,6 +370,21 @@ private:
         AF_CHECK(save());
         return Error{"AF-SET-005", "the parts do not pass together, so no branch was made: the command of `" + at.repo + "` " + (outcome.timed_out ? "did not end in 15 minutes" : "ended with exit code " + std::to_string(outcome.exit_code)) + (said.empty() ? "" : ": " + said),
                      "delivery.set_test", "mend what it tests with, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id + " and start anew", ErrorKind::denied};
+    }
+
+    /// A misspelt `{repository}` would be handed on as it is, and might pass.
+    Result<void> check_placeholders(const std::string& word) const {
+        std::vector<std::string> names;
+        for (const SetPart& part : set_.parts) { names.push_back(part.repo); }
+        for (std::size_t open = word.find('{'); open != std::string::npos; open = word.find('{', open + 1)) {
+            const std::size_t close = word.find('}', open);
+            if (close == std::string::npos) { return {}; }
+            const std::string name = word.substr(open + 1, close - open - 1);
+            if (const std::string near = nearest(name, names); !near.empty()) {
+                return Error{"AF-SET-016", "`{" + printable(name, 80) + "}` is no repository of the set", "delivery.set_test", "did you mean `{" + near + "}`?", ErrorKind::invalid};
+            }
+        }
+        return {};
     }
 
     // ----------------------------------------------------------------------------------------------------------- branches --
@@ -359,28 +411,53 @@ private:
 
     Result<void> make_branches() {
         for (const SetPart& part : set_.parts) {
+            AF_TRY(const auto state, state_of(store_of(part), part.task));
+            if (state && is_prepared(*state)) { continue; }
+            AF_CHECK(back_to_specified("task " + part.task + " of repository `" + part.repo + "` " + (state ? "is " + std::string(to_string(state->status)) : std::string("is gone"))));
+            return Error{"AF-SET-004", set_.reason + ", so the set cannot be finished" + kept_words(), file().string(), "agentforge abort " + set_.id + " ends the others", ErrorKind::conflict};
+        }
+        for (const SetPart& part : set_.parts) {
             const auto repository = Repository::open(part.path);
             const auto made = repository.ok() ? repository->create_branch(part.branch, part.commit) : Result<void>(repository.error());
             if (made.ok()) { continue; }
-            const Error error = in_the_way(part, made.error().message);
-            AF_CHECK(take_branches_back());
-            set_.phase = SetPhase::specified;
-            set_.reason = error.message;
-            AF_CHECK(save());
+            Error error = in_the_way(part, made.error().message);
+            AF_CHECK(back_to_specified(error.message));
+            error.message += kept_words();
             return error;
         }
         set_.phase = SetPhase::delivering;
         return save();
     }
 
-    /// Of a set that was about to make its branches: those that stand where it has put them.
-    Result<void> take_branches_back() {
-        if (set_.phase != SetPhase::branching) { return {}; }
+    /// As before its branches; while one of them stays, the set's file says that there may be some.
+    Result<void> back_to_specified(const std::string& why) {
+        AF_TRY(kept_, take_branches_back());
+        if (kept_.empty()) { set_.phase = SetPhase::specified; }
+        set_.reason = why;
+        return save();
+    }
+
+    [[nodiscard]] std::string kept_words() const {
+        std::string words;
+        for (const std::string& line : kept_) { words += "; " + line; }
+        return words;
+    }
+
+    /// Of a set that was about to make its branches: those that stand where it has put them. Returns which of them stay, and why.
+    Result<std::vector<std::string>> take_branches_back() {
+        std::vector<std::string> kept;
+        if (set_.phase != SetPhase::branching) { return kept; }
         for (auto part = set_.parts.rbegin(); part != set_.parts.rend(); ++part) {
             AF_TRY(const bool removed, take_back_branch(part->path, part->branch, part->commit));
-            if (removed) { say("set " + set_.id + ": removed branch " + part->branch + " of " + part->repo); }
+            if (removed) {
+                say("set " + set_.id + ": removed branch " + part->branch + " of " + part->repo);
+                continue;
+            }
+            // Another branch of this name is the user's own.
+            AF_TRY(const bool stays, branch_holds(part->path, part->branch, part->commit));
+            if (stays) { kept.push_back("branch " + part->branch + " of " + part->repo + " stays, because it is checked out or has newer commits; `git -C " + part->path.string() + " branch -D " + part->branch + "` removes it"); }
         }
-        return {};
+        return kept;
     }
 
     /// Each task takes its branch: its journal says so, and it is published where that is asked for.
@@ -389,9 +466,16 @@ private:
         int code = 0;
         for (const SetPart& part : set_.parts) {
             AF_TRY(auto state, state_of(store_of(part), part.task));
-            if (state && state->status == TaskStatus::completed) { continue; }
+            // Its branch is there, and nothing more comes of the task.
+            if (!state || state->status == TaskStatus::aborted) {
+                kept_.push_back(part.repo + ": its task " + (state ? "was aborted" : "is gone") + ", its branch stays");
+                continue;
+            }
             PartProgram own(program_, part.path, set_.settings);
-            code = std::max(code, resume_and_tell(own.program(), part.task));
+            // Of a completed task, too: a process that was killed may have left its last files, its archive or its worktrees.
+            const bool had_ended = state->status == TaskStatus::completed;
+            const int ended = resume_and_tell(own.program(), part.task);
+            code = std::max(code, had_ended ? 0 : ended);
             AF_TRY(state, state_of(store_of(part), part.task));
             if (state && state->status == TaskStatus::completed) { continue; }
             waiting.push_back(part.repo + ": " + (state ? what_it_waits_for(part, *state) : "its task is gone"));
@@ -429,14 +513,16 @@ private:
         program_.out << (set_.phase == SetPhase::done ? "Done: " : "Undone: ") << set_.id << "\n";
         for (const SetPart& each : set_.parts) {
             if (set_.phase == SetPhase::done) { program_.out << "  " << each.repo << "  commit " << each.commit << " on branch " << each.branch << "\n"; }
-            else { program_.out << "  " << each.repo << "  " << (each.task.empty() ? "not begun" : each.task) << ", no branch\n"; }
+            else { program_.out << "  " << each.repo << "  " << (each.task.empty() ? "not begun" : each.task) << (kept_.empty() ? ", no branch\n" : "\n"); }
         }
+        for (const std::string& line : kept_) { program_.out << "  " << printable(line, 600) << "\n"; }
         if (!set_.test_result.empty()) { program_.out << "  together: " << printable(set_.test_result, 300) << "\n"; }
     }
 
     Program& program_;
     fs::path folder_;
     TaskSet set_;
+    std::vector<std::string> kept_;         ///< Branches that stay, each with the reason.
 };
 
 int finish(Program& program, const Result<int>& code) { return code.ok() ? *code : program.fail(code.error()); }
@@ -447,6 +533,8 @@ Result<std::vector<SetPart>> parts_named(const Program& program, const std::stri
     std::vector<SetPart> parts;
     std::istringstream words(list);
     for (std::string name; std::getline(words, name, ',');) {
+        name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
+        name.erase(name.find_last_not_of(' ') + 1);
         AF_TRY(const KnownRepository known, find_known_repository(program, name));
         if (std::ranges::find(parts, known.path, &SetPart::path) != parts.end()) { return unfit("repository `" + name + "` is named twice"); }
         parts.push_back({known.name, known.path, {}, "", "", ""});
@@ -498,14 +586,20 @@ Result<int> begin_set(Program& program, const StartArguments& arguments, const s
     set.pipeline = arguments.pipeline;
     for (const auto& [key, value] : program.settings) { set.settings[key] = value; }
     const fs::path folder = sets / set.id;
+    std::optional<std::string> specification;
+    if (!arguments.entry.spec.empty()) { AF_TRY(specification, read_file((program.directory / arguments.entry.spec).string(), 16UL << 20U)); }
     AF_TRY(const FileDescriptor lock, lock_set(folder));
-    if (!arguments.entry.spec.empty()) {
-        AF_TRY(const std::string text, read_file((program.directory / arguments.entry.spec).string(), 16UL << 20U));
-        AF_CHECK(write_file_atomic(folder / "specification.yaml", text, Durability::synced, 0600));
-    }
+    if (specification) { AF_CHECK(write_file_atomic(folder / "specification.yaml", *specification, Durability::synced, 0600)); }
     AF_CHECK(save_set(folder / "set.yaml", set));
     if (!program.quiet && !program.json_output) { program.err << "agentforge: set " << set.id << std::endl; }
-    return SetRun(program, folder, std::move(set)).run();
+    SetRun run(program, folder, std::move(set));
+    auto code = run.run();
+    // A specification that is refused leaves nothing: it can be corrected and given again.
+    if (!code.ok() && specification && !run.has_begun()) {
+        std::error_code ignored;
+        fs::remove_all(folder, ignored);
+    }
+    return code;
 }
 
 Result<int> with_set(Program& program, const std::string& id, const std::function<Result<int>(SetRun&)>& action) {

@@ -165,12 +165,83 @@ class TestSetTogether(SetTest):
         self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
 
 
+class TestSetHindered(SetTest):
+    """What came in the way between is named, and leaves a way to end the set."""
+
+    def branching(self):
+        """As a kill leaves it between the two branches: the first is made."""
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        told = self.set_file()
+        for part in told["parts"]:
+            self.repository = self.places[part["repo"]]
+            prepared = self.records("delivery_prepared", part["task"])[-1]
+            part["branch"], part["commit"] = prepared["branch"], prepared["commit"]
+        told["phase"] = "branching"
+        self.set_path().write_text(yaml.safe_dump(told, sort_keys=False), encoding="utf-8")
+        first = told["parts"][0]
+        self.git("branch", first["branch"], first["commit"], cwd=self.places[first["repo"]])
+        return told["parts"]
+
+    def set_path(self):
+        return self.folder / "home" / ".agentforge" / "sets" / self.set_id() / "set.yaml"
+
+    def test_a_branch_that_is_checked_out_stays_and_is_named(self):
+        first, last = self.branching()
+        self.git("checkout", "-q", first["branch"], cwd=self.places[first["repo"]])
+        self.git("branch", last["branch"], "main", cwd=self.places[last["repo"]])
+        self.assert_error(self.resume_set(), "AF-SET-006", f"branch {first['branch']} of {first['repo']} stays", "branch -D")
+        self.assertEqual(self.set_file()["phase"], "branching")
+        outcome = self.assert_code(self.run_program("abort", self.set_id(), cwd=self.folder), 0)
+        self.assertIn(f"branch {first['branch']} of {first['repo']} stays", outcome.out)
+        self.assertNotIn("no branch", outcome.out)
+
+    def test_no_branch_is_made_for_a_task_that_was_aborted(self):
+        first, last = self.branching()
+        for part in (first, last):
+            self.assert_code(self.run_program("--repo", part["repo"], "abort", part["task"], cwd=self.folder), 0)
+        self.assert_error(self.resume_set(), "AF-SET-004", "aborted", f"agentforge abort {self.set_id()}")
+        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
+        self.assert_code(self.run_program("abort", self.set_id(), cwd=self.folder), 0)
+        self.assertEqual(self.set_file()["phase"], "undone")
+
+    def test_nothing_is_undone_while_a_repository_is_away(self):
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        self.places["consumer"].rename(self.folder / "away")
+        self.assert_error(self.run_program("abort", self.set_id(), cwd=self.folder), "AF-SET-015", "consumer")
+        (self.folder / "away").rename(self.places["consumer"])
+        self.assert_code(self.run_program("abort", self.set_id(), cwd=self.folder), 0)
+
+    def test_a_repository_that_was_moved_is_found_by_its_name(self):
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        moved = self.folder / "moved"
+        self.places["consumer"].rename(moved)
+        self.places["consumer"] = moved
+        self.assert_code(self.run_program("repo", "remove", "consumer", cwd=self.folder), 0)
+        self.assert_code(self.run_program("repo", "add", moved, "--name", "consumer", cwd=self.folder), 0)
+        outcome = self.resume_set("--set", "delivery.set_test=[\"true\"]")
+        self.assertIn(f"repository consumer is at {moved} now", outcome.err)
+        self.assert_code(outcome, 0)
+        self.assert_done()
+
+    def test_a_misspelt_placeholder_is_refused(self):
+        self.assert_error(self.start_set("--set", "delivery.set_test=[\"test\", \"-n\", \"{shcema}\"]"), "AF-SET-016", "{shcema}", "{schema}")
+        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
+
+
 class TestSetRefused(SetTest):
     """What cannot become a set is said before a task exists."""
 
     def test_a_repository_without_a_part(self):
         self.assert_error(self.start_set(parts=[{"repo": "schema", "requirements": ["REQ-001", "REQ-002", "REQ-003"]}]), "AF-SET-003", "consumer")
         self.assertFalse((self.places["schema"] / ".agentforge" / "tasks").exists())
+        self.assertEqual(self.sets(), [])
+
+    def test_a_specification_that_there_is_not(self):
+        self.assert_error(self.run_program("start", *self.replay, "--repos", "consumer,schema", "--from-spec", "none.yaml", REQUEST, cwd=self.folder), "AF-BASE-010", "none.yaml")
+        self.assertEqual(self.sets(), [])
+
+    def sets(self):
+        return [path.name for path in (self.folder / "home" / ".agentforge" / "sets").glob("*")]
 
     def test_parts_that_depend_on_one_another(self):
         every = ["REQ-001", "REQ-002", "REQ-003"]
