@@ -501,8 +501,11 @@ private:
 
     [[nodiscard]] json::object as_json() const {
         json::array parts;
-        for (const SetPart& each : set_.parts) { parts.push_back(json::object{{"repo", each.repo}, {"path", each.path.string()}, {"task_id", each.task}, {"branch", each.branch}, {"commit", each.commit}}); }
-        return {{"set_id", set_.id}, {"phase", to_string(set_.phase)}, {"success", set_.phase == SetPhase::done}, {"test_result", set_.test_result}, {"reason", set_.reason}, {"parts", std::move(parts)}};
+        const bool undone = set_.phase == SetPhase::undone;
+        for (const SetPart& each : set_.parts) {
+            parts.push_back(json::object{{"repo", each.repo}, {"path", each.path.string()}, {"task_id", each.task}, {"branch", undone ? "" : each.branch}, {"commit", undone ? "" : each.commit}});
+        }
+        return {{"set_id", set_.id}, {"phase", to_string(set_.phase)}, {"success", set_.phase == SetPhase::done}, {"test_result", set_.test_result}, {"reason", set_.reason}, {"parts", std::move(parts)}, {"kept", json::array(kept_.begin(), kept_.end())}};
     }
 
     void tell() {
