@@ -41,7 +41,7 @@ struct CostFigures {
 };
 
 [[nodiscard]] StageFigures figures_of(const TaskState& state, const StageState& stage);
-/// The stages up to the one that the task ends with, in order.
+/// The stages in order, up to the task's last one.
 [[nodiscard]] std::vector<StageFigures> stages_to_the_end(const TaskState& state);
 [[nodiscard]] CostFigures cost_figures(const TaskState& state);
 

@@ -156,7 +156,7 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
     std::size_t noticed = 0;
     std::map<std::string, bool> files;              // Whether a mutant of it was noticed.
     bool guarded = false;
-    std::set<std::string> at_fault;                 // Who cannot change tests can hand these back.
+    std::set<std::string> at_fault;                 // A stage that may not change tests can hand these back.
     const auto blame = [&at_fault](const auto& tests) { for (const auto& id : tests) { at_fault.insert(without_parameters(id)); } };
     for (const auto& mutant : evidence.tried) {
         auto& file = files[mutant.file];

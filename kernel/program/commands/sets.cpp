@@ -150,13 +150,13 @@ public:
         return 0;
     }
 
-    /// No task and no branch is there yet: what it was begun with can be corrected and given again.
+    /// Whether a task exists. Until then the user can correct the specification and start again.
     [[nodiscard]] bool has_begun() const { return set_.phase != SetPhase::specifying || !set_.specification_task.empty(); }
 
 private:
     using Waits = std::optional<int>;       ///< The exit code with which the command ends here.
 
-    /// Each part's repository is where the set has it, or where the list of repositories has its name now.
+    /// Finds each part's repository: where the set recorded it, else where the list of repositories has its name.
     Result<void> find_repositories() {
         for (SetPart& part : set_.parts) {
             std::error_code error;
@@ -173,7 +173,7 @@ private:
         return {};
     }
 
-    /// Checkouts that a killed test of the parts together has left.
+    /// Removes checkouts left by a killed `delivery.set_test`.
     Result<void> remove_checkouts() {
         PartProgram own(program_, set_.parts.front().path, set_.settings);
         const auto progress = make_progress(own.program());
@@ -247,7 +247,7 @@ private:
 
     // -------------------------------------------------------------------------------------------------------------- parts --
 
-    /// Every part's task comes as far as a commit that waits for its branch.
+    /// Runs each part's task up to a commit that waits for its branch.
     Result<Waits> prepare_parts() {
         std::vector<std::string> waiting;
         int code = 0;
@@ -372,7 +372,7 @@ private:
                      "delivery.set_test", "mend what it tests with, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id + " and start anew", ErrorKind::denied};
     }
 
-    /// A misspelt `{repository}` would be handed on as it is, and might pass.
+    /// Refuses a misspelt `{repository}`: the command would get it unchanged, and might pass.
     Result<void> check_placeholders(const std::string& word) const {
         std::vector<std::string> names;
         for (const SetPart& part : set_.parts) { names.push_back(part.repo); }
@@ -429,7 +429,7 @@ private:
         return save();
     }
 
-    /// As before its branches; while one of them stays, the set's file says that there may be some.
+    /// Removes the branches and returns to `specified`. If a branch stays, the phase stays `branching`.
     Result<void> back_to_specified(const std::string& why) {
         AF_TRY(kept_, take_branches_back());
         if (kept_.empty()) { set_.phase = SetPhase::specified; }
@@ -443,7 +443,7 @@ private:
         return words;
     }
 
-    /// Of a set that was about to make its branches: those that stand where it has put them. Returns which of them stay, and why.
+    /// Removes the branches that are still at the set's commits. Returns those that stay, each with the reason.
     Result<std::vector<std::string>> take_branches_back() {
         std::vector<std::string> kept;
         if (set_.phase != SetPhase::branching) { return kept; }

@@ -14,7 +14,7 @@ namespace agentforge::kernel {
 /// Whether this names a set, not a task.
 [[nodiscard]] bool is_set_id(std::string_view id);
 
-/// A line for each set that is neither done nor undone, with what goes on with it; `place`: only those with a part there, where it is not empty.
+/// One line for each unfinished set, with the command that continues it. If `place` is given, only sets with a part there.
 [[nodiscard]] std::vector<std::string> unfinished_sets(const Program& program, const std::filesystem::path& place);
 
 /// Begins a set and takes it as far as it goes. Returns the exit code.
