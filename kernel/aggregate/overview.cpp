@@ -77,13 +77,15 @@ TaskOverview overview_at(const TaskStore& store, TaskSummary summary) {
     if (!is_over(summary.status)) {
         const TaskPaths paths = store.paths(summary.task_id);
         FollowedTask task(paths, summary.task_id);
-        if (task.refresh().ok() && task.state().task_id == summary.task_id) {
+        const auto read = task.refresh();
+        if (read.ok() && task.state().task_id == summary.task_id) {
             overview = overview_of(task.state(), task.activity(), paths);
             summary = overview.summary;
         } else {
             const auto projection = store.load_state(summary.task_id);
             const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
             overview = state.ok() ? overview_of(*state, {}, paths) : look_into(paths);
+            if (!read.ok()) { overview.problem = read.error(); }
         }
         overview.began = !store.never_began(summary.task_id);
     }

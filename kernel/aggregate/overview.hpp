@@ -36,6 +36,7 @@ struct TaskOverview {
     std::string waiting_id;
     std::string question;                   ///< What it waits for, in words.
     bool can_be_extended = false;           ///< It has come to its end, or shows the artifact that it would end with, and stages follow. Not known of a listing.
+    std::optional<Error> problem;           ///< Why the journal cannot be read: the rest is from `state.yaml`.
     LastActivity activity;
 };
 

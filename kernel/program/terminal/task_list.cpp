@@ -51,7 +51,10 @@ Result<Listing> listing_of(Program& program, const std::filesystem::path& root, 
     std::ranges::copy_if(listing.tasks, std::back_inserter(wanted), [&](const TaskSummary& task) { return is_wanted(task, options); });
     found.wanted = wanted.size();
     const std::size_t shown = options.limit == 0 ? wanted.size() : std::min<std::size_t>(wanted.size(), options.limit);
-    for (std::size_t index = 0; index < shown; ++index) { found.shown.push_back(overview_at(store, wanted[index])); }
+    for (std::size_t index = 0; index < shown; ++index) {
+        found.shown.push_back(overview_at(store, wanted[index]));
+        if (const auto& problem = found.shown.back().problem) { program.err << "agentforge: " << printable_lines(problem->to_string()) << "\nWhat is shown of this task is from state.yaml.\n"; }
+    }
     for (const TaskSummary& task : listing.tasks) {
         found.counts.waiting += task.waiting_for.empty() ? 0 : 1;
         found.counts.completed += task.status == "completed" ? 1 : 0;

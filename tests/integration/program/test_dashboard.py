@@ -125,6 +125,15 @@ class TestDashboard(DashboardTest):
             metrics = self.run_program("metrics", task, "--json").json
             self.assertEqual((cost["tokens_used"], cost["estimated_cost_usd"], metrics["tokens"]), (shown["cost"]["tokens_used"], shown["cost"]["estimated_cost_usd"], shown["cost"]["tokens_used"]))
 
+    def test_a_list_says_which_journal_does_not_verify(self):
+        self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22)
+        journal = self.task_folder() / "actions.yaml"
+        journal.write_text(journal.read_text(encoding="utf-8").replace('"stage": "intake"', '"stage": "intakf"', 1), encoding="utf-8")
+        told = self.assert_code(self.run_program("status"), 0)
+        self.assertIn("AF-JRNL-002", told.err)
+        self.assertIn("from state.yaml", told.err)
+        self.assertIn(self.task(), told.out)
+
     def assert_same_where_open(self, entry, shown):
         same = {"request": shown["request"], "status": shown["status"]["task_status"], "pipeline": shown["pipeline"]["template"], "current_stage": shown["status"]["phase"],
                 "created_at": shown["timing"]["started_at"], "updated_at": shown["timing"]["last_activity"]}
