@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include <agentforge/json.hpp>
-#include <agentforge/result.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>

@@ -14,21 +14,26 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::size_t message_frame_tokens = 24;    ///< Roles and separators around the two messages.
+constexpr std::size_t message_frame_tokens = 24;  ///< Roles and separators around the two messages.
 /// What servers put before native tools: Anthropic counts 313 to 346 tokens for it, chat completions less.
 constexpr std::size_t native_tools_frame_tokens = 350;
-constexpr std::size_t smallest_file_tokens = 120;   ///< A view that would get less is only named.
+constexpr std::size_t smallest_file_tokens = 120;  ///< A view that would get less is only named.
 constexpr std::size_t shown_hash_digits = 12;
-constexpr std::size_t share_step = 32;              ///< Shares of what is cut are multiples of it, so that a cut is often the one of the step before.
-constexpr std::size_t most_bytes_a_token = 7;      ///< Of deep indentation.
-constexpr std::size_t most_named = 4;               ///< Files that have no room.
+constexpr std::size_t share_step =
+    32;  ///< Shares of what is cut are multiples of it, so that a cut is often the one of the step before.
+constexpr std::size_t most_bytes_a_token = 7;  ///< Of deep indentation.
+constexpr std::size_t most_named = 4;          ///< Files that have no room.
 
 Error too_small(const std::string& section, std::size_t tokens, std::size_t share, const RunSpec& spec) {
-    return {"AF-AGENT-013",
-            "the fixed part '" + section + "' of agent '" + spec.agent.role + "' takes " + std::to_string(tokens) + " tokens; its share is " +
-                std::to_string(share) + " of " + std::to_string(spec.budget.total),
-            spec.agent.source, "Shorten it, or raise " + std::string(section == "system_prompt" && tokens > share ? "context.budget.system_prompt" : "context.max_tokens") + ".",
-            ErrorKind::invalid};
+    return {
+        "AF-AGENT-013",
+        "the fixed part '" + section + "' of agent '" + spec.agent.role + "' takes " + std::to_string(tokens) +
+            " tokens; its share is " + std::to_string(share) + " of " + std::to_string(spec.budget.total),
+        spec.agent.source,
+        "Shorten it, or raise " +
+            std::string(section == "system_prompt" && tokens > share ? "context.budget.system_prompt" : "context.max_tokens") +
+            ".",
+        ErrorKind::invalid};
 }
 
 /// Without the `description` of every schema inside: they help, and go first where tokens are short.
@@ -58,20 +63,26 @@ std::string range_of(const FileMemory& file) {
 
 /// The step that is about to be answered must see what the last one brought.
 json::object last_result_of(const StepRecord& last) {
-    json::object result{{"step", last.step}, {"action", last.tool.empty() ? std::string_view("(unreadable answer)") : std::string_view(last.tool)}};
+    json::object result{{"step", last.step},
+                        {"action", last.tool.empty() ? std::string_view("(unreadable answer)") : std::string_view(last.tool)}};
     result["result"] = last.success ? "success" : "failure";
-    if (!last.error.empty() && !last.output.starts_with(first_line(last.error))) { result["error"] = last.error; }   // Not twice.
+    if (!last.error.empty() && !last.output.starts_with(first_line(last.error))) { result["error"] = last.error; }  // Not twice.
     if (last.tool.empty() && !last.completion.text.empty()) { result["your_answer_began"] = ellipsis(last.completion.text, 300); }
     if (!last.summary.empty() && last.summary != last.output && last.output.empty()) { result["summary"] = last.summary; }
     return result;
 }
 
 /// The parts of a run's state that say why the stage runs again; they come before everything else that it holds.
-constexpr std::string_view round_keys[] = {"guidance", "iteration_context", "feedback", "resolution", "handed_back", "previous_errors"};
+constexpr std::string_view round_keys[] = {"guidance",   "iteration_context", "feedback",
+                                           "resolution", "handed_back",       "previous_errors"};
 
-bool is_round_key(std::string_view key) { return std::find(std::begin(round_keys), std::end(round_keys), key) != std::end(round_keys); }
+bool is_round_key(std::string_view key) {
+    return std::find(std::begin(round_keys), std::end(round_keys), key) != std::end(round_keys);
+}
 
-std::string fingerprint(std::string_view text) { return std::to_string(text.size()) + "-" + std::to_string(std::hash<std::string_view>{}(text)); }
+std::string fingerprint(std::string_view text) {
+    return std::to_string(text.size()) + "-" + std::to_string(std::hash<std::string_view>{}(text));
+}
 
 json::object task_frame(const RunSpec& spec) {
     json::object frame{{"id", spec.place.task_id}, {"goal", spec.goal}};
@@ -88,18 +99,20 @@ json::object task_frame(const RunSpec& spec) {
 json::array recent_actions(const Memory& memory) {
     json::array result;
     for (const RecentAction& recent : memory.recent()) {
-        result.push_back(json::object{{"step", recent.step}, {"action", recent.action}, {"result", recent.result}, {"summary", recent.summary}});
+        result.push_back(json::object{
+            {"step", recent.step}, {"action", recent.action}, {"result", recent.result}, {"summary", recent.summary}});
     }
     return result;
 }
 
 /// Writes what a step sees. Every part is written once, as it stands in the text, and costs what it costs there.
 /// Room: each part has what it is guaranteed; what parts leave of it goes to those that are cut, in the order of `Part`.
-/// Text: what stays over a run, then the files, least lately changed first, then what every step changes: so the beginning of a request is that
-/// of the one before, as far as can be, and the model's server need not read it again.
+/// Text: what stays over a run, then the files, least lately changed first, then what every step changes: so the beginning of a
+/// request is that of the one before, as far as can be, and the model's server need not read it again.
 class Composer {
 public:
-    Composer(const RunSpec& spec, const Memory& memory, const json::object& verification, ContextMemo& memo) : spec_(spec), memory_(memory), verification_(verification), memo_(memo) {}
+    Composer(const RunSpec& spec, const Memory& memory, const json::object& verification, ContextMemo& memo)
+        : spec_(spec), memory_(memory), verification_(verification), memo_(memo) {}
 
     void compose(std::size_t room) {
         room_ = room;
@@ -114,7 +127,9 @@ public:
     [[nodiscard]] std::string text(const std::string& actions, std::vector<std::size_t>& stable_ends) const {
         std::string text = piece(Part::frame).yaml + actions;
         std::string state;
-        for (const Part part : {Part::objective, Part::instructions, Part::round, Part::state, Part::agents_md}) { state += piece(part).yaml; }
+        for (const Part part : {Part::objective, Part::instructions, Part::round, Part::state, Part::agents_md}) {
+            state += piece(part).yaml;
+        }
         text += state.empty() && views_.empty() ? "current_state: {}\n" : "current_state:\n" + state;
         stable_ends = {text.size()};
         if (!views_.empty()) { text += "  files:\n"; }
@@ -127,9 +142,14 @@ public:
 
     [[nodiscard]] json::object section_tokens() const {
         std::size_t state = head_tokens + piece(Part::files).tokens;
-        for (const Part part : {Part::objective, Part::instructions, Part::round, Part::state, Part::agents_md}) { state += piece(part).tokens; }
-        return {{"task_frame", piece(Part::frame).tokens}, {"current_state", state}, {"verification_status", piece(Part::verification).tokens},
-                {"recent_actions", piece(Part::recent).tokens}, {"last_result", piece(Part::result).tokens}};
+        for (const Part part : {Part::objective, Part::instructions, Part::round, Part::state, Part::agents_md}) {
+            state += piece(part).tokens;
+        }
+        return {{"task_frame", piece(Part::frame).tokens},
+                {"current_state", state},
+                {"verification_status", piece(Part::verification).tokens},
+                {"recent_actions", piece(Part::recent).tokens},
+                {"last_result", piece(Part::result).tokens}};
     }
     [[nodiscard]] std::vector<std::string> truncated() const {
         std::vector<std::string> names;
@@ -148,12 +168,32 @@ public:
 private:
     static constexpr std::size_t head_tokens = 8;
     /// In the order in which those that are cut get what others leave: what fails first.
-    enum class Part : unsigned char { verification, round, frame, objective, instructions, result, state, recent, files, agents_md };
+    enum class Part : unsigned char {
+        verification,
+        round,
+        frame,
+        objective,
+        instructions,
+        result,
+        state,
+        recent,
+        files,
+        agents_md
+    };
     static constexpr std::size_t parts = 10;
-    static constexpr std::string_view names_of_parts[parts] = {"verification_status", "current_state.this_round", "task_frame", "current_state.objective", "current_state.instructions",
-                                                               "last_result", "current_state.state", "recent_actions", "current_state.files", "current_state.agents_md"};
+    static constexpr std::string_view names_of_parts[parts] = {"verification_status",
+                                                               "current_state.this_round",
+                                                               "task_frame",
+                                                               "current_state.objective",
+                                                               "current_state.instructions",
+                                                               "last_result",
+                                                               "current_state.state",
+                                                               "recent_actions",
+                                                               "current_state.files",
+                                                               "current_state.agents_md"};
     /// What goes altogether where not even the words that say what was left out have room: the least needed first.
-    static constexpr Part least_needed[] = {Part::files, Part::agents_md, Part::instructions, Part::state, Part::round, Part::result, Part::objective, Part::recent, Part::verification, Part::frame};
+    static constexpr Part least_needed[] = {Part::files,  Part::agents_md, Part::instructions, Part::state,        Part::round,
+                                            Part::result, Part::objective, Part::recent,       Part::verification, Part::frame};
 
     static constexpr std::size_t index(Part part) noexcept { return static_cast<std::size_t>(part); }
     [[nodiscard]] const Piece& piece(Part part) const noexcept { return pieces_[index(part)]; }
@@ -198,7 +238,8 @@ private:
         }
     }
 
-    /// In the order of `Part`: what a part that is cut cannot use, because lines and items are whole, goes to the next that is cut.
+    /// In the order of `Part`: what a part that is cut cannot use, because lines and items are whole, goes to the next that is
+    /// cut.
     void write() {
         std::size_t unused = 0;
         for (std::size_t part = 0; part < parts; ++part) {
@@ -230,16 +271,27 @@ private:
 
     const Piece& written_whole(Part part) {
         switch (part) {
-            case Part::verification: return memo_.piece("verification/" + status_key(), [&] { return piece_of("verification_status", json::value(verification_)); });
-            case Part::round: return value_whole("this_round", [&] { return round_value(); });
-            case Part::frame: return memo_.piece("task_frame", [&] { return whole_of("task_frame", json::value(task_frame(spec_)), 0); });
-            case Part::objective: return text_whole("objective", spec_.run.objective);
-            case Part::instructions: return text_whole("instructions", spec_.run.instructions);
-            case Part::result: return result_;
-            case Part::state: return value_whole("state", [&] { return state_value(); });
-            case Part::recent: return recent_;
-            case Part::files: break;
-            case Part::agents_md: return text_whole("agents_md", spec_.agents_md);
+            case Part::verification:
+                return memo_.piece("verification/" + status_key(),
+                                   [&] { return piece_of("verification_status", json::value(verification_)); });
+            case Part::round:
+                return value_whole("this_round", [&] { return round_value(); });
+            case Part::frame:
+                return memo_.piece("task_frame", [&] { return whole_of("task_frame", json::value(task_frame(spec_)), 0); });
+            case Part::objective:
+                return text_whole("objective", spec_.run.objective);
+            case Part::instructions:
+                return text_whole("instructions", spec_.run.instructions);
+            case Part::result:
+                return result_;
+            case Part::state:
+                return value_whole("state", [&] { return state_value(); });
+            case Part::recent:
+                return recent_;
+            case Part::files:
+                break;
+            case Part::agents_md:
+                return text_whole("agents_md", spec_.agents_md);
         }
         put_views(wants_[index(Part::files)]);
         return files_;
@@ -248,18 +300,32 @@ private:
     Piece cut(Part part, std::size_t room) {
         const std::string share = "/" + std::to_string(room - room % share_step);
         room -= room % share_step;
-        const auto text = [&](std::string_view name, const std::string& whole) { return memo_.piece(std::string(name) + share, [&] { return shorten_text_to(name, whole, room, 1, 1); }); };
+        const auto text = [&](std::string_view name, const std::string& whole) {
+            return memo_.piece(std::string(name) + share, [&] { return shorten_text_to(name, whole, room, 1, 1); });
+        };
         switch (part) {
-            case Part::verification: return memo_.piece("verification" + share + status_key(), [&] { return shorten_to("verification_status", json::value(verification_), room); });
-            case Part::round: return memo_.piece("this_round" + share, [&] { return shorten_to("this_round", round_value(), room, 1); });
-            case Part::frame: return memo_.piece("task_frame" + share, [&] { return shorten_to("task_frame", json::value(task_frame(spec_)), room); });
-            case Part::objective: return text("objective", spec_.run.objective);
-            case Part::instructions: return text("instructions", spec_.run.instructions);
-            case Part::result: return result_cut(room);
-            case Part::state: return memo_.piece("state" + share, [&] { return shorten_to("state", state_value(), room, 1); });
-            case Part::recent: return shorten_to("recent_actions", json::value(recent_actions(memory_)), room);
-            case Part::files: break;
-            case Part::agents_md: return text("agents_md", spec_.agents_md);
+            case Part::verification:
+                return memo_.piece("verification" + share + status_key(),
+                                   [&] { return shorten_to("verification_status", json::value(verification_), room); });
+            case Part::round:
+                return memo_.piece("this_round" + share, [&] { return shorten_to("this_round", round_value(), room, 1); });
+            case Part::frame:
+                return memo_.piece("task_frame" + share,
+                                   [&] { return shorten_to("task_frame", json::value(task_frame(spec_)), room); });
+            case Part::objective:
+                return text("objective", spec_.run.objective);
+            case Part::instructions:
+                return text("instructions", spec_.run.instructions);
+            case Part::result:
+                return result_cut(room);
+            case Part::state:
+                return memo_.piece("state" + share, [&] { return shorten_to("state", state_value(), room, 1); });
+            case Part::recent:
+                return shorten_to("recent_actions", json::value(recent_actions(memory_)), room);
+            case Part::files:
+                break;
+            case Part::agents_md:
+                return text("agents_md", spec_.agents_md);
         }
         put_views(room);
         return files_;
@@ -344,7 +410,8 @@ private:
     }
 
     static std::string key_of(const FileMemory& file) {
-        return "file/" + file.path + "/" + std::to_string(file.first_line) + "/" + std::to_string(file.total_lines) + "/" + file.sha256 + "/" + fingerprint(file.content);
+        return "file/" + file.path + "/" + std::to_string(file.first_line) + "/" + std::to_string(file.total_lines) + "/" +
+               file.sha256 + "/" + fingerprint(file.content);
     }
 
     [[nodiscard]] static Piece view_head(const FileMemory& file) {
@@ -356,7 +423,8 @@ private:
     /// The view in at most so many tokens.
     [[nodiscard]] static Piece view(const FileMemory& file, std::size_t max_tokens) {
         Piece head = view_head(file);
-        const Piece content = shorten_text_to("content", file.content, max_tokens > head.tokens ? max_tokens - head.tokens : 0, std::max<std::uint64_t>(1, file.first_line), 3);
+        const Piece content = shorten_text_to("content", file.content, max_tokens > head.tokens ? max_tokens - head.tokens : 0,
+                                              std::max<std::uint64_t>(1, file.first_line), 3);
         head.yaml += content.yaml;
         head.tokens += content.tokens;
         head.cut = content.cut;
@@ -364,7 +432,8 @@ private:
     }
 
     const Piece& view_whole(const FileMemory& file) {
-        return memo_.piece(key_of(file), [&] { return beyond_all(file.content.size()) ? endless() : view(file, spec_.budget.total * 4); });
+        return memo_.piece(key_of(file),
+                           [&] { return beyond_all(file.content.size()) ? endless() : view(file, spec_.budget.total * 4); });
     }
 
     /// What no room can hold is not written out.
@@ -378,7 +447,8 @@ private:
         return want;
     }
 
-    /// The files used last get the room; whole views stand first, in the order of their last change, and one that is cut behind them.
+    /// The files used last get the room; whole views stand first, in the order of their last change, and one that is cut behind
+    /// them.
     void put_views(std::size_t max_tokens) {
         views_.clear();
         names_ = {};
@@ -437,9 +507,9 @@ private:
     std::array<std::size_t, parts> wants_{};
     std::array<std::size_t, parts> shares_{};
     std::array<Piece, parts> pieces_;
-    Piece files_;                               ///< What all of them cost.
+    Piece files_;  ///< What all of them cost.
     std::vector<Piece> views_;
-    Piece names_;                               ///< Of the files that have no room.
+    Piece names_;  ///< Of the files that have no room.
     std::vector<std::string> cut_files_;
 };
 
@@ -447,11 +517,14 @@ private:
 
 Result<FixedParts> fix_parts(const RunSpec& spec, const std::vector<ToolSpec>& offered, bool native_tool_calls) {
     FixedParts fixed;
-    fixed.system = spec.run.system_prompt.empty() ? build_system_prompt(spec, offered, native_tool_calls) : spec.run.system_prompt;
+    fixed.system =
+        spec.run.system_prompt.empty() ? build_system_prompt(spec, offered, native_tool_calls) : spec.run.system_prompt;
     fixed.system_tokens = estimate_tokens(fixed.system);
     fixed.frame_tokens = message_frame_tokens;
     const TokenBudget& budget = spec.budget;
-    if (fixed.system_tokens > budget.system_prompt) { return too_small("system_prompt", fixed.system_tokens, budget.system_prompt, spec); }
+    if (fixed.system_tokens > budget.system_prompt) {
+        return too_small("system_prompt", fixed.system_tokens, budget.system_prompt, spec);
+    }
     if (!spec.run.text_answer && native_tool_calls) {
         for (const ToolSpec& tool : offered) { fixed.tools.push_back({tool.name, tool.description, tool.parameters}); }
         const auto count = [&fixed] {
@@ -463,8 +536,11 @@ Result<FixedParts> fix_parts(const RunSpec& spec, const std::vector<ToolSpec>& o
         // Decided once a run, for the server knows the tools again only as long as none of their bytes changes.
         const std::size_t limit = budget.total * 1000 / std::max(1000U, spec.calibration_permille);
         const std::size_t others = budget.task_frame + budget.verification_status + budget.current_state / 2;
-        if (fixed.tools_tokens > budget.available_actions && fixed.frame_tokens + fixed.system_tokens + fixed.tools_tokens + others > limit) {
-            for (ToolDescription& tool : fixed.tools) { tool.parameters = without_descriptions(json::value(tool.parameters)).get_object(); }
+        if (fixed.tools_tokens > budget.available_actions &&
+            fixed.frame_tokens + fixed.system_tokens + fixed.tools_tokens + others > limit) {
+            for (ToolDescription& tool : fixed.tools) {
+                tool.parameters = without_descriptions(json::value(tool.parameters)).get_object();
+            }
             fixed.shortened = true;
             count();
         }
@@ -474,7 +550,8 @@ Result<FixedParts> fix_parts(const RunSpec& spec, const std::vector<ToolSpec>& o
         fixed.actions_tokens = actions.tokens;
     }
     const std::size_t actions = fixed.tools_tokens + fixed.actions_tokens;
-    const std::size_t others = fixed.frame_tokens + fixed.system_tokens + std::min<std::size_t>(budget.task_frame, 60) + budget.verification_status / 2;
+    const std::size_t others =
+        fixed.frame_tokens + fixed.system_tokens + std::min<std::size_t>(budget.task_frame, 60) + budget.verification_status / 2;
     const std::size_t wanted = budget.current_state / 4;
     if (others + actions + wanted > budget.total) {
         return actions > budget.available_actions ? too_small("available_actions", actions, budget.available_actions, spec)
@@ -495,7 +572,8 @@ void ContextMemo::next() {
     now_.clear();
 }
 
-Result<BuiltContext> build_context(const RunSpec& spec, const FixedParts& fixed, const Memory& memory, const json::object& verification, ContextMemo& memo) {
+Result<BuiltContext> build_context(const RunSpec& spec, const FixedParts& fixed, const Memory& memory,
+                                   const json::object& verification, ContextMemo& memo) {
     memo.next();
     const TokenBudget& budget = spec.budget;
     const std::size_t limit = budget.total * 1000 / memory.calibration_permille();
@@ -509,7 +587,8 @@ Result<BuiltContext> build_context(const RunSpec& spec, const FixedParts& fixed,
     }
     const std::size_t left = limit - fixed_tokens;
     BuiltContext built;
-    built.section_tokens = json::object{{"frame", fixed.frame_tokens}, {"system_prompt", fixed.system_tokens}, {"tools", fixed.tools_tokens}};
+    built.section_tokens =
+        json::object{{"frame", fixed.frame_tokens}, {"system_prompt", fixed.system_tokens}, {"tools", fixed.tools_tokens}};
     Composer composer(spec, memory, verification, memo);
     composer.compose(left);
     for (std::string& name : composer.truncated()) { truncated.push_back(std::move(name)); }
@@ -518,8 +597,10 @@ Result<BuiltContext> build_context(const RunSpec& spec, const FixedParts& fixed,
     const std::size_t total = fixed_tokens + composer.tokens();
     built.text = composer.text(fixed.actions, built.stable_ends);
     if (total > limit) {
-        return Error{"AF-AGENT-017", "the context of step " + std::to_string(memory.steps() + 1) + " costs " + std::to_string(total) + " tokens; the budget is " +
-                     std::to_string(limit), "", "This is a defect of the context builder: report it with the task's journal.", ErrorKind::internal};
+        return Error{"AF-AGENT-017",
+                     "the context of step " + std::to_string(memory.steps() + 1) + " costs " + std::to_string(total) +
+                         " tokens; the budget is " + std::to_string(limit),
+                     "", "This is a defect of the context builder: report it with the task's journal.", ErrorKind::internal};
     }
     built.section_tokens["total"] = total;
     built.section_tokens["calibration_permille"] = memory.calibration_permille();
@@ -529,7 +610,8 @@ Result<BuiltContext> build_context(const RunSpec& spec, const FixedParts& fixed,
     return built;
 }
 
-Result<BuiltContext> build_context(const RunSpec& spec, const FixedParts& fixed, const Memory& memory, const json::object& verification) {
+Result<BuiltContext> build_context(const RunSpec& spec, const FixedParts& fixed, const Memory& memory,
+                                   const json::object& verification) {
     ContextMemo memo;
     return build_context(spec, fixed, memory, verification, memo);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step sees (North Star 3.4, 3.5, 12.10): sections in a fixed order, each with a share of the budget that it is guaranteed. Nothing is cut while there is room.
+// What a step sees (North Star 3.4, 3.5, 12.10): sections in a fixed order, each with a share of the budget that it is
+// guaranteed. Nothing is cut while there is room.
 #pragma once
 
 #include <functional>
@@ -17,20 +18,21 @@ namespace agentforge::kernel {
 struct FixedParts {
     std::string system;
     std::size_t system_tokens = 0;
-    std::vector<ToolDescription> tools;     ///< Empty where the backend has no native tool calls.
+    std::vector<ToolDescription> tools;  ///< Empty where the backend has no native tool calls.
     std::size_t tools_tokens = 0;
-    std::string actions;                    ///< `available_actions`, as it is sent; empty where the backend has native tool calls.
+    std::string actions;  ///< `available_actions`, as it is sent; empty where the backend has native tool calls.
     std::size_t actions_tokens = 0;
-    std::size_t frame_tokens = 0;           ///< What servers put around messages and tools.
-    bool shortened = false;                 ///< Descriptions inside schemas were left away to keep the share.
+    std::size_t frame_tokens = 0;  ///< What servers put around messages and tools.
+    bool shortened = false;        ///< Descriptions inside schemas were left away to keep the share.
 };
 
 struct BuiltContext {
     std::string text;
     /// Ends of parts of `text` that are likely to come again, ascending: the first of what stays over a run, the others of files.
     std::vector<std::size_t> stable_ends;
-    /// frame (what servers put around the rest), system_prompt, tools, task_frame, current_state, verification_status, recent_actions, last_result, available_actions, and total, their sum:
-    /// tokens by our count; `calibration_permille`; `truncated`: names of what was cut.
+    /// frame (what servers put around the rest), system_prompt, tools, task_frame, current_state, verification_status,
+    /// recent_actions, last_result, available_actions, and total, their sum: tokens by our count; `calibration_permille`;
+    /// `truncated`: names of what was cut.
     json::object section_tokens;
 };
 

@@ -13,14 +13,15 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::size_t most_output_bytes = 32UL * 1024;
-constexpr std::size_t most_error_bytes = 500;           // North Star 3.5.
+constexpr std::size_t most_error_bytes = 500;  // North Star 3.5.
 constexpr std::size_t most_summary_bytes = 300;
 
-/// The context of one call of the model: the run's, which keeps failed attempts and shows how the answer comes; where time is limited
-/// with an earlier deadline.
+/// The context of one call of the model: the run's, which keeps failed attempts and shows how the answer comes; where time is
+/// limited with an earlier deadline.
 class StepContext final : public ModelCallContext {
 public:
-    StepContext(CallContext& inner, StepHost& host, EventSink& events, const RequestPlace& place, std::optional<std::chrono::steady_clock::time_point> end)
+    StepContext(CallContext& inner, StepHost& host, EventSink& events, const RequestPlace& place,
+                std::optional<std::chrono::steady_clock::time_point> end)
         : inner_(inner), host_(host), events_(events), place_(place), end_(end) {}
 
     [[nodiscard]] bool cancelled() const noexcept override { return inner_.cancelled(); }
@@ -28,7 +29,9 @@ public:
         const auto own = inner_.deadline();
         return own && end_ ? std::min(*own, *end_) : own ? own : end_;
     }
-    void log(LogLevel level, std::string_view message, const json::object& fields) override { inner_.log(level, message, fields); }
+    void log(LogLevel level, std::string_view message, const json::object& fields) override {
+        inner_.log(level, message, fields);
+    }
     void progress(std::string_view text) override { inner_.progress(text); }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return inner_.now(); }
 
@@ -62,16 +65,24 @@ private:
 class Loop {
 public:
     Loop(const RunSpec& spec, ActionTaker& actions, ModelClient& model, StepHost& host, CallContext& context, EventSink& events)
-        : spec_(spec), actions_(actions), model_(model), host_(host), context_(context), events_(events),
-          most_steps_(spec.run.text_answer ? spec.max_malformed : (spec.run.max_steps > 0 ? spec.run.max_steps : spec.max_steps)), memory_(spec.calibration_permille) {}
+        : spec_(spec),
+          actions_(actions),
+          model_(model),
+          host_(host),
+          context_(context),
+          events_(events),
+          most_steps_(spec.run.text_answer ? spec.max_malformed : (spec.run.max_steps > 0 ? spec.run.max_steps : spec.max_steps)),
+          memory_(spec.calibration_permille) {}
 
     Result<AgentOutcome> run() {
         static const std::vector<ToolSpec> none;
         AF_TRY(fixed_, fix_parts(spec_, spec_.run.text_answer ? none : actions_.offered(), model_.info().native_tool_calls));
         for (const StepRecord& record : host_.finished_steps()) {
             if (record.step != memory_.steps() + 1) {
-                return Error{"AF-AGENT-016", "the journal holds step " + std::to_string(record.step) + " of this run where step " +
-                             std::to_string(memory_.steps() + 1) + " belongs", spec_.stage + ", run " + std::to_string(spec_.place.run),
+                return Error{"AF-AGENT-016",
+                             "the journal holds step " + std::to_string(record.step) + " of this run where step " +
+                                 std::to_string(memory_.steps() + 1) + " belongs",
+                             spec_.stage + ", run " + std::to_string(spec_.place.run),
                              "`agentforge inspect` verifies the journal.", ErrorKind::corrupt};
             }
             memory_.add(record);
@@ -96,12 +107,22 @@ private:
 
     Result<void> limits() {
         if (memory_.malformed() >= spec_.max_malformed) {
-            return Error{"AF-AGENT-012", who() + " gave " + std::to_string(memory_.malformed()) + " answers in a row that cannot be read; the last: " +
-                         memory_.last()->error, "", model_.info().native_tool_calls ? "Use a model that calls tools reliably." : "Use a model that follows the protocol, or one with native tool calls.", ErrorKind::invalid};
+            return Error{"AF-AGENT-012",
+                         who() + " gave " + std::to_string(memory_.malformed()) +
+                             " answers in a row that cannot be read; the last: " + memory_.last()->error,
+                         "",
+                         model_.info().native_tool_calls
+                             ? "Use a model that calls tools reliably."
+                             : "Use a model that follows the protocol, or one with native tool calls.",
+                         ErrorKind::invalid};
         }
         if (memory_.identical_failures() >= spec_.max_identical_failures) {
-            return Error{"AF-AGENT-011", who() + " took the same failing action " + std::to_string(memory_.identical_failures()) + " times in a row: " +
-                         memory_.last()->tool + ": " + memory_.last()->error, "", "Look at the step with `agentforge inspect`, then tell the model what to do: agentforge resume " + spec_.place.task_id + " --say \"…\"",
+            return Error{"AF-AGENT-011",
+                         who() + " took the same failing action " + std::to_string(memory_.identical_failures()) +
+                             " times in a row: " + memory_.last()->tool + ": " + memory_.last()->error,
+                         "",
+                         "Look at the step with `agentforge inspect`, then tell the model what to do: agentforge resume " +
+                             spec_.place.task_id + " --say \"…\"",
                          ErrorKind::invalid};
         }
         if (memory_.steps() >= most_steps_) {
@@ -113,8 +134,8 @@ private:
 
     Result<void> wanted() const {
         if (context_.cancelled()) {
-            return Error{"AF-AGENT-014", who() + " was cancelled after step " + std::to_string(memory_.steps()), "", "Resume the task to go on.",
-                         ErrorKind::cancelled};
+            return Error{"AF-AGENT-014", who() + " was cancelled after step " + std::to_string(memory_.steps()), "",
+                         "Resume the task to go on.", ErrorKind::cancelled};
         }
         if (const auto deadline = context_.deadline(); deadline && std::chrono::steady_clock::now() >= *deadline) {
             return Error{"AF-AGENT-015", who() + " reached its deadline after step " + std::to_string(memory_.steps()), "",
@@ -134,13 +155,14 @@ private:
         const json::array& cut = built.section_tokens.at("truncated").get_array();
         if (cut != cut_before_) {
             cut_before_ = cut;
-            host_.log(LogLevel::info, "parts of the context were cut to fit their share of the budget", {{"step", number}, {"role", spec_.agent.role}, {"section_tokens", built.section_tokens}});
+            host_.log(LogLevel::info, "parts of the context were cut to fit their share of the budget",
+                      {{"step", number}, {"role", spec_.agent.role}, {"section_tokens", built.section_tokens}});
         }
         AF_CHECK(ask(number, built, record));
         judge_usage(record);
         AF_CHECK(wanted());
         if (record.error.empty()) { AF_CHECK(act(record)); }
-        settle(record);         // What an agentic command changed counts even where its answer does not.
+        settle(record);  // What an agentic command changed counts even where its answer does not.
         AF_CHECK(host_.step_finished(record));
         memory_.add(record);
         return {};
@@ -159,7 +181,7 @@ private:
         request.place.stage = spec_.stage;
         request.place.role = spec_.agent.role;
         request.place.step = number;
-        if (frame_hash_.empty()) { frame_hash_ = frame_hash(request); }      // Of a run.
+        if (frame_hash_.empty()) { frame_hash_ = frame_hash(request); }  // Of a run.
         request.frame_hash = frame_hash_;
         request.context_hash = context_hash(request);
         if (auto pending = host_.pending_answer(number)) {
@@ -185,14 +207,19 @@ private:
         return asked_once(record.completion);
     }
 
-    /// A command used as a model that goes on asking its server by itself: what it cost is in the journal with its answer, and the task waits for a person
-    /// before it is asked again. Whoever resumes the task goes on with that answer.
+    /// A command used as a model that goes on asking its server by itself: what it cost is in the journal with its answer, and
+    /// the task waits for a person before it is asked again. Whoever resumes the task goes on with that answer.
     Result<void> asked_once(const Completion& answer) const {
         const json::value* requests = answer.diagnostics.if_contains("requests");
         const json::value* limit = answer.diagnostics.if_contains("requests_limit");
         if (requests == nullptr || limit == nullptr || !requests->is_number() || !limit->is_number()) { return {}; }
-        return Error{"AF-LLM-315", "the command of " + who() + " asked its model's server at least " + std::to_string(requests->to_number<std::uint64_t>()) + " times in one step; its limit is " +
-                     std::to_string(limit->to_number<std::uint64_t>()), "", "Look at what it does by running it by hand; raise `max_requests` below llm.settings if it must; then resume.", ErrorKind::unavailable};
+        return Error{
+            "AF-LLM-315",
+            "the command of " + who() + " asked its model's server at least " +
+                std::to_string(requests->to_number<std::uint64_t>()) + " times in one step; its limit is " +
+                std::to_string(limit->to_number<std::uint64_t>()),
+            "", "Look at what it does by running it by hand; raise `max_requests` below llm.settings if it must; then resume.",
+            ErrorKind::unavailable};
     }
 
     /// What a model that refuses says of it is all that there is; half an action may stand before it.
@@ -207,8 +234,11 @@ private:
     void judge_usage(const StepRecord& record) {
         const Usage& usage = record.completion.usage;
         if (usage.estimated || usage.input_tokens <= spec_.budget.total) { return; }
-        host_.log(LogLevel::warning, "the model's server counts " + std::to_string(usage.input_tokens) + " input tokens for step " + std::to_string(record.step) + " of " + who() +
-                  "; the budget is " + std::to_string(spec_.budget.total) + " (context.max_tokens), so later contexts are made smaller", {{"step", record.step}, {"role", spec_.agent.role}});
+        host_.log(LogLevel::warning,
+                  "the model's server counts " + std::to_string(usage.input_tokens) + " input tokens for step " +
+                      std::to_string(record.step) + " of " + who() + "; the budget is " + std::to_string(spec_.budget.total) +
+                      " (context.max_tokens), so later contexts are made smaller",
+                  {{"step", record.step}, {"role", spec_.agent.role}});
     }
 
     /// Takes over what was written, and has it verified.
@@ -233,8 +263,9 @@ private:
         record.tool = std::move(action.name);
         record.arguments = std::move(action.arguments);
         if (verdict.kind != ActionVerdict::Kind::rejected) { return verdict.kind; }
-        refuse(record, {"AF-ESC-033", "a person rejected this action" + (verdict.feedback.empty() ? std::string() : ": " + verdict.feedback), "",
-                        "Nothing was done. Take another action that heeds what was said.", ErrorKind::denied});
+        refuse(record, {"AF-ESC-033",
+                        "a person rejected this action" + (verdict.feedback.empty() ? std::string() : ": " + verdict.feedback),
+                        "", "Nothing was done. Take another action that heeds what was said.", ErrorKind::denied});
         events_.event(event::ToolCalled{spec_.stage, spec_.agent.role, record.step, record.tool, false, record.summary});
         return verdict.kind;
     }
@@ -248,7 +279,8 @@ private:
         if (spec_.run.text_answer) {
             record.success = record.completion.text.find_first_not_of(" \t\r\n") != std::string::npos;
             if (!record.success) {
-                refuse(record, {"AF-AGENT-020", "the answer holds no text", "", "Answer with one plain text.", ErrorKind::invalid});
+                refuse(record,
+                       {"AF-AGENT-020", "the answer holds no text", "", "Answer with one plain text.", ErrorKind::invalid});
             } else {
                 record.summary = ellipsis(first_line(record.completion.text), most_summary_bytes);
             }
@@ -262,8 +294,10 @@ private:
         AF_TRY(const ActionVerdict::Kind verdict, permitted(record, std::move(*call)));
         if (verdict == ActionVerdict::Kind::rejected) { return {}; }
         actions_.expect(memory_.seen());
-        ToolResult result = actions_.call(record.tool, record.arguments, {spec_.place.task_id, spec_.stage, spec_.agent.role, record.step});
-        // Nothing that a model could mend: the run ends, and the action is done anew, from the answer that is in the journal, when the task resumes.
+        ToolResult result =
+            actions_.call(record.tool, record.arguments, {spec_.place.task_id, spec_.stage, spec_.agent.role, record.step});
+        // Nothing that a model could mend: the run ends, and the action is done anew, from the answer that is in the journal,
+        // when the task resumes.
         if (result.error && is_the_machines(*result.error)) { return *result.error; }
         bool cut = false;
         record.success = result.success;
@@ -309,8 +343,8 @@ private:
 
 }  // namespace
 
-Result<AgentOutcome> run_steps(const RunSpec& spec, ActionTaker& actions, ModelClient& model, StepHost& host, CallContext& context,
-                               EventSink& events) {
+Result<AgentOutcome> run_steps(const RunSpec& spec, ActionTaker& actions, ModelClient& model, StepHost& host,
+                               CallContext& context, EventSink& events) {
     return Loop(spec, actions, model, host, context, events).run();
 }
 

@@ -9,7 +9,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::size_t recent_actions = 3;           // North Star 3.5: keep only the last 3.
+constexpr std::size_t recent_actions = 3;  // North Star 3.5: keep only the last 3.
 constexpr std::size_t summary_bytes = 300;
 constexpr std::size_t most_files = 12;
 constexpr std::size_t most_file_bytes = 48UL * 1024;
@@ -55,7 +55,9 @@ std::vector<std::pair<std::string, std::string>> pieces(const json::object& argu
     std::vector<std::pair<std::string, std::string>> result;
     if (const json::value* edits = arguments.if_contains("edits"); edits != nullptr && edits->is_array()) {
         for (const json::value& edit : edits->get_array()) {
-            if (const json::object* piece = edit.if_object()) { result.emplace_back(text_argument(*piece, "search"), text_argument(*piece, "replace")); }
+            if (const json::object* piece = edit.if_object()) {
+                result.emplace_back(text_argument(*piece, "search"), text_argument(*piece, "replace"));
+            }
         }
     } else {
         result.emplace_back(text_argument(arguments, "search"), text_argument(arguments, "replace"));
@@ -80,7 +82,9 @@ std::string without_line_numbers(std::string_view text, std::uint64_t& first_lin
         if (digits == std::string_view::npos) { return std::string(text); }
         std::uint64_t value = 0;
         const auto [after, error] = std::from_chars(line.data() + digits, line.data() + line.size(), value);
-        if (error != std::errc() || after == line.data() + line.size() || (expected && value != *expected)) { return std::string(text); }
+        if (error != std::errc() || after == line.data() + line.size() || (expected && value != *expected)) {
+            return std::string(text);
+        }
         std::string_view tail(after, static_cast<std::size_t>(line.data() + line.size() - after));
         if (tail.front() == '\t') {
             tail.remove_prefix(1);
@@ -99,7 +103,8 @@ std::string without_line_numbers(std::string_view text, std::uint64_t& first_lin
 
 unsigned calibration_of(std::uint64_t reported, std::uint64_t estimated) noexcept {
     if (reported == 0 || estimated == 0) { return 1000; }
-    return static_cast<unsigned>(std::clamp<std::uint64_t>((reported * 1000 + estimated - 1) / estimated, 1000, most_calibration_permille));
+    return static_cast<unsigned>(
+        std::clamp<std::uint64_t>((reported * 1000 + estimated - 1) / estimated, 1000, most_calibration_permille));
 }
 
 void Memory::add(const StepRecord& record) {
@@ -112,13 +117,17 @@ void Memory::add(const StepRecord& record) {
     if (record.artifact) { outcome_.artifact = *record.artifact; }
     if (record.escalation) { outcome_.escalation = record.escalation; }
 
-    recent_.push_back({record.step, action_line(record), record.success ? "success" : "failure",
-                       ellipsis(first_line(record.success || record.error.empty() ? record.summary : record.error), summary_bytes)});
+    recent_.push_back(
+        {record.step, action_line(record), record.success ? "success" : "failure",
+         ellipsis(first_line(record.success || record.error.empty() ? record.summary : record.error), summary_bytes)});
     if (recent_.size() > recent_actions) { recent_.pop_front(); }
 
     malformed_ = record.tool.empty() && !record.success ? malformed_ + 1 : 0;
     if (record.tool.empty() || record.success) {
-        if (record.success) { failed_action_.clear(); identical_failures_ = 0; }
+        if (record.success) {
+            failed_action_.clear();
+            identical_failures_ = 0;
+        }
     } else {
         std::string action = record.tool + " " + to_json_canonical(record.arguments);
         identical_failures_ = action == failed_action_ ? identical_failures_ + 1 : 1;
@@ -138,7 +147,8 @@ std::map<std::string, std::string, std::less<>> Memory::seen() const {
 }
 
 /// What an edit of one piece left of the parts that are remembered.
-void Memory::remember_piece(const StepRecord& record, const std::string& path, const std::string& search, const std::string& replace, const std::string& hash) {
+void Memory::remember_piece(const StepRecord& record, const std::string& path, const std::string& search,
+                            const std::string& replace, const std::string& hash) {
     bool shown = false;
     std::vector<FileMemory> touched;
     std::erase_if(files_, [&](FileMemory& file) {
@@ -176,8 +186,8 @@ void Memory::remember_views(const StepRecord& record) {
     for (const json::value& value : views->get_array()) {
         const json::object* view = value.if_object();
         if (view == nullptr) { continue; }
-        FileMemory file{text_argument(*view, "path"), text_argument(*view, "content"), text_argument(*view, "sha256"), number(*view, "first_line"),
-                        number(*view, "total_lines"), record.step};
+        FileMemory file{text_argument(*view, "path"), text_argument(*view, "content"), text_argument(*view, "sha256"),
+                        number(*view, "first_line"),  number(*view, "total_lines"),    record.step};
         if (!file.path.empty()) { put_file(std::move(file)); }
     }
 }
@@ -185,13 +195,15 @@ void Memory::remember_views(const StepRecord& record) {
 void Memory::put_file(FileMemory file) {
     file.changed = file.step;
     for (const FileMemory& other : files_) {
-        const bool same = other.path == file.path && other.first_line == file.first_line && other.total_lines == file.total_lines && other.sha256 == file.sha256;
+        const bool same = other.path == file.path && other.first_line == file.first_line &&
+                          other.total_lines == file.total_lines && other.sha256 == file.sha256;
         if (same && other.content == file.content) { file.changed = other.changed; }
     }
     // Files that tell the same range of the same path replace each other; a whole-file view replaces all its parts.
     std::erase_if(files_, [&](const FileMemory& other) {
-        return other.path == file.path && (other.first_line == file.first_line || other.first_line == 0 ||
-                                           (file.first_line == 1 && file.total_lines != 0 && count_lines(file.content) >= file.total_lines));
+        return other.path == file.path &&
+               (other.first_line == file.first_line || other.first_line == 0 ||
+                (file.first_line == 1 && file.total_lines != 0 && count_lines(file.content) >= file.total_lines));
     });
     files_.insert(files_.begin(), std::move(file));
     std::size_t bytes = 0;
@@ -208,7 +220,7 @@ void Memory::remember_file(const StepRecord& record) {
         remember_views(record);
         return;
     }
-    std::string path = text_argument(record.data, "path");     // As the workspace knows it.
+    std::string path = text_argument(record.data, "path");  // As the workspace knows it.
     if (path.empty() || record.tool == "move_file") { path = text_argument(record.arguments, "path"); }
     if (path.empty()) { path = text_argument(record.arguments, "file_path"); }
     if (path.empty()) { return; }
@@ -217,7 +229,12 @@ void Memory::remember_file(const StepRecord& record) {
         if (change.path == path) { hash = change.after_sha256; }
     }
     if (record.tool == "read_file") {
-        FileMemory file{path, "", hash, std::max<std::uint64_t>(1, number(record.arguments, "first_line")), number(record.data, "total_lines"), record.step};
+        FileMemory file{path,
+                        "",
+                        hash,
+                        std::max<std::uint64_t>(1, number(record.arguments, "first_line")),
+                        number(record.data, "total_lines"),
+                        record.step};
         if (const std::uint64_t first = number(record.data, "first_line"); first > 0) { file.first_line = first; }
         const json::value* last = record.data.if_contains("last_line");
         const bool empty = last != nullptr && number(record.data, "last_line") == 0;
@@ -235,7 +252,10 @@ void Memory::remember_file(const StepRecord& record) {
     } else if (record.tool == "move_file") {
         const std::string to = text_argument(record.arguments, "to");
         for (FileMemory& file : files_) {
-            if (file.path == path && !to.empty()) { file.path = to; file.step = file.changed = record.step; }
+            if (file.path == path && !to.empty()) {
+                file.path = to;
+                file.step = file.changed = record.step;
+            }
         }
     }
 }

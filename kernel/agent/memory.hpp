@@ -61,7 +61,8 @@ public:
 
 private:
     void remember_file(const StepRecord& record);
-    void remember_piece(const StepRecord& record, const std::string& path, const std::string& search, const std::string& replace, const std::string& hash);
+    void remember_piece(const StepRecord& record, const std::string& path, const std::string& search, const std::string& replace,
+                        const std::string& hash);
     void remember_views(const StepRecord& record);
     void put_file(FileMemory file);
     void calibrate(const StepRecord& record);

@@ -38,7 +38,8 @@ std::string tools_of(const std::vector<ToolSpec>& tools) {
 std::string verification_of(const json::object& must_verify) {
     std::string text;
     for (const auto& [name, expected] : must_verify) {
-        text += "- " + std::string(name) + ": " + (expected.is_string() ? std::string(expected.get_string()) : to_json_line(expected)) + "\n";
+        text += "- " + std::string(name) + ": " +
+                (expected.is_string() ? std::string(expected.get_string()) : to_json_line(expected)) + "\n";
     }
     return text.empty() ? "- nothing beyond the contract\n" : text;
 }
@@ -62,7 +63,8 @@ std::string build_system_prompt(const RunSpec& spec, const std::vector<ToolSpec>
     text += "\n## How You Think\n";
     text += stripped(agent.thinking_style);
     text += "\n\n## Rules You Must Follow\n" + list_of(agent.constraints);
-    text += spec.agentic ? "\n## Tools Available\nYou do the work with tools of your own. These actions end it:\n" : "\n## Tools Available\nYou have these tools and ONLY these tools:\n";
+    text += spec.agentic ? "\n## Tools Available\nYou do the work with tools of your own. These actions end it:\n"
+                         : "\n## Tools Available\nYou have these tools and ONLY these tools:\n";
     text += tools_of(tools);
     text += "\nTools that are FORBIDDEN to you (a request is rejected):\n" + list_of(agent.forbidden_tools);
     text += "\n## What You Must Produce\n";
@@ -76,13 +78,16 @@ std::string build_system_prompt(const RunSpec& spec, const std::vector<ToolSpec>
     }
     text += "\nBefore you complete, these must hold:\n" + verification_of(agent.must_verify);
     text += "\n## Current Context\nStage: " + spec.stage + "\nTask: " + ellipsis(first_line(stripped(spec.goal)), goal_bytes) +
-            "\nYou receive input from: " + joined(agent.receives_from) + "\nYou hand off to: " + joined(agent.hands_off_to) + "\n";
-    text += "\n---\n\nStay in your role. Focus on your expertise.\nDo no work outside your role.\n"
-            "Produce verified output that meets your contract.\n";
+            "\nYou receive input from: " + joined(agent.receives_from) + "\nYou hand off to: " + joined(agent.hands_off_to) +
+            "\n";
+    text +=
+        "\n---\n\nStay in your role. Focus on your expertise.\nDo no work outside your role.\n"
+        "Produce verified output that meets your contract.\n";
     if (spec.run.text_answer) { return text; }
     if (spec.agentic) {
-        return text + "\nEach call is a new conversation: the context holds all that is known. Do the work, then take exactly one action to end it: "
-                      "leave the artifact where the instructions say, or end your last message with the action in the form that `available_actions` shows.\n";
+        return text +
+               "\nEach call is a new conversation: the context holds all that is known. Do the work, then take exactly one action to end it: "
+               "leave the artifact where the instructions say, or end your last message with the action in the form that `available_actions` shows.\n";
     }
     text += "\nEach step is a new conversation: the context holds all that is known. Take exactly one action a step";
     text += native_tool_calls ? ", as one tool call.\n" : ", in the form that `available_actions` shows.\n";

@@ -11,7 +11,8 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::string_view how_to = "Send one action as `ACTION tool`, then `name: value` lines or `<<<name` … `>>>name` blocks, then `END`.";
+constexpr std::string_view how_to =
+    "Send one action as `ACTION tool`, then `name: value` lines or `<<<name` … `>>>name` blocks, then `END`.";
 
 Error unreadable(std::string code, std::string message, std::string remedy = std::string(how_to)) {
     return {std::move(code), std::move(message), "", std::move(remedy), ErrorKind::invalid};
@@ -41,7 +42,8 @@ std::vector<Line> split(std::string_view text) {
 
 bool is_name(std::string_view text) {
     if (text.empty() || !(std::isalpha(static_cast<unsigned char>(text.front())) != 0 || text.front() == '_')) { return false; }
-    return std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+    return std::all_of(text.begin(), text.end(),
+                       [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
 }
 
 /// The tool of `ACTION tool`, `action: tool`, `**ACTION** tool`, or empty.
@@ -71,7 +73,7 @@ bool is_end(std::string_view line) {
 
 struct BlockMark {
     std::string name;
-    std::string close;      ///< The whole line that ends it.
+    std::string close;  ///< The whole line that ends it.
     bool no_line_end = false;
 };
 
@@ -107,18 +109,25 @@ bool closes_replace(std::string_view line) { return is_conflict_mark(line, '>', 
 constexpr std::string_view patch_begin = "*** Begin Patch";
 constexpr std::string_view patch_end = "*** End Patch";
 
-struct Piece { std::string search; std::string replace; };
+struct Piece {
+    std::string search;
+    std::string replace;
+};
 
 /// The piece whose SEARCH stands at `at`; `at` becomes its REPLACE.
 Result<Piece> read_piece(const std::vector<Line>& lines, std::size_t& at) {
     Piece piece;
     const std::size_t opened = lines[at].number;
     const auto missing = [&](std::string_view mark) {
-        return unreadable("AF-AGENT-022", "the SEARCH block that line " + std::to_string(opened) + " opens has no line `" + std::string(mark) + "`",
-                          "Write `<<<<<<< SEARCH`, the lines as they stand in the file, `=======`, the new lines, `>>>>>>> REPLACE`.");
+        return unreadable(
+            "AF-AGENT-022",
+            "the SEARCH block that line " + std::to_string(opened) + " opens has no line `" + std::string(mark) + "`",
+            "Write `<<<<<<< SEARCH`, the lines as they stand in the file, `=======`, the new lines, `>>>>>>> REPLACE`.");
     };
     const auto take = [&](std::string& text, auto ends) {
-        for (++at; at < lines.size() && !ends(lines[at].text) && !opens_search(lines[at].text); ++at) { text.append(lines[at].text).append("\n"); }
+        for (++at; at < lines.size() && !ends(lines[at].text) && !opens_search(lines[at].text); ++at) {
+            text.append(lines[at].text).append("\n");
+        }
         return at < lines.size() && ends(lines[at].text);
     };
     if (!take(piece.search, parts_search)) { return missing("======="); }
@@ -134,7 +143,8 @@ Result<std::string> read_bare_patch(const std::vector<Line>& lines, std::size_t&
         text.append(lines[at].text).append("\n");
         if (trimmed(lines[at].text) == patch_end) { return text; }
     }
-    return unreadable("AF-AGENT-022", "the patch that line " + std::to_string(opened) + " begins has no line `*** End Patch`", "End the patch with a line `*** End Patch`.");
+    return unreadable("AF-AGENT-022", "the patch that line " + std::to_string(opened) + " begins has no line `*** End Patch`",
+                      "End the patch with a line `*** End Patch`.");
 }
 
 bool is_offered(const std::vector<ToolSpec>& offered, std::string_view tool) {
@@ -148,7 +158,9 @@ void put_pieces(json::object& arguments, std::vector<Piece> pieces) {
         return;
     }
     json::array edits;
-    for (Piece& piece : pieces) { edits.push_back(json::object{{"search", std::move(piece.search)}, {"replace", std::move(piece.replace)}}); }
+    for (Piece& piece : pieces) {
+        edits.push_back(json::object{{"search", std::move(piece.search)}, {"replace", std::move(piece.replace)}});
+    }
     arguments["edits"] = std::move(edits);
 }
 
@@ -171,7 +183,8 @@ bool takes_text(const json::object* properties, std::string_view name) {
     if (type == nullptr) { return schema->if_contains("enum") != nullptr || schema->if_contains("const") == nullptr; }
     if (type->is_string()) { return type->get_string() == "string"; }
     if (type->is_array()) {
-        return std::any_of(type->get_array().begin(), type->get_array().end(), [](const json::value& one) { return one == "string"; });
+        return std::any_of(type->get_array().begin(), type->get_array().end(),
+                           [](const json::value& one) { return one == "string"; });
     }
     return true;
 }
@@ -194,8 +207,9 @@ Result<json::value> parse_data(std::string_view text, const std::string& what) {
     if (auto value = parse_json(inner, what); value.ok()) { return value; }
     auto document = parse_yaml(inner, what);
     if (!document.ok()) {
-        return unreadable("AF-AGENT-023", what + " is neither JSON nor YAML: " + document.error().message +
-                          (document.error().where.empty() ? "" : " (" + document.error().where + ")"),
+        return unreadable("AF-AGENT-023",
+                          what + " is neither JSON nor YAML: " + document.error().message +
+                              (document.error().where.empty() ? "" : " (" + document.error().where + ")"),
                           "Write it as one YAML mapping or one JSON value; quote text that holds `: ` or ` #`.");
     }
     return std::move(document.value().value);
@@ -214,14 +228,17 @@ public:
         for (; at < lines_.size(); ++at) {
             const std::string_view line = lines_[at].text;
             if (const std::string second = action_header(line); !second.empty()) {
-                return unreadable("AF-AGENT-021", "the answer holds more than one action (lines " + std::to_string(lines_[header].number) + " and " +
-                                  std::to_string(lines_[at].number) + ")", "Send exactly one action; the next step comes after its result.");
+                return unreadable("AF-AGENT-021",
+                                  "the answer holds more than one action (lines " + std::to_string(lines_[header].number) +
+                                      " and " + std::to_string(lines_[at].number) + ")",
+                                  "Send exactly one action; the next step comes after its result.");
             }
             const auto mark = block_mark(line);
             if (!open) {
                 if ((mark || opens_search(line)) && !ended_) {
-                    return unreadable("AF-AGENT-022", "line " + std::to_string(lines_[at].number) + " opens a block after text that belongs to no parameter (line " +
-                                      std::to_string(stray_) + ")");
+                    return unreadable("AF-AGENT-022", "line " + std::to_string(lines_[at].number) +
+                                                          " opens a block after text that belongs to no parameter (line " +
+                                                          std::to_string(stray_) + ")");
                 }
                 continue;
             }
@@ -247,7 +264,8 @@ public:
                 continue;
             }
             if (trimmed(line).starts_with(">>>")) {
-                return unreadable("AF-AGENT-022", "line " + std::to_string(lines_[at].number) + " closes a block that is not open: " + ellipsis(trimmed(line), 60));
+                return unreadable("AF-AGENT-022", "line " + std::to_string(lines_[at].number) +
+                                                      " closes a block that is not open: " + ellipsis(trimmed(line), 60));
             }
             if (!is_parameter_line(line)) {
                 open = false;
@@ -259,7 +277,9 @@ public:
         if (!pieces_.empty()) {
             for (const std::string_view name : {"search", "replace", "edits"}) {
                 if (call_.arguments.contains(name)) {
-                    return unreadable("AF-AGENT-022", "SEARCH blocks and the parameter `" + std::string(name) + "` are given together", "Give one or the other.");
+                    return unreadable("AF-AGENT-022",
+                                      "SEARCH blocks and the parameter `" + std::string(name) + "` are given together",
+                                      "Give one or the other.");
                 }
             }
             put_pieces(call_.arguments, std::move(pieces_));
@@ -278,7 +298,8 @@ private:
 
     Result<void> set(const std::string& name, json::value value, std::size_t line) {
         if (call_.arguments.if_contains(name) != nullptr) {
-            return unreadable("AF-AGENT-022", "the parameter `" + name + "` is given twice; the second time in line " + std::to_string(line));
+            return unreadable("AF-AGENT-022",
+                              "the parameter `" + name + "` is given twice; the second time in line " + std::to_string(line));
         }
         call_.arguments[name] = std::move(value);
         return {};
@@ -291,7 +312,9 @@ private:
         const std::string_view value = trimmed(text.substr(colon + 1));
         if (takes_text(properties_, name)) {
             if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
-                if (auto quoted = parse_json(value, name); quoted.ok() && quoted.value().is_string()) { return set(name, quoted.value(), number); }
+                if (auto quoted = parse_json(value, name); quoted.ok() && quoted.value().is_string()) {
+                    return set(name, quoted.value(), number);
+                }
             }
             return set(name, json::value(std::string(value)), number);
         }
@@ -305,7 +328,7 @@ private:
         while (close < lines_.size() && trimmed(lines_[close].text) != mark.close) { ++close; }
         if (close == lines_.size()) {
             return unreadable("AF-AGENT-022", "the block `" + mark.name + "` that line " + std::to_string(lines_[at].number) +
-                              " opens is not closed by a line `" + ellipsis(mark.close, 80) + "`");
+                                                  " opens is not closed by a line `" + ellipsis(mark.close, 80) + "`");
         }
         std::string value;
         for (std::size_t i = first; i < close; ++i) {
@@ -391,14 +414,16 @@ std::string_view path_in(std::string_view line) {
     constexpr std::string_view around = "*`#: ";
     while (!text.empty() && around.find(text.front()) != std::string_view::npos) { text.remove_prefix(1); }
     while (!text.empty() && around.find(text.back()) != std::string_view::npos) { text.remove_suffix(1); }
-    const bool plain = !text.empty() && text.find_first_of(" \t<>=") == std::string_view::npos && text.find_first_of("./") != std::string_view::npos && text.back() != '.';
+    const bool plain = !text.empty() && text.find_first_of(" \t<>=") == std::string_view::npos &&
+                       text.find_first_of("./") != std::string_view::npos && text.back() != '.';
     return plain ? text : std::string_view();
 }
 
 /// Edits without an ACTION line, as models write them who know the form and not the frame. Empty: there are none.
 Result<std::optional<ToolCall>> bare_edit(const std::vector<Line>& lines, const std::vector<ToolSpec>& offered) {
     const auto several = [](const std::string& what) {
-        return unreadable("AF-AGENT-021", "the answer holds " + what, "Send exactly one action; the next step comes after its result.");
+        return unreadable("AF-AGENT-021", "the answer holds " + what,
+                          "Send exactly one action; the next step comes after its result.");
     };
     std::optional<ToolCall> call;
     std::vector<Piece> pieces;
@@ -413,8 +438,10 @@ Result<std::optional<ToolCall>> bare_edit(const std::vector<Line>& lines, const 
         } else if (opens_search(line) && is_offered(offered, "edit_file")) {
             const std::size_t number = lines[at].number;
             if (last_path.empty()) {
-                return unreadable("AF-AGENT-022", "line " + std::to_string(number) + " opens a SEARCH block, and no line before it names the file",
-                                  "Begin with `ACTION edit_file` and `path: …`, then the SEARCH block, then `END`.");
+                return unreadable(
+                    "AF-AGENT-022",
+                    "line " + std::to_string(number) + " opens a SEARCH block, and no line before it names the file",
+                    "Begin with `ACTION edit_file` and `path: …`, then the SEARCH block, then `END`.");
             }
             if (!path.empty() && path != last_path) {
                 return several("edits of two files, " + ellipsis(path, 100) + " and " + ellipsis(last_path, 100));
@@ -444,7 +471,9 @@ Result<ToolCall> read_any(const Completion& answer, const std::vector<ToolSpec>&
     const bool cut_off = answer.stop_reason == StopReason::length;
     const auto cut_error = [&offered] {
         return unreadable("AF-AGENT-024", "the answer was cut off at the limit of output tokens before the action was whole",
-                          std::string("Do less in one action: ") + (is_offered(offered, "edit_file") ? "write a smaller file first and extend it with edit_file." : "write several smaller files."));
+                          std::string("Do less in one action: ") +
+                              (is_offered(offered, "edit_file") ? "write a smaller file first and extend it with edit_file."
+                                                                : "write several smaller files."));
     };
     if (!answer.tool_calls.empty()) {
         if (cut_off) { return cut_error(); }
@@ -495,7 +524,9 @@ Result<ToolCall> read_any(const Completion& answer, const std::vector<ToolSpec>&
 Result<ToolCall> read_action(const Completion& answer, const std::vector<ToolSpec>& offered, bool native_tool_calls) {
     auto call = read_any(answer, offered);
     if (call.ok() || !native_tool_calls || call.error().code == "AF-AGENT-024") { return call; }
-    if (call.error().code == "AF-AGENT-021") { return unreadable("AF-AGENT-021", call.error().message, "Call exactly one tool; the next step comes after its result."); }
+    if (call.error().code == "AF-AGENT-021") {
+        return unreadable("AF-AGENT-021", call.error().message, "Call exactly one tool; the next step comes after its result.");
+    }
     return unreadable("AF-AGENT-020", "the answer calls no tool", "Call one of your tools: " + tool_names(offered) + ".");
 }
 
@@ -565,7 +596,9 @@ std::string write_action(const ToolCall& call) {
 
 namespace {
 
-std::string literal(const json::value& value) { return value.is_string() ? std::string(value.get_string()) : to_json_line(value); }
+std::string literal(const json::value& value) {
+    return value.is_string() ? std::string(value.get_string()) : to_json_line(value);
+}
 
 std::string scalar_limits(const json::object& schema) {
     std::string limits;
@@ -595,7 +628,9 @@ std::string outline_of(const json::value& value, unsigned depth) {
     for (const std::string_view key : {"anyOf", "oneOf"}) {
         if (const json::value* options = schema->if_contains(key); options != nullptr && options->is_array()) {
             std::string text;
-            for (const json::value& option : options->get_array()) { text += (text.empty() ? "" : " or ") + outline_of(option, depth + 1); }
+            for (const json::value& option : options->get_array()) {
+                text += (text.empty() ? "" : " or ") + outline_of(option, depth + 1);
+            }
             return text;
         }
     }
@@ -618,7 +653,8 @@ std::string outline_of(const json::value& value, unsigned depth) {
         std::string text;
         for (const auto& [key, property] : given->get_object()) {
             const std::string name(key);
-            text += (text.empty() ? "" : ", ") + name + (required.contains(name) ? "" : "?") + ": " + outline_of(property, depth + 1);
+            text +=
+                (text.empty() ? "" : ", ") + name + (required.contains(name) ? "" : "?") + ": " + outline_of(property, depth + 1);
         }
         return "{" + text + "}";
     }
@@ -626,7 +662,9 @@ std::string outline_of(const json::value& value, unsigned depth) {
         const json::value* values = schema->if_contains("additionalProperties");
         return values != nullptr && values->is_object() ? "{name: " + outline_of(*values, depth + 1) + "}" : "{…}";
     }
-    if (const json::value* pattern = schema->if_contains("pattern")) { return "/" + literal(*pattern) + "/" + scalar_limits(*schema); }
+    if (const json::value* pattern = schema->if_contains("pattern")) {
+        return "/" + literal(*pattern) + "/" + scalar_limits(*schema);
+    }
     if (type == "string") { return "text" + scalar_limits(*schema); }
     return (type.empty() ? "any" : type) + scalar_limits(*schema);
 }
@@ -641,10 +679,13 @@ namespace {
 std::string outline_for_text(const json::object& schema) {
     const json::value* properties = schema.if_contains("properties");
     const json::object* all = properties == nullptr ? nullptr : properties->if_object();
-    if (all == nullptr || !all->contains("edits") || !all->contains("search") || !all->contains("replace")) { return outline(schema); }
+    if (all == nullptr || !all->contains("edits") || !all->contains("search") || !all->contains("replace")) {
+        return outline(schema);
+    }
     json::object shorter = schema;
     shorter["properties"].as_object().erase("edits");
-    return outline(shorter) + "; for several pieces, in place of search and replace, blocks of lines: `<<<<<<< SEARCH`, old, `=======`, new, `>>>>>>> REPLACE`";
+    return outline(shorter) +
+           "; for several pieces, in place of search and replace, blocks of lines: `<<<<<<< SEARCH`, old, `=======`, new, `>>>>>>> REPLACE`";
 }
 
 }  // namespace

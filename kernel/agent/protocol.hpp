@@ -38,12 +38,15 @@
 namespace agentforge::kernel {
 
 /// The one action of an answer. Prose before and after, code fences around, CRLF, `Action:` in any case are let pass; so is
-/// JSON, `{"tool": …, "arguments": {…}}`, alone or in a fence, where no ACTION line stands; so are, there, one patch where `apply_patch`
-/// is offered, and SEARCH/REPLACE blocks below a line with the file's path where `edit_file` is.
-/// Errors (`invalid`, worded for the model): AF-AGENT-020 no action, AF-AGENT-021 several, AF-AGENT-022 a line or block that
-/// breaks the protocol (with its line), AF-AGENT-023 a value that cannot be read, AF-AGENT-024 the answer was cut off. A model that calls tools natively
-/// (`native_tool_calls`) was never told of the protocol, so no error speaks of it: 022 and 023 are 020, and each says to call one tool.
-[[nodiscard]] Result<ToolCall> read_action(const Completion& answer, const std::vector<ToolSpec>& offered, bool native_tool_calls = false);
+/// JSON, `{"tool": …, "arguments": {…}}`, alone or in a fence, where no ACTION line stands; so are, there, one patch where
+/// `apply_patch` is offered, and SEARCH/REPLACE blocks below a line with the file's path where `edit_file` is. Errors (`invalid`,
+/// worded for the model): AF-AGENT-020 no action, AF-AGENT-021 several, AF-AGENT-022 a line or block that breaks the protocol
+/// (with its line), AF-AGENT-023 a value that cannot be read, AF-AGENT-024 the answer was cut off. A model that calls tools
+/// natively
+/// (`native_tool_calls`) was never told of the protocol, so no error speaks of it: 022 and 023 are 020, and each says to call one
+/// tool.
+[[nodiscard]] Result<ToolCall> read_action(const Completion& answer, const std::vector<ToolSpec>& offered,
+                                           bool native_tool_calls = false);
 
 /// The text that read_action reads to the same call.
 [[nodiscard]] std::string write_action(const ToolCall& call);

@@ -12,8 +12,8 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::size_t close_enough = 96;    ///< Tokens that may stay unused before a tighter fit is looked for.
-constexpr std::size_t longest_gap = 320;    ///< Bytes that whole lines may leave unused; with more, a long line is cut inside.
+constexpr std::size_t close_enough = 96;  ///< Tokens that may stay unused before a tighter fit is looked for.
+constexpr std::size_t longest_gap = 320;  ///< Bytes that whole lines may leave unused; with more, a long line is cut inside.
 
 std::vector<std::string_view> lines_of(std::string_view text) {
     std::vector<std::string_view> lines;
@@ -33,15 +33,18 @@ struct Limits {
 
 /// Level 0 is the tightest. Each level allows 4 % more bytes and 2.6 % more items than the one before.
 Limits limits_of(unsigned level) {
-    return {static_cast<std::size_t>(40 * std::pow(1.04, level)), static_cast<std::size_t>(3 * std::pow(1.026, level)), 3UL + level / 17};
+    return {static_cast<std::size_t>(40 * std::pow(1.04, level)), static_cast<std::size_t>(3 * std::pow(1.026, level)),
+            3UL + level / 17};
 }
 constexpr unsigned last_level = 206;
 
-/// The limits of a level, and those of the next for the first values, in the order of the text: so nearly all room is used, and what stands first keeps more.
+/// The limits of a level, and those of the next for the first values, in the order of the text: so nearly all room is used, and
+/// what stands first keeps more.
 class Limiter {
 public:
     /// `quarters`: how far the limits of the value behind those are on the way to the next level.
-    Limiter(unsigned level, std::size_t looser, unsigned quarters) : tight_(limits_of(level)), loose_(limits_of(level + 1)), between_(tight_), looser_(looser) {
+    Limiter(unsigned level, std::size_t looser, unsigned quarters)
+        : tight_(limits_of(level)), loose_(limits_of(level + 1)), between_(tight_), looser_(looser) {
         between_.string_bytes += (loose_.string_bytes - tight_.string_bytes) * quarters / 4;
     }
 
@@ -70,25 +73,33 @@ json::value Limiter::limited(const json::value& value, const Limits& limits, std
     }
     if (value.is_array()) {
         const json::array& items = value.get_array();
-        if (depth >= limits.depth && !items.empty()) { return json::value("… " + std::to_string(items.size()) + " items left out …"); }
+        if (depth >= limits.depth && !items.empty()) {
+            return json::value("… " + std::to_string(items.size()) + " items left out …");
+        }
         json::array result;
         for (const json::value& item : items) {
             if (result.size() == limits.items) { break; }
             result.push_back((*this)(item, depth + 1));
         }
-        if (result.size() < items.size()) { result.emplace_back("… " + std::to_string(items.size() - result.size()) + " more left out …"); }
+        if (result.size() < items.size()) {
+            result.emplace_back("… " + std::to_string(items.size() - result.size()) + " more left out …");
+        }
         return result;
     }
     if (value.is_object()) {
         const json::object& fields = value.get_object();
-        if (depth >= limits.depth && !fields.empty()) { return json::value("… " + std::to_string(fields.size()) + " fields left out …"); }
+        if (depth >= limits.depth && !fields.empty()) {
+            return json::value("… " + std::to_string(fields.size()) + " fields left out …");
+        }
         json::object result;
         const std::size_t allowed = limits.items * 4;
         for (const auto& [key, item] : fields) {
             if (result.size() == allowed) { break; }
             result[ellipsis({key.data(), key.size()}, std::max<std::size_t>(limits.string_bytes, 80))] = (*this)(item, depth + 1);
         }
-        if (result.size() < fields.size()) { result["left_out"] = std::to_string(fields.size() - result.size()) + " more fields"; }
+        if (result.size() < fields.size()) {
+            result["left_out"] = std::to_string(fields.size() - result.size()) + " more fields";
+        }
         return result;
     }
     return value;
@@ -126,7 +137,7 @@ Piece piece_of(std::string_view name, json::value value, unsigned depth) {
         json::object map;
         map[level == 0 ? name : std::string_view("x")] = std::move(value);
         value = std::move(map);
-        if (level > 0) { before += 2UL * (depth - level) + 3; }     // "x:" and a line end, indented.
+        if (level > 0) { before += 2UL * (depth - level) + 3; }  // "x:" and a line end, indented.
     }
     Piece piece;
     piece.yaml = to_yaml(value);
@@ -182,14 +193,16 @@ Piece shorten_to(std::string_view name, const json::value& value, std::size_t ma
                 most = looser - 1;
             }
         }
-        for (unsigned quarters = 3; quarters > 0 && max_tokens - best->tokens > close_enough && !fits(low - 1, fewest, quarters); --quarters) {}
+        for (unsigned quarters = 3; quarters > 0 && max_tokens - best->tokens > close_enough && !fits(low - 1, fewest, quarters);
+             --quarters) {}
     }
     if (!best) { best = piece_of(name, json::value("… " + std::to_string(raw_bytes) + " bytes left out …"), depth); }
     best->cut = true;
     return *std::move(best);
 }
 
-Piece shorten_text_to(std::string_view name, std::string_view text, std::size_t max_tokens, std::uint64_t first_line, unsigned depth) {
+Piece shorten_text_to(std::string_view name, std::string_view text, std::size_t max_tokens, std::uint64_t first_line,
+                      unsigned depth) {
     // Between what fits and what does not, guessed from what the text before cost.
     std::optional<Piece> best;
     std::size_t fitting = 0;

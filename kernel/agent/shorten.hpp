@@ -16,9 +16,9 @@ namespace agentforge::kernel {
 
 /// A part of the context as it is sent, and what it costs.
 struct Piece {
-    std::string yaml;           ///< Whole lines.
+    std::string yaml;  ///< Whole lines.
     std::size_t tokens = 0;
-    bool cut = false;           ///< Something was left out to make it fit.
+    bool cut = false;  ///< Something was left out to make it fit.
 };
 
 /// `name: value` as YAML where it stands inside `depth` maps (two spaces each). Pieces one after the other are one map, and
@@ -31,6 +31,7 @@ struct Piece {
 /// what went, until it fits; at last a sentence that says how much was left out. Objects keep their order.
 [[nodiscard]] Piece shorten_to(std::string_view name, const json::value& value, std::size_t max_tokens, unsigned depth = 0);
 /// The same of a text, which keeps its first lines and its last; they count from `first_line`.
-[[nodiscard]] Piece shorten_text_to(std::string_view name, std::string_view text, std::size_t max_tokens, std::uint64_t first_line = 1, unsigned depth = 0);
+[[nodiscard]] Piece shorten_text_to(std::string_view name, std::string_view text, std::size_t max_tokens,
+                                    std::uint64_t first_line = 1, unsigned depth = 0);
 
 }  // namespace agentforge::kernel

@@ -24,15 +24,25 @@ bool is_over(const TaskFigures& figures) {
     return status == "completed" || status == "failed" || status == "aborted";
 }
 
-bool may_run(const TaskFigures& figures) { return figures.overview.summary.status == "running" || figures.overview.summary.status == "pending" || figures.overview.running; }
+bool may_run(const TaskFigures& figures) {
+    return figures.overview.summary.status == "running" || figures.overview.summary.status == "pending" ||
+           figures.overview.running;
+}
 
 Error no_task(std::string_view task) {
-    return {"AF-DASH-014", "There is no task '" + ellipsis(sanitize_utf8(task), 100) + "'", std::string(), "`agentforge status --all --ended` lists them.", ErrorKind::not_found};
+    return {"AF-DASH-014", "There is no task '" + ellipsis(sanitize_utf8(task), 100) + "'", std::string(),
+            "`agentforge status --all --ended` lists them.", ErrorKind::not_found};
 }
 
 TaskChange change_of(const TaskFigures& figures, std::string type) {
     const TaskSummary& task = figures.overview.summary;
-    return {figures.repo, task.task_id, figures.seq, std::move(type), task.current_stage, figures.steps, condition_of(figures.overview)};
+    return {figures.repo,
+            task.task_id,
+            figures.seq,
+            std::move(type),
+            task.current_stage,
+            figures.steps,
+            condition_of(figures.overview)};
 }
 
 }  // namespace
@@ -41,13 +51,17 @@ std::optional<Error> problem_of(const KnownRepository& repository) {
     const auto take_it_out = "take it out of the list: agentforge repo remove " + repository.name;
     std::error_code none;
     if (!fs::is_directory(repository.path, none)) {
-        return Error{"AF-DASH-011", "The repository `" + repository.name + "` is not there", repository.path.string(), "Put it back, or " + take_it_out, ErrorKind::not_found};
+        return Error{"AF-DASH-011", "The repository `" + repository.name + "` is not there", repository.path.string(),
+                     "Put it back, or " + take_it_out, ErrorKind::not_found};
     }
     struct stat status {};
     const fs::path folder = Aggregator::agentforge_of(repository);
-    if (::lstat(folder.c_str(), &status) != 0 || (S_ISDIR(status.st_mode) && status.st_uid == ::geteuid())) { return std::nullopt; }
-    return Error{"AF-DASH-010", "The tasks of `" + repository.name + "` are left out: its folder is a link or belongs to another user", folder.string(),
-                 "Work on a clone of your own, or " + take_it_out, ErrorKind::denied};
+    if (::lstat(folder.c_str(), &status) != 0 || (S_ISDIR(status.st_mode) && status.st_uid == ::geteuid())) {
+        return std::nullopt;
+    }
+    return Error{"AF-DASH-010",
+                 "The tasks of `" + repository.name + "` are left out: its folder is a link or belongs to another user",
+                 folder.string(), "Work on a clone of your own, or " + take_it_out, ErrorKind::denied};
 }
 
 Aggregator::Aggregator(std::vector<KnownRepository> repositories) : repositories_(std::move(repositories)) {}
@@ -62,7 +76,8 @@ std::vector<std::string> Aggregator::names_in(std::size_t repository) {
         return names;
     }
     std::error_code error;
-    for (fs::directory_iterator at(agentforge_of(repositories_[repository]) / "tasks", error), end; !error && at != end; at.increment(error)) {
+    for (fs::directory_iterator at(agentforge_of(repositories_[repository]) / "tasks", error), end; !error && at != end;
+         at.increment(error)) {
         std::string name = at->path().filename().string();
         std::error_code none;
         if (is_task_id(name) && at->is_directory(none) && !at->is_symlink(none)) { names.push_back(std::move(name)); }
@@ -82,7 +97,7 @@ std::vector<TaskChange> Aggregator::refresh() {
     for (const auto& [key, unused] : there) { look(key, changes); }
     if (!loaded_) {
         changes.clear();
-        ::malloc_trim(0);       // The states of a thousand ended tasks leave a heap of small holes.
+        ::malloc_trim(0);  // The states of a thousand ended tasks leave a heap of small holes.
     }
     loaded_ = true;
     return changes;
@@ -91,7 +106,9 @@ std::vector<TaskChange> Aggregator::refresh() {
 std::vector<TaskChange> Aggregator::refresh(std::size_t repository, const std::string& task_id) {
     const std::lock_guard lock(mutex_);
     std::vector<TaskChange> changes;
-    if (repository < repositories_.size() && is_task_id(task_id) && !repository_problems_.contains(repository)) { look({repository, task_id}, changes); }
+    if (repository < repositories_.size() && is_task_id(task_id) && !repository_problems_.contains(repository)) {
+        look({repository, task_id}, changes);
+    }
     return changes;
 }
 
@@ -121,7 +138,8 @@ void Aggregator::look(const Key& key, std::vector<TaskChange>& changes) {
     if (!S_ISREG(status.st_mode)) {
         version_ += known.problem ? 0 : 1;
         known = Known{};
-        known.problem = Error{"AF-DASH-019", "The journal of a task is no file: a link, a folder or a device", paths.journal().string(), "put the journal back, or delete the task's folder", ErrorKind::invalid};
+        known.problem = Error{"AF-DASH-019", "The journal of a task is no file: a link, a folder or a device",
+                              paths.journal().string(), "put the journal back, or delete the task's folder", ErrorKind::invalid};
         return;
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -142,7 +160,10 @@ void Aggregator::follow(const Key& key, Known& known, std::vector<TaskChange>& c
     const Sequence told = known.figures ? known.figures->seq : 0;
     const bool first = known.figures == nullptr && !loaded_;
     if (!known.followed) { known.followed = std::make_unique<FollowedTask>(TaskPaths{folder_of(key)}, key.second); }
-    struct Seen { Sequence seq; std::string type; };
+    struct Seen {
+        Sequence seq;
+        std::string type;
+    };
     std::vector<Seen> seen;
     const auto read = known.followed->refresh([&](const Record& record) {
         if (!first && record.seq > told) { seen.push_back({record.seq, std::string(record.type())}); }
@@ -150,7 +171,9 @@ void Aggregator::follow(const Key& key, Known& known, std::vector<TaskChange>& c
     ++version_;
     known.problem.reset();
     if (!read.ok()) { known.problem = read.error(); }
-    if (known.followed->state().task_id != key.second) { return; }       // Nothing of its own is written yet: a new journal, or a fork's.
+    if (known.followed->state().task_id != key.second) {
+        return;
+    }  // Nothing of its own is written yet: a new journal, or a fork's.
     const auto figures = std::make_shared<const TaskFigures>(figures_of(*known.followed, repositories_[key.first].name));
     known.figures = figures;
     for (Seen& each : seen) {
@@ -174,7 +197,9 @@ std::vector<Aggregator::Figures> Aggregator::tasks() const {
     std::vector<Figures> all;
     {
         const std::lock_guard lock(mutex_);
-        for (const auto& [key, known] : tasks_) { if (known.figures) { all.push_back(known.figures); } }
+        for (const auto& [key, known] : tasks_) {
+            if (known.figures) { all.push_back(known.figures); }
+        }
     }
     std::ranges::sort(all, [](const Figures& one, const Figures& other) {
         const TaskSummary& a = one->overview.summary;
@@ -188,7 +213,9 @@ std::vector<Error> Aggregator::problems() const {
     const std::lock_guard lock(mutex_);
     std::vector<Error> all;
     for (const auto& [repository, problem] : repository_problems_) { all.push_back(problem); }
-    for (const auto& [key, known] : tasks_) { if (known.problem) { all.push_back(*known.problem); } }
+    for (const auto& [key, known] : tasks_) {
+        if (known.problem) { all.push_back(*known.problem); }
+    }
     return all;
 }
 
@@ -201,13 +228,16 @@ Result<Aggregator::Place> Aggregator::find(std::string_view task, std::string_vi
     const std::lock_guard lock(mutex_);
     std::vector<Place> found;
     for (const auto& [key, known] : tasks_) {
-        if (key.second == task && (repo.empty() || repositories_[key.first].name == repo)) { found.push_back({key.first, key.second}); }
+        if (key.second == task && (repo.empty() || repositories_[key.first].name == repo)) {
+            found.push_back({key.first, key.second});
+        }
     }
     if (found.empty()) { return no_task(task); }
     if (found.size() == 1) { return found.front(); }
     std::string names;
     for (const Place& place : found) { names += (names.empty() ? "" : ", ") + repositories_[place.repository].name; }
-    return Error{"AF-DASH-018", "Several repositories have a task of this id", names, "say which with `?repo=NAME`", ErrorKind::conflict};
+    return Error{"AF-DASH-018", "Several repositories have a task of this id", names, "say which with `?repo=NAME`",
+                 ErrorKind::conflict};
 }
 
 Result<void> Aggregator::find_any(std::string_view task) const {

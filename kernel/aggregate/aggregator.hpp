@@ -20,31 +20,36 @@
 
 namespace agentforge::kernel {
 
-/// Why a repository's tasks are left out: its `.agentforge` is a link or belongs to another user (AF-DASH-010), or it is gone (AF-DASH-011).
+/// Why a repository's tasks are left out: its `.agentforge` is a link or belongs to another user (AF-DASH-010), or it is gone
+/// (AF-DASH-011).
 [[nodiscard]] std::optional<Error> problem_of(const KnownRepository& repository);
 
 /// One thing that happened: a record was appended, or a process took a task up or let it go (`type` is `process` then).
 struct TaskChange {
     std::string repo;
     std::string task_id;
-    Sequence seq = 0;               ///< The journal's; of `process`, that of the last record.
+    Sequence seq = 0;  ///< The journal's; of `process`, that of the last record.
     std::string type;
-    std::string stage;              ///< Current stage after it.
-    std::uint64_t step = 0;         ///< Steps of the task so far.
-    std::string state;              ///< condition_of.
+    std::string stage;       ///< Current stage after it.
+    std::uint64_t step = 0;  ///< Steps of the task so far.
+    std::string state;       ///< condition_of.
 };
 
 /// It reads and stores nothing. Safe to use from several threads.
 ///
-/// Memory: the figures of each task, and the states of those that have not ended and of the 16 ended ones that were looked at last.
+/// Memory: the figures of each task, and the states of those that have not ended and of the 16 ended ones that were looked at
+/// last.
 class Aggregator {
 public:
     explicit Aggregator(std::vector<KnownRepository> repositories);
 
     [[nodiscard]] const std::vector<KnownRepository>& repositories() const noexcept { return repositories_; }
-    [[nodiscard]] static std::filesystem::path agentforge_of(const KnownRepository& repository) { return repository.path / ".agentforge"; }
+    [[nodiscard]] static std::filesystem::path agentforge_of(const KnownRepository& repository) {
+        return repository.path / ".agentforge";
+    }
 
-    /// Looks at every task whose journal has changed, and for new and removed ones. The first call reads everything and tells of no change.
+    /// Looks at every task whose journal has changed, and for new and removed ones. The first call reads everything and tells of
+    /// no change.
     std::vector<TaskChange> refresh();
     /// Looks at one task: costs what its journal grew by. A task that nobody knew is taken in.
     std::vector<TaskChange> refresh(std::size_t repository, const std::string& task_id);
@@ -60,21 +65,27 @@ public:
     [[nodiscard]] std::uint64_t version() const;
 
     /// Where a task lies.
-    struct Place { std::size_t repository = 0; std::string task_id; };
-    /// `task`: its whole id. `repo`: a repository's name; empty where only one has the task. Errors: `not_found` AF-DASH-014; `conflict` AF-DASH-018 several have it.
+    struct Place {
+        std::size_t repository = 0;
+        std::string task_id;
+    };
+    /// `task`: its whole id. `repo`: a repository's name; empty where only one has the task. Errors: `not_found` AF-DASH-014;
+    /// `conflict` AF-DASH-018 several have it.
     [[nodiscard]] Result<Place> find(std::string_view task, std::string_view repo = {}) const;
     /// Whether any repository has the task. Errors: `not_found` AF-DASH-014.
     [[nodiscard]] Result<void> find_any(std::string_view task) const;
     [[nodiscard]] Result<Figures> figures(const Place& place) const;
-    /// Calls `look` with the task as its journal has it now. `look` must be quick: others wait. Errors: those of FollowedTask::refresh.
+    /// Calls `look` with the task as its journal has it now. `look` must be quick: others wait. Errors: those of
+    /// FollowedTask::refresh.
     [[nodiscard]] Result<void> with_task(const Place& place, const std::function<Result<void>(const FollowedTask& task)>& look);
 
 private:
     struct Known {
-        std::unique_ptr<FollowedTask> followed;     ///< Null: it has ended, and nobody looked at it for some time.
-        Figures figures;                            ///< Null: its journal could not be read.
+        std::unique_ptr<FollowedTask> followed;  ///< Null: it has ended, and nobody looked at it for some time.
+        Figures figures;                         ///< Null: its journal could not be read.
         std::optional<Error> problem;
-        std::uint64_t size = 0;                     ///< Of its journal, with the time of its last change: while they are the same nothing was appended.
+        std::uint64_t size =
+            0;  ///< Of its journal, with the time of its last change: while they are the same nothing was appended.
         std::int64_t changed_ns = 0;
     };
     using Key = std::pair<std::size_t, std::string>;
@@ -89,7 +100,7 @@ private:
     mutable std::mutex mutex_;
     std::map<Key, Known> tasks_;
     std::map<std::size_t, Error> repository_problems_;
-    std::list<Key> looked_at_;                      ///< Ended tasks that are still followed, newest first.
+    std::list<Key> looked_at_;  ///< Ended tasks that are still followed, newest first.
     std::uint64_t version_ = 1;
     bool loaded_ = false;
 };

@@ -23,34 +23,42 @@ constexpr std::array<long, 7> network_file_systems{0x6969, 0xFE534D42, 0x517B, 0
 
 bool is_on_a_network(const fs::path& folder) {
     struct statfs info {};
-    return ::statfs(folder.c_str(), &info) == 0 && std::ranges::find(network_file_systems, static_cast<long>(info.f_type)) != network_file_systems.end();
+    return ::statfs(folder.c_str(), &info) == 0 &&
+           std::ranges::find(network_file_systems, static_cast<long>(info.f_type)) != network_file_systems.end();
 }
 
 }  // namespace
 
-ChangeWatch::ChangeWatch(std::vector<fs::path> tasks) : folders_(std::move(tasks)), events_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+ChangeWatch::ChangeWatch(std::vector<fs::path> tasks)
+    : folders_(std::move(tasks)), events_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
     misses_events_ = !events_.valid();
     for (std::size_t folder = 0; folder < folders_.size(); ++folder) { watch_folder(folder); }
 }
 
 void ChangeWatch::watch_folder(std::size_t folder) {
-    const int watch = events_.valid() ? ::inotify_add_watch(events_.get(), folders_[folder].c_str(), IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR) : -1;
+    const int watch = events_.valid() ? ::inotify_add_watch(events_.get(), folders_[folder].c_str(),
+                                                            IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)
+                                      : -1;
     if (watch < 0 || is_on_a_network(folders_[folder])) { misses_events_ = true; }
     if (watch < 0) { return; }
     watched_[watch] = {folder, {}};
     std::error_code error;
     for (fs::directory_iterator at(folders_[folder], error), end; !error && at != end; at.increment(error)) {
         std::error_code none;
-        if (at->is_directory(none) && is_task_id(at->path().filename().string())) { watch_task(folder, at->path().filename().string()); }
+        if (at->is_directory(none) && is_task_id(at->path().filename().string())) {
+            watch_task(folder, at->path().filename().string());
+        }
     }
 }
 
 void ChangeWatch::watch_task(std::size_t folder, const std::string& task) {
-    const int watch = ::inotify_add_watch(events_.get(), (folders_[folder] / task / "actions.yaml").c_str(), IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW);
+    const int watch = ::inotify_add_watch(events_.get(), (folders_[folder] / task / "actions.yaml").c_str(),
+                                          IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW);
     if (watch >= 0) { watched_[watch] = {folder, task}; }
     if (watch >= 0) { return; }
     // Its journal is not there yet: the folder tells when it comes.
-    const int parent = ::inotify_add_watch(events_.get(), (folders_[folder] / task).c_str(), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
+    const int parent = ::inotify_add_watch(events_.get(), (folders_[folder] / task).c_str(),
+                                           IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
     if (parent >= 0) { watched_[parent] = {folder, task}; }
     if (parent < 0) { misses_events_ = true; }
 }
@@ -70,13 +78,15 @@ void ChangeWatch::take_event(int watch, unsigned mask, const std::string& name, 
         return;
     }
     if (about.task.empty()) { return; }
-    const bool gone = (mask & (IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)) != 0;      // A deleted file that somebody has open only has one name less.
+    const bool gone = (mask & (IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)) !=
+                      0;  // A deleted file that somebody has open only has one name less.
     if (name == "actions.yaml" || gone) { watch_task(about.folder, about.task); }
     changes.push_back(about);
 }
 
 std::vector<ChangeWatch::Change> ChangeWatch::wait(std::chrono::milliseconds wait, int stop) {
-    std::array<pollfd, 2> watched{pollfd{events_.get(), POLLIN, 0}, pollfd{stop, POLLIN, 0}};       // A negative descriptor is passed over.
+    std::array<pollfd, 2> watched{pollfd{events_.get(), POLLIN, 0},
+                                  pollfd{stop, POLLIN, 0}};  // A negative descriptor is passed over.
     std::vector<Change> changes;
     if (::poll(watched.data(), watched.size(), static_cast<int>(wait.count())) <= 0) { return changes; }
     alignas(inotify_event) std::array<char, 16384> buffer{};
@@ -91,7 +101,9 @@ std::vector<ChangeWatch::Change> ChangeWatch::wait(std::chrono::milliseconds wai
             at += sizeof event + event.len;
         }
     }
-    const auto order = [](const Change& one, const Change& other) { return std::tie(one.folder, one.task) < std::tie(other.folder, other.task); };
+    const auto order = [](const Change& one, const Change& other) {
+        return std::tie(one.folder, one.task) < std::tie(other.folder, other.task);
+    };
     const auto same = [](const Change& one, const Change& other) { return one.folder == other.folder && one.task == other.task; };
     std::ranges::sort(changes, order);
     const auto doubles = std::ranges::unique(changes, same);

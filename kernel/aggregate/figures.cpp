@@ -33,58 +33,93 @@ json::value text_or_null(const std::string& text) { return text.empty() ? json::
 json::object timing_of(const TaskState& state) {
     const double done = overall_progress(state);
     const std::uint64_t worked = state.wall_ms() / 1000;
-    json::object timing{{"started_at", state.created_at}, {"last_activity", state.updated_at}, {"completed_at", text_or_null(state.completed_at)},
-                        {"elapsed_seconds", seconds_between(state.created_at, state.updated_at)}, {"working_seconds", worked}, {"estimated_remaining_seconds", nullptr}};
+    json::object timing{{"started_at", state.created_at},
+                        {"last_activity", state.updated_at},
+                        {"completed_at", text_or_null(state.completed_at)},
+                        {"elapsed_seconds", seconds_between(state.created_at, state.updated_at)},
+                        {"working_seconds", worked},
+                        {"estimated_remaining_seconds", nullptr}};
     constexpr double enough_to_tell = 0.1;
-    if (!is_terminal(state.status) && done >= enough_to_tell) { timing["estimated_remaining_seconds"] = static_cast<std::uint64_t>(static_cast<double>(worked) * (1 - done) / done); }
+    if (!is_terminal(state.status) && done >= enough_to_tell) {
+        timing["estimated_remaining_seconds"] = static_cast<std::uint64_t>(static_cast<double>(worked) * (1 - done) / done);
+    }
     return timing;
 }
 
 json::object steps_of(const TaskState& state) {
     json::object by_phase;
-    for (const StageState& stage : state.stages) { if (stage.visits > 0) { by_phase[stage.name] = stage.steps; } }
+    for (const StageState& stage : state.stages) {
+        if (stage.visits > 0) { by_phase[stage.name] = stage.steps; }
+    }
     return {{"total", state.steps}, {"by_phase", std::move(by_phase)}};
 }
 
 json::object health_of(const FollowedTask& task) {
     const TaskState& state = task.state();
     const LastActivity& activity = task.activity();
-    return {{"tests_passing", activity.tests_passed}, {"tests_total", activity.tests}, {"conformance", activity.conformance ? json::value(*activity.conformance) : json::value(nullptr)},
-            {"escalations_pending", state.waiting_for().empty() ? 0 : 1}, {"errors_recent", task.recent_errors()}};
+    return {{"tests_passing", activity.tests_passed},
+            {"tests_total", activity.tests},
+            {"conformance", activity.conformance ? json::value(*activity.conformance) : json::value(nullptr)},
+            {"escalations_pending", state.waiting_for().empty() ? 0 : 1},
+            {"errors_recent", task.recent_errors()}};
 }
 
 json::object cost_of(const TaskState& state) {
     const CostFigures cost = cost_figures(state);
-    return {{"tokens_used", cost.tokens}, {"input_tokens", cost.input_tokens}, {"output_tokens", cost.output_tokens}, {"calls", cost.calls}, {"calls_lost", cost.calls_lost},
-            {"estimated_cost_usd", cost.usd ? json::value(*cost.usd) : json::value(nullptr)}, {"cost_known", cost.known}};
+    return {{"tokens_used", cost.tokens},
+            {"input_tokens", cost.input_tokens},
+            {"output_tokens", cost.output_tokens},
+            {"calls", cost.calls},
+            {"calls_lost", cost.calls_lost},
+            {"estimated_cost_usd", cost.usd ? json::value(*cost.usd) : json::value(nullptr)},
+            {"cost_known", cost.known}};
 }
 
 json::object pipeline_of(const TaskState& state) {
     const std::vector<StageFigures> all = stages_to_the_end(state);
     json::array stages;
     for (const StageFigures& stage : all) {
-        stages.push_back({{"name", stage.name}, {"status", stage.status}, {"steps", stage.steps}, {"attempts", stage.attempts}, {"duration_ms", stage.duration_ms},
-                          {"tokens", stage.tokens}, {"skip_reason", text_or_null(stage.skip_reason)}, {"error", text_or_null(stage.error)}, {"artifact", text_or_null(stage.artifact)}});
+        stages.push_back({{"name", stage.name},
+                          {"status", stage.status},
+                          {"steps", stage.steps},
+                          {"attempts", stage.attempts},
+                          {"duration_ms", stage.duration_ms},
+                          {"tokens", stage.tokens},
+                          {"skip_reason", text_or_null(stage.skip_reason)},
+                          {"error", text_or_null(stage.error)},
+                          {"artifact", text_or_null(stage.artifact)}});
     }
-    return {{"template", state.pipeline.name}, {"entry_stage", all.empty() ? "" : all.front().name}, {"exit_stage", all.empty() ? "" : all.back().name},
-            {"progress", overall_progress(state)}, {"stages", std::move(stages)}};
+    return {{"template", state.pipeline.name},
+            {"entry_stage", all.empty() ? "" : all.front().name},
+            {"exit_stage", all.empty() ? "" : all.back().name},
+            {"progress", overall_progress(state)},
+            {"stages", std::move(stages)}};
 }
 
 /// What may follow the end: stages of its own that are left, and the pipeline that goes on.
 json::value continuation_of(const TaskState& state) {
     if (!can_be_extended(state)) { return nullptr; }
     json::array stages;
-    for (std::size_t index = state.stage_index + 1; index < state.stages.size(); ++index) { stages.emplace_back(state.stages[index].name); }
-    return json::object{{"after", state.stage().name}, {"stages", std::move(stages)}, {"next_pipeline", text_or_null(state.pipeline.continuation.next_pipeline)}};
+    for (std::size_t index = state.stage_index + 1; index < state.stages.size(); ++index) {
+        stages.emplace_back(state.stages[index].name);
+    }
+    return json::object{{"after", state.stage().name},
+                        {"stages", std::move(stages)},
+                        {"next_pipeline", text_or_null(state.pipeline.continuation.next_pipeline)}};
 }
 
-json::value awaited(const TaskState& state) { return state.waiting_for().empty() ? json::value(nullptr) : json::value("user_decision"); }
+json::value awaited(const TaskState& state) {
+    return state.waiting_for().empty() ? json::value(nullptr) : json::value("user_decision");
+}
 
 json::value current_stage_of(const TaskState& state) {
     if (state.stages.empty()) { return nullptr; }
     const StageState& stage = state.stage();
-    const std::string_view status = (stage.iterations > 0 || (state.approval && iterates(state))) && !is_done(stage) ? std::string_view("iterating") : to_string(stage.status);
-    return json::object{{"name", stage.name}, {"status", status}, {"iteration", stage.iterations + 1}, {"cycle", stage.cycles}, {"attempt", stage.attempts}, {"awaiting", awaited(state)}};
+    const std::string_view status = (stage.iterations > 0 || (state.approval && iterates(state))) && !is_done(stage)
+                                        ? std::string_view("iterating")
+                                        : to_string(stage.status);
+    return json::object{{"name", stage.name},    {"status", status},          {"iteration", stage.iterations + 1},
+                        {"cycle", stage.cycles}, {"attempt", stage.attempts}, {"awaiting", awaited(state)}};
 }
 
 json::value iteration_of(const FollowedTask& task) {
@@ -94,16 +129,26 @@ json::value iteration_of(const FollowedTask& task) {
     json::array decisions;
     for (const IterationDecision& each : task.decisions()) {
         if (each.stage != stage.name) { continue; }
-        decisions.push_back({{"iteration", each.iteration}, {"decision", each.decision}, {"at", each.at}, {"by", each.by}, {"feedback", each.feedback}});
+        decisions.push_back({{"iteration", each.iteration},
+                             {"decision", each.decision},
+                             {"at", each.at},
+                             {"by", each.by},
+                             {"feedback", each.feedback}});
     }
     if (decisions.empty() && !state.approval) { return nullptr; }
-    return json::object{{"stage", stage.name}, {"current", stage.iterations + 1}, {"max", state.stage_template().max_iterations}, {"decisions", std::move(decisions)}};
+    return json::object{{"stage", stage.name},
+                        {"current", stage.iterations + 1},
+                        {"max", state.stage_template().max_iterations},
+                        {"decisions", std::move(decisions)}};
 }
 
 json::value last_action_of(const FollowedTask& task) {
     const LastActivity& activity = task.activity();
     if (activity.action.empty()) { return nullptr; }
-    return json::object{{"step", task.state().steps}, {"action", activity.action}, {"started_at", activity.at}, {"result", activity.succeeded ? "success" : "failure"}};
+    return json::object{{"step", task.state().steps},
+                        {"action", activity.action},
+                        {"started_at", activity.at},
+                        {"result", activity.succeeded ? "success" : "failure"}};
 }
 
 json::object delivery_of(const TaskState& state) {
@@ -118,8 +163,16 @@ json::object delivery_of(const TaskState& state) {
 }  // namespace
 
 StageFigures figures_of(const TaskState& state, const StageState& stage) {
-    return {.name = stage.name, .status = std::string(to_string(stage.status)), .done = is_done(stage), .steps = stage.steps, .attempts = stage.attempts, .duration_ms = stage.duration_ms,
-            .tokens = state.ledger.of_stage(stage.name).tokens(), .skip_reason = stage.skip_reason, .error = stage.error, .artifact = stage.artifact};
+    return {.name = stage.name,
+            .status = std::string(to_string(stage.status)),
+            .done = is_done(stage),
+            .steps = stage.steps,
+            .attempts = stage.attempts,
+            .duration_ms = stage.duration_ms,
+            .tokens = state.ledger.of_stage(stage.name).tokens(),
+            .skip_reason = stage.skip_reason,
+            .error = stage.error,
+            .artifact = stage.artifact};
 }
 
 std::vector<StageFigures> stages_to_the_end(const TaskState& state) {
@@ -130,24 +183,33 @@ std::vector<StageFigures> stages_to_the_end(const TaskState& state) {
 
 CostFigures cost_figures(const TaskState& state) {
     const Spend spend = state.ledger.total();
-    CostFigures cost{.tokens = spend.tokens(), .input_tokens = spend.input_tokens, .output_tokens = spend.output_tokens, .calls = spend.calls, .calls_lost = spend.lost,
-                     .usd = static_cast<double>(spend.cost_microusd) * micro, .known = spend.cost_known(), .in_words = cost_in_words(spend, state.ledger.unpriced_models())};
+    CostFigures cost{.tokens = spend.tokens(),
+                     .input_tokens = spend.input_tokens,
+                     .output_tokens = spend.output_tokens,
+                     .calls = spend.calls,
+                     .calls_lost = spend.lost,
+                     .usd = static_cast<double>(spend.cost_microusd) * micro,
+                     .known = spend.cost_known(),
+                     .in_words = cost_in_words(spend, state.ledger.unpriced_models())};
     if (!cost.known && spend.cost_microusd == 0) { cost.usd = std::nullopt; }
     return cost;
 }
 
 double stage_progress(const TaskState& state) {
     if (state.stages.empty() || state.stages.size() <= state.stage_index) { return 0; }
-    constexpr double most_while_working = 0.9;      // An estimate: what is left is gate, review and approval.
+    constexpr double most_while_working = 0.9;  // An estimate: what is left is gate, review and approval.
     switch (state.progress) {
-        case StageProgress::not_started: return is_done(state.stage()) ? 1 : 0;
+        case StageProgress::not_started:
+            return is_done(state.stage()) ? 1 : 0;
         case StageProgress::accepted:
-        case StageProgress::approving: return most_while_working;
-        default: break;
+        case StageProgress::approving:
+            return most_while_working;
+        default:
+            break;
     }
     const auto most_steps = static_cast<double>(std::max(1U, state.stage_template().max_steps));
     const double share = static_cast<double>(state.stage().steps) / most_steps;
-    return std::min(most_while_working, share * 2);     // A stage takes half of the steps that it may take, as a rule.
+    return std::min(most_while_working, share * 2);  // A stage takes half of the steps that it may take, as a rule.
 }
 
 double overall_progress(const TaskState& state) {
@@ -197,15 +259,38 @@ void add_process(json::object& summary, const TaskOverview& overview) {
 
 TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
     const TaskState& state = task.state();
-    TaskFigures figures{.repo = repo, .overview = overview_of(state, task.activity(), task.paths()), .seq = state.seq, .steps = state.steps, .text = {}};
-    json::object status{{"task_status", to_string(state.status)}, {"phase", state.stages.empty() ? json::value(nullptr) : json::value(state.stage().name)},
-                        {"phase_progress", stage_progress(state)}, {"overall_progress", overall_progress(state)}, {"waiting_for", text_or_null(std::string(state.waiting_for()))},
-                        {"waiting_id", text_or_null(figures.overview.waiting_id)}, {"question", text_or_null(figures.overview.question)}, {"error", text_or_null(state.error)},
-                        {"error_code", text_or_null(state.error_code)}, {"pause_reason", text_or_null(state.pause_reason)}};
-    json::object summary{{"task_id", state.task_id}, {"repo", repo}, {"request", state.request}, {"goal", state.request}, {"goal_type", state.goal_type}, {"sequence", state.seq},
-                       {"status", std::move(status)}, {"timing", timing_of(state)}, {"steps", steps_of(state)}, {"health", health_of(task)}, {"cost", cost_of(state)},
-                       {"current_action", last_action_of(task)}, {"pipeline", pipeline_of(state)}, {"current_stage", current_stage_of(state)},
-                       {"iteration_summary", iteration_of(task)}, {"delivery", delivery_of(state)}, {"continuation", continuation_of(state)}};
+    TaskFigures figures{.repo = repo,
+                        .overview = overview_of(state, task.activity(), task.paths()),
+                        .seq = state.seq,
+                        .steps = state.steps,
+                        .text = {}};
+    json::object status{{"task_status", to_string(state.status)},
+                        {"phase", state.stages.empty() ? json::value(nullptr) : json::value(state.stage().name)},
+                        {"phase_progress", stage_progress(state)},
+                        {"overall_progress", overall_progress(state)},
+                        {"waiting_for", text_or_null(std::string(state.waiting_for()))},
+                        {"waiting_id", text_or_null(figures.overview.waiting_id)},
+                        {"question", text_or_null(figures.overview.question)},
+                        {"error", text_or_null(state.error)},
+                        {"error_code", text_or_null(state.error_code)},
+                        {"pause_reason", text_or_null(state.pause_reason)}};
+    json::object summary{{"task_id", state.task_id},
+                         {"repo", repo},
+                         {"request", state.request},
+                         {"goal", state.request},
+                         {"goal_type", state.goal_type},
+                         {"sequence", state.seq},
+                         {"status", std::move(status)},
+                         {"timing", timing_of(state)},
+                         {"steps", steps_of(state)},
+                         {"health", health_of(task)},
+                         {"cost", cost_of(state)},
+                         {"current_action", last_action_of(task)},
+                         {"pipeline", pipeline_of(state)},
+                         {"current_stage", current_stage_of(state)},
+                         {"iteration_summary", iteration_of(task)},
+                         {"delivery", delivery_of(state)},
+                         {"continuation", continuation_of(state)}};
     add_process(summary, figures.overview);
     figures.text = to_json_line(summary);
     return figures;

@@ -17,13 +17,13 @@ namespace agentforge::kernel {
 /// How one stage stands.
 struct StageFigures {
     std::string name;
-    std::string status;         ///< As in `state.yaml`.
-    bool done = false;          ///< Completed or skipped.
+    std::string status;  ///< As in `state.yaml`.
+    bool done = false;   ///< Completed or skipped.
     std::uint64_t steps = 0;
     unsigned attempts = 0;
     std::uint64_t duration_ms = 0;
-    std::uint64_t tokens = 0;   ///< With those of lost calls.
-    std::string skip_reason;    ///< This and what follows: empty where there is none.
+    std::uint64_t tokens = 0;  ///< With those of lost calls.
+    std::string skip_reason;   ///< This and what follows: empty where there is none.
     std::string error;
     std::string artifact;
 };
@@ -48,9 +48,9 @@ struct CostFigures {
 struct TaskFigures {
     std::string repo;
     TaskOverview overview;
-    Sequence seq = 0;           ///< Of the last record that they are computed from.
+    Sequence seq = 0;  ///< Of the last record that they are computed from.
     std::uint64_t steps = 0;
-    std::string text;           ///< `task_summary`, JSON in one line: as text it takes a quarter of the memory.
+    std::string text;  ///< `task_summary`, JSON in one line: as text it takes a quarter of the memory.
 };
 
 /// `pending`, `in_progress`, `awaiting_approval`, `escalated`, `paused`, `interrupted`, `completed`, `failed` or `aborted`.

@@ -21,12 +21,11 @@ constexpr std::size_t most_usage_points = 256;
 constexpr std::size_t most_touched_files = 500;
 constexpr std::size_t most_checks = 256;
 
-std::string time_of(const Record& record) {
-    return records::envelope_in(record).timestamp.value_or("");
-}
+std::string time_of(const Record& record) { return records::envelope_in(record).timestamp.value_or(""); }
 
 bool tells_of_an_error(const Record& record) {
-    constexpr std::array<std::string_view, 4> types{records::StageFailed::type, records::ArtifactRejected::type, records::AttemptFailed::type, records::CallLost::type};
+    constexpr std::array<std::string_view, 4> types{records::StageFailed::type, records::ArtifactRejected::type,
+                                                    records::AttemptFailed::type, records::CallLost::type};
     return std::ranges::find(types, record.type()) != types.end();
 }
 
@@ -40,7 +39,11 @@ std::filesystem::path snapshot_file(const TaskPaths& paths) { return paths.root 
 }  // namespace
 
 FollowedTask::FollowedTask(TaskPaths paths, std::string task_id)
-    : paths_(std::move(paths)), task_id_(std::move(task_id)), blobs_(paths_.blobs()), tail_(paths_.journal()), index_(paths_.journal()) {}
+    : paths_(std::move(paths)),
+      task_id_(std::move(task_id)),
+      blobs_(paths_.blobs()),
+      tail_(paths_.journal()),
+      index_(paths_.journal()) {}
 
 void FollowedTask::start_anew() {
     seen_ = {};
@@ -109,7 +112,9 @@ void FollowedTask::take_step(const Record& record) {
     const auto step = records::as<records::Step>(record);
     ++seen_.steps;
     take_usage(record);
-    if (seen_.ranges.empty() || seen_.ranges.back().stage != step->phase) { seen_.ranges.push_back({step->phase, seen_.steps, 0}); }
+    if (seen_.ranges.empty() || seen_.ranges.back().stage != step->phase) {
+        seen_.ranges.push_back({step->phase, seen_.steps, 0});
+    }
     seen_.ranges.back().last = seen_.steps;
     auto& touched = seen_.touched[step->phase];
     for (const json::value& change : step->changes.value_or(json::array())) {
@@ -136,7 +141,8 @@ void FollowedTask::take_decision(const Record& record) {
     if (!decided) { return; }
     const auto same_stage = [&](const IterationDecision& each) { return each.stage == *decided->stage; };
     const auto earlier = static_cast<unsigned>(std::ranges::count_if(seen_.decisions, same_stage));
-    seen_.decisions.push_back({*decided->stage, earlier + 1, records::decision_of(*decided), time_of(record), *decided->decided_by, *decided->feedback});
+    seen_.decisions.push_back({*decided->stage, earlier + 1, records::decision_of(*decided), time_of(record),
+                               *decided->decided_by, *decided->feedback});
     if (seen_.decisions.size() > most_decisions) { seen_.decisions.erase(seen_.decisions.begin()); }
 }
 
@@ -145,14 +151,18 @@ void FollowedTask::take_usage(const Record& record) {
     const Spend spend = seen_.state.ledger.total();
     seen_.usage.push_back({time_of(record), seen_.state.steps, spend.tokens(), spend.cost_microusd});
     if (seen_.usage.size() < most_usage_points) { return; }
-    for (std::size_t index = 0; index < seen_.usage.size() / 2; ++index) { seen_.usage[index] = std::move(seen_.usage[2 * index + 1]); }
+    for (std::size_t index = 0; index < seen_.usage.size() / 2; ++index) {
+        seen_.usage[index] = std::move(seen_.usage[2 * index + 1]);
+    }
     seen_.usage.resize(seen_.usage.size() / 2);
     seen_.usage_every *= 2;
 }
 
 void FollowedTask::take_checks() {
     const CheckPoint now{seen_.steps, seen_.activity.tests, seen_.activity.tests_passed, seen_.activity.conformance};
-    const auto same = [&now](const CheckPoint& other) { return other.tests == now.tests && other.tests_passed == now.tests_passed && other.conformance == now.conformance; };
+    const auto same = [&now](const CheckPoint& other) {
+        return other.tests == now.tests && other.tests_passed == now.tests_passed && other.conformance == now.conformance;
+    };
     if (!seen_.checks.empty() && same(seen_.checks.back())) { return; }
     if (!seen_.checks.empty() && seen_.checks.back().step == now.step) { seen_.checks.pop_back(); }
     seen_.checks.push_back(now);
@@ -165,7 +175,8 @@ std::optional<CheckPoint> FollowedTask::checks_after(std::uint64_t number) const
 }
 
 Error FollowedTask::no_step(std::string_view asked) const {
-    return {"AF-DASH-015", "there is no step " + ellipsis(sanitize_utf8(asked), 40), task_id_, "the task has " + std::to_string(seen_.steps) + " steps: choose one of them", ErrorKind::not_found};
+    return {"AF-DASH-015", "there is no step " + ellipsis(sanitize_utf8(asked), 40), task_id_,
+            "the task has " + std::to_string(seen_.steps) + " steps: choose one of them", ErrorKind::not_found};
 }
 
 Result<std::vector<Record>> FollowedTask::steps(std::uint64_t number, std::size_t count) const {
@@ -193,7 +204,7 @@ Result<std::optional<Record>> FollowedTask::newest_gate(const std::string& name)
     std::optional<Record> newest;
     const auto found = seen_.gates.find(name);
     if (found == seen_.gates.end()) { return newest; }
-    const bool shared = found->second == 0;     // By the task that this one was forked from: looked for among its records.
+    const bool shared = found->second == 0;  // By the task that this one was forked from: looked for among its records.
     AF_CHECK(JournalTail::read_from(paths_.journal(), found->second, [&](const Record& record) {
         const auto gate = records::as<records::Gate>(record);
         if (!shared || (gate && gate->gate == name)) { newest = record; }

@@ -20,8 +20,8 @@ namespace agentforge::kernel {
 /// What a person decided on a version of an artifact (North Star 13.13).
 struct IterationDecision {
     std::string stage;
-    unsigned iteration = 0;         ///< Of its stage, from 1.
-    std::string decision;           ///< `approve`, `revise` or `reject`.
+    unsigned iteration = 0;  ///< Of its stage, from 1.
+    std::string decision;    ///< `approve`, `revise` or `reject`.
     std::string at;
     std::string by;
     std::string feedback;
@@ -37,8 +37,8 @@ struct UsagePoint {
 
 /// What gates had found when a step was done.
 struct CheckPoint {
-    std::uint64_t step = 0;                 ///< From here on.
-    std::uint64_t tests = 0;                ///< 0: no gate had run any.
+    std::uint64_t step = 0;   ///< From here on.
+    std::uint64_t tests = 0;  ///< 0: no gate had run any.
     std::uint64_t tests_passed = 0;
     std::optional<bool> conformance = {};
 };
@@ -60,8 +60,9 @@ struct StepRange {
 
 /// The state of a task and what can be found by its records' places. Writes nothing but caches. One thread at a time.
 ///
-/// A new record costs the same whatever the journal's length. Memory: the state; an eighth of a byte for each record; bounded lists of the rest. What many records came to
-/// is kept beside the journal (docs/adr/0014), so that the next one who follows the task begins there.
+/// A new record costs the same whatever the journal's length. Memory: the state; an eighth of a byte for each record; bounded
+/// lists of the rest. What many records came to is kept beside the journal (docs/adr/0014), so that the next one who follows the
+/// task begins there.
 class FollowedTask {
 public:
     FollowedTask(TaskPaths paths, std::string task_id);
@@ -69,8 +70,10 @@ public:
     FollowedTask& operator=(const FollowedTask&) = delete;
 
     using Seen = std::function<void(const Record& record)>;
-    /// Reads what was appended, and shows each record after it was folded. Who wants to see them says so the first time: else those in a snapshot are not read. A journal that was replaced is read from its beginning.
-    /// Errors: those of JournalTail::read; AF-TASK-010, -011, -012 of the fold; AF-TASK-015 it is another task's journal. What was read before stays.
+    /// Reads what was appended, and shows each record after it was folded. Who wants to see them says so the first time: else
+    /// those in a snapshot are not read. A journal that was replaced is read from its beginning. Errors: those of
+    /// JournalTail::read; AF-TASK-010, -011, -012 of the fold; AF-TASK-015 it is another task's journal. What was read before
+    /// stays.
     [[nodiscard]] Result<void> refresh(const Seen& seen = {});
 
     [[nodiscard]] const TaskPaths& paths() const noexcept { return paths_; }
@@ -84,7 +87,8 @@ public:
     [[nodiscard]] std::uint64_t recent_errors() const noexcept { return seen_.recent_errors; }
     /// By path; at most 500 of a stage.
     [[nodiscard]] const std::map<std::string, TouchedFile>& touched(const std::string& stage) const;
-    /// As gates had found it before the step after `number` began; nothing where none had, or where it is not known any more (the newest 256 changes are kept).
+    /// As gates had found it before the step after `number` began; nothing where none had, or where it is not known any more (the
+    /// newest 256 changes are kept).
     [[nodiscard]] std::optional<CheckPoint> checks_after(std::uint64_t number) const;
     /// In order.
     [[nodiscard]] const std::vector<StepRange>& ranges() const noexcept { return seen_.ranges; }
@@ -92,7 +96,8 @@ public:
 
     /// What is told of a step that the task does not have.
     [[nodiscard]] Error no_step(std::string_view asked) const;
-    /// The record of step `number` and those after it, at most `count`. Errors: `not_found` AF-DASH-015; those of JournalTail::read_from.
+    /// The record of step `number` and those after it, at most `count`. Errors: `not_found` AF-DASH-015; those of
+    /// JournalTail::read_from.
     [[nodiscard]] Result<std::vector<Record>> steps(std::uint64_t number, std::size_t count) const;
     /// Records after sequence number `after`, at most `count`. Errors: those of JournalTail::read_from.
     [[nodiscard]] Result<std::vector<Record>> records(Sequence after, std::size_t count) const;
@@ -114,15 +119,15 @@ private:
         TaskState state;
         LastActivity activity;
         std::uint64_t steps = 0;
-        std::vector<JournalOffset> places;                  ///< Of every `records_apart`-th record, from the first.
-        std::map<std::string, JournalOffset> gates;         ///< By name, the newest record.
-        std::map<std::string, std::map<std::string, TouchedFile>> touched;      ///< By stage.
+        std::vector<JournalOffset> places;           ///< Of every `records_apart`-th record, from the first.
+        std::map<std::string, JournalOffset> gates;  ///< By name, the newest record.
+        std::map<std::string, std::map<std::string, TouchedFile>> touched;  ///< By stage.
         std::vector<StepRange> ranges;
         std::vector<IterationDecision> decisions;
         std::vector<UsagePoint> usage;
-        std::vector<CheckPoint> checks;                     ///< Where they changed.
+        std::vector<CheckPoint> checks;  ///< Where they changed.
         std::uint64_t usage_every = 1;
-        bool named = false;                                 ///< The journal is this task's.
+        bool named = false;  ///< The journal is this task's.
         std::uint64_t recent_errors = 0;
     };
     void begin_at_snapshot();

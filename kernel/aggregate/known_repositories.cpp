@@ -26,7 +26,9 @@ Result<KnownRepository> read_entry(const YamlDocument& document, const json::val
     KnownRepository repository;
     for (const auto& field : entry.get_object()) {
         const std::string key(field.key());
-        if (key != "name" && key != "path" && key != "default_branch" && key != "contracts_path") { return wrong(document, at + "/" + key + "#", "unknown key `" + ellipsis(key, 60) + "`"); }
+        if (key != "name" && key != "path" && key != "default_branch" && key != "contracts_path") {
+            return wrong(document, at + "/" + key + "#", "unknown key `" + ellipsis(key, 60) + "`");
+        }
         if (!field.value().is_string()) { return wrong(document, at + "/" + key, "`" + key + "` is no text"); }
         if (key == "name") { repository.name = std::string_view(field.value().get_string()); }
         if (key == "path") { repository.path = std::string(field.value().get_string()); }
@@ -43,7 +45,8 @@ bool same(const KnownRepository& one, const KnownRepository& other) { return one
 }  // namespace
 
 bool is_repository_name(std::string_view name) noexcept {
-    return !name.empty() && name.size() <= longest_name && name.find_first_not_of(name_letters) == std::string_view::npos && name.front() != '.' && name.front() != '-';
+    return !name.empty() && name.size() <= longest_name && name.find_first_not_of(name_letters) == std::string_view::npos &&
+           name.front() != '.' && name.front() != '-';
 }
 
 Error unknown_repository(std::string_view name, const std::vector<KnownRepository>& known, const std::string& where) {
@@ -56,10 +59,13 @@ Error unknown_repository(std::string_view name, const std::vector<KnownRepositor
 
 std::string repository_name(const fs::path& path, const std::vector<KnownRepository>& taken) {
     std::string name = path.filename().string();
-    std::ranges::replace_if(name, [](char c) { return name_letters.find(c) == std::string_view::npos; }, '-');
+    std::ranges::replace_if(
+        name, [](char c) { return name_letters.find(c) == std::string_view::npos; }, '-');
     while (!name.empty() && (name.front() == '.' || name.front() == '-')) { name.erase(0, 1); }
     name = name.empty() ? "repository" : name.substr(0, longest_name - 4);
-    const auto is_taken = [&](const std::string& wanted) { return std::ranges::find(taken, wanted, &KnownRepository::name) != taken.end(); };
+    const auto is_taken = [&](const std::string& wanted) {
+        return std::ranges::find(taken, wanted, &KnownRepository::name) != taken.end();
+    };
     if (!is_taken(name)) { return name; }
     unsigned number = 2;
     while (is_taken(name + "-" + std::to_string(number))) { ++number; }
@@ -73,12 +79,16 @@ Result<std::vector<KnownRepository>> KnownRepositories::list() const {
     AF_TRY(const YamlDocument document, load_yaml(file_.string()));
     const auto* top = document.value.if_object();
     const json::value* entries = top != nullptr && top->size() == 1 ? top->if_contains("repositories") : nullptr;
-    if (entries == nullptr || !entries->is_array()) { return wrong(document, "", "it must hold the list `repositories` and nothing else"); }
+    if (entries == nullptr || !entries->is_array()) {
+        return wrong(document, "", "it must hold the list `repositories` and nothing else");
+    }
     for (std::size_t index = 0; index < entries->get_array().size(); ++index) {
         const std::string at = "/repositories/" + std::to_string(index);
         AF_TRY(KnownRepository repository, read_entry(document, entries->get_array()[index], at));
         const auto stands_already = [&](const KnownRepository& other) { return same(repository, other); };
-        if (std::ranges::any_of(repositories, stands_already)) { return wrong(document, at, "its name or its path stands twice"); }
+        if (std::ranges::any_of(repositories, stands_already)) {
+            return wrong(document, at, "its name or its path stands twice");
+        }
         repositories.push_back(std::move(repository));
     }
     return repositories;
@@ -93,19 +103,26 @@ Result<void> KnownRepositories::save(const std::vector<KnownRepository>& reposit
         entries.emplace_back(std::move(entry));
     }
     AF_CHECK(make_directories(file_.parent_path()));
-    return write_file_atomic(file_, "# The repositories that `agentforge` knows by name: agentforge repo add, list, remove.\n" + to_yaml(json::object{{"repositories", std::move(entries)}}),
+    return write_file_atomic(file_,
+                             "# The repositories that `agentforge` knows by name: agentforge repo add, list, remove.\n" +
+                                 to_yaml(json::object{{"repositories", std::move(entries)}}),
                              Durability::synced, 0600);
 }
 
 Result<void> KnownRepositories::add(const KnownRepository& repository) const {
     if (!is_repository_name(repository.name)) {
-        return Error{"AF-CONF-071", "`" + ellipsis(sanitize_utf8(repository.name), 80) + "` is no name of a repository", "", "use at most 64 letters, digits, `.`, `_` and `-`", ErrorKind::invalid};
+        return Error{"AF-CONF-071", "`" + ellipsis(sanitize_utf8(repository.name), 80) + "` is no name of a repository", "",
+                     "use at most 64 letters, digits, `.`, `_` and `-`", ErrorKind::invalid};
     }
     AF_TRY(std::vector<KnownRepository> all, list());
     for (const KnownRepository& other : all) {
         if (!same(repository, other)) { continue; }
-        return Error{"AF-CONF-072", (other.path == repository.path ? "the repository is known already, as `" : "another repository has the name `") + other.name + "`", other.path.string(),
-                     "give another name, or take that one out: agentforge repo remove " + other.name, ErrorKind::conflict};
+        return Error{
+            "AF-CONF-072",
+            (other.path == repository.path ? "the repository is known already, as `" : "another repository has the name `") +
+                other.name + "`",
+            other.path.string(), "give another name, or take that one out: agentforge repo remove " + other.name,
+            ErrorKind::conflict};
     }
     all.push_back(repository);
     return save(all);

@@ -12,15 +12,16 @@
 namespace agentforge::kernel {
 
 struct KnownRepository {
-    std::string name;                   ///< Unique; letters, digits, `.`, `_` and `-`, at most 64.
-    std::filesystem::path path;         ///< Absolute: the checkout.
-    std::string default_branch = {};    ///< What others take where they ask for no version; empty: what its HEAD stands on.
-    std::string contracts_path = {};    ///< The folder of what it offers to others; empty: anywhere.
+    std::string name;                 ///< Unique; letters, digits, `.`, `_` and `-`, at most 64.
+    std::filesystem::path path;       ///< Absolute: the checkout.
+    std::string default_branch = {};  ///< What others take where they ask for no version; empty: what its HEAD stands on.
+    std::string contracts_path = {};  ///< The folder of what it offers to others; empty: anywhere.
     bool operator==(const KnownRepository&) const = default;
 };
 
-/// The file is the user's: a list `repositories` of maps with `name`, `path` and, where they are said, `default_branch` and `contracts_path`. Nothing in it is ignored. One thread at a time; of two processes that change
-/// it at the same moment the later one wins.
+/// The file is the user's: a list `repositories` of maps with `name`, `path` and, where they are said, `default_branch` and
+/// `contracts_path`. Nothing in it is ignored. One thread at a time; of two processes that change it at the same moment the later
+/// one wins.
 class KnownRepositories {
 public:
     explicit KnownRepositories(std::filesystem::path file) : file_(std::move(file)) {}
@@ -40,7 +41,8 @@ private:
 };
 
 /// AF-CONF-073, naming the nearest. `where` they are listed.
-[[nodiscard]] Error unknown_repository(std::string_view name, const std::vector<KnownRepository>& known, const std::string& where);
+[[nodiscard]] Error unknown_repository(std::string_view name, const std::vector<KnownRepository>& known,
+                                       const std::string& where);
 [[nodiscard]] bool is_repository_name(std::string_view name) noexcept;
 /// A folder's name made a repository's name that none of `taken` has.
 [[nodiscard]] std::string repository_name(const std::filesystem::path& path, const std::vector<KnownRepository>& taken);

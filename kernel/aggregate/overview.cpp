@@ -95,10 +95,14 @@ TaskOverview overview_at(const TaskStore& store, TaskSummary summary) {
 
 json::object to_json(const TaskOverview& overview) {
     const TaskSummary& task = overview.summary;
-    json::object told{{"task_id", task.task_id},       {"request", task.request},
-                      {"status", task.status},         {"pipeline", task.pipeline},
-                      {"current_stage", task.current_stage}, {"created_at", task.created_at},
-                      {"updated_at", task.updated_at}, {"waiting_for", task.waiting_for}};
+    json::object told{{"task_id", task.task_id},
+                      {"request", task.request},
+                      {"status", task.status},
+                      {"pipeline", task.pipeline},
+                      {"current_stage", task.current_stage},
+                      {"created_at", task.created_at},
+                      {"updated_at", task.updated_at},
+                      {"waiting_for", task.waiting_for}};
     if (is_over(task.status)) { return told; }
     told["running"] = overview.running;
     if (!overview.ended_in.empty()) { told["ended_in"] = overview.ended_in; }

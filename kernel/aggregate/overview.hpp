@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task at a glance, for `status`, the dashboard's API and its page: its summary, whether a process runs it, its progress, what it did last.
+// A task at a glance, for `status`, the dashboard's API and its page: its summary, whether a process runs it, its progress, what
+// it did last.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +14,12 @@ namespace agentforge::kernel {
 
 /// What a journal says of a task beyond its state.
 struct LastActivity {
-    std::string action;                     ///< The newest step's tool; empty: none was seen.
+    std::string action;  ///< The newest step's tool; empty: none was seen.
     std::string at;
-    bool succeeded = true;                  ///< That step.
-    std::uint64_t tests = 0;                ///< Of the newest gate that ran any; 0: none was seen.
+    bool succeeded = true;    ///< That step.
+    std::uint64_t tests = 0;  ///< Of the newest gate that ran any; 0: none was seen.
     std::uint64_t tests_passed = 0;
-    std::optional<bool> conformance;        ///< Of the newest gate that checked it.
+    std::optional<bool> conformance;  ///< Of the newest gate that checked it.
 
     /// The next record of the journal.
     void take(const Record& record);
@@ -27,16 +28,17 @@ struct LastActivity {
 /// One task of a listing, with what only its own files say.
 struct TaskOverview {
     TaskSummary summary;
-    bool running = false;                   ///< A process has it.
-    bool began = true;                      ///< Its journal has a record.
-    std::string ended_in;                   ///< The plugin call in which its last process died, or empty.
+    bool running = false;  ///< A process has it.
+    bool began = true;     ///< Its journal has a record.
+    std::string ended_in;  ///< The plugin call in which its last process died, or empty.
     std::size_t stages_done = 0;
-    std::size_t stages = 0;                 ///< To the end of its pipeline; 0: not known.
-    double progress = 0;                    ///< overall_progress (figures.hpp).
+    std::size_t stages = 0;  ///< To the end of its pipeline; 0: not known.
+    double progress = 0;     ///< overall_progress (figures.hpp).
     std::string waiting_id;
-    std::string question;                   ///< What it waits for, in words.
-    bool can_be_extended = false;           ///< It has come to its end, or shows the artifact that it would end with, and stages follow. Not known of a listing.
-    std::optional<Error> problem;           ///< Why the journal cannot be read: the rest is from `state.yaml`.
+    std::string question;          ///< What it waits for, in words.
+    bool can_be_extended = false;  ///< It has come to its end, or shows the artifact that it would end with, and stages follow.
+                                   ///< Not known of a listing.
+    std::optional<Error> problem;  ///< Why the journal cannot be read: the rest is from `state.yaml`.
     LastActivity activity;
 };
 
@@ -46,7 +48,8 @@ struct TaskOverview {
 [[nodiscard]] bool can_be_extended(const TaskState& state);
 /// Of a task whose state is known; `paths`, its folder, says who has it.
 [[nodiscard]] TaskOverview overview_of(const TaskState& state, LastActivity activity, const TaskPaths& paths);
-/// Looks at a task of a listing. One that has not ended is read from its journal, as everywhere; from `state.yaml`, without its last actions, where the journal cannot be read.
+/// Looks at a task of a listing. One that has not ended is read from its journal, as everywhere; from `state.yaml`, without its
+/// last actions, where the journal cannot be read.
 [[nodiscard]] TaskOverview overview_at(const TaskStore& store, TaskSummary summary);
 [[nodiscard]] json::object to_json(const TaskOverview& overview);
 

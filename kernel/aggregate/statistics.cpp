@@ -32,11 +32,13 @@ private:
         if (found == open_.end()) { return; }
         const auto begin = parse_time(found->second);
         const auto end = parse_time(at);
-        if (begin.ok() && end.ok() && *end > *begin) { ms_ += static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(*end - *begin).count()); }
+        if (begin.ok() && end.ok() && *end > *begin) {
+            ms_ += static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(*end - *begin).count());
+        }
         open_.erase(found);
     }
 
-    std::map<std::string, std::string> open_;       ///< When each request was made.
+    std::map<std::string, std::string> open_;  ///< When each request was made.
     std::uint64_t ms_ = 0;
 };
 
@@ -51,12 +53,14 @@ std::string main_model(const Ledger& ledger) {
 Result<TaskCase> case_of(const TaskPaths& paths, const std::string& task_id) {
     TaskCase found;
     Waiting waiting;
-    std::vector<std::pair<std::string, bool>> gates;        // Whole ones, and whether each passed.
+    std::vector<std::pair<std::string, bool>> gates;  // Whole ones, and whether each passed.
     FollowedTask task(paths, task_id);
     AF_CHECK(task.refresh([&](const Record& record) {
         waiting.take(record);
         found.escalated = found.escalated || record.type() == records::EscalationRaised::type;
-        if (const auto gate = records::as<records::Gate>(record); gate && !*gate->partial) { gates.emplace_back(gate->gate, gate->passed); }
+        if (const auto gate = records::as<records::Gate>(record); gate && !*gate->partial) {
+            gates.emplace_back(gate->gate, gate->passed);
+        }
     }));
     const TaskState& state = task.state();
     found.task_id = state.task_id;

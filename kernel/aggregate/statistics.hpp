@@ -18,18 +18,18 @@ namespace agentforge::kernel {
 struct TaskCase {
     std::string task_id;
     std::string pipeline;
-    std::string model;                          ///< With which most of its tokens were used; empty: none was called, or it has no name.
+    std::string model;  ///< With which most of its tokens were used; empty: none was called, or it has no name.
     std::string created_at;
     std::string base_tree;
-    std::string commit;                         ///< Delivered; empty: none.
-    bool delivered = false;                     ///< Completed, with a delivery.
+    std::string commit;      ///< Delivered; empty: none.
+    bool delivered = false;  ///< Completed, with a delivery.
     bool completed = false;
     bool ended = false;
-    bool escalated = false;                     ///< A person was asked a question.
-    std::uint64_t gates = 0;                    ///< Judgements of a stage's whole work.
+    bool escalated = false;   ///< A person was asked a question.
+    std::uint64_t gates = 0;  ///< Judgements of a stage's whole work.
     std::uint64_t gates_passed = 0;
     std::uint64_t steps = 0;
-    std::uint64_t people_ms = 0;                ///< That it waited for a person: questions, approvals, actions.
+    std::uint64_t people_ms = 0;  ///< That it waited for a person: questions, approvals, actions.
     Spend spend;
 };
 
@@ -47,10 +47,10 @@ struct Statistics {
     std::uint64_t gates_passed = 0;
     std::uint64_t people_ms = 0;
     Spend spend;
-    std::vector<std::uint64_t> steps;           ///< Of each delivered task.
-    std::vector<std::uint64_t> tokens;          ///< Of each delivered task.
-    std::vector<std::uint64_t> people;          ///< Of each task that has ended: milliseconds that it waited for people.
-    std::optional<std::chrono::system_clock::time_point> first;     ///< When the oldest of them was created.
+    std::vector<std::uint64_t> steps;   ///< Of each delivered task.
+    std::vector<std::uint64_t> tokens;  ///< Of each delivered task.
+    std::vector<std::uint64_t> people;  ///< Of each task that has ended: milliseconds that it waited for people.
+    std::optional<std::chrono::system_clock::time_point> first;  ///< When the oldest of them was created.
 
     void add(const TaskCase& task);
 };

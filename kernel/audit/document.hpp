@@ -11,18 +11,18 @@
 namespace agentforge::kernel {
 
 struct DocumentColumn {
-    std::string key;            ///< In JSON.
+    std::string key;  ///< In JSON.
     std::string title;
-    double width = 1;           ///< Beside the other columns, where it is printed.
+    double width = 1;  ///< Beside the other columns, where it is printed.
 };
 
 struct DocumentSection {
-    std::string key;            ///< In JSON.
+    std::string key;  ///< In JSON.
     std::string title;
-    std::string text;           ///< Before the table; may be empty.
-    std::vector<DocumentColumn> columns;        ///< None: there is no table.
-    std::vector<std::vector<json::value>> rows;     ///< Texts, numbers, booleans; as many as there are columns.
-    std::string none;           ///< Said in place of a table without rows.
+    std::string text;                            ///< Before the table; may be empty.
+    std::vector<DocumentColumn> columns;         ///< None: there is no table.
+    std::vector<std::vector<json::value>> rows;  ///< Texts, numbers, booleans; as many as there are columns.
+    std::string none;                            ///< Said in place of a table without rows.
 };
 
 struct Document {
@@ -42,9 +42,10 @@ struct Document {
 struct PrintedDocument {
     std::string pdf;
     std::size_t pages = 0;
-    std::size_t unknown_letters = 0;        ///< That no font of this machine has: they are boxes with their number.
+    std::size_t unknown_letters = 0;  ///< That no font of this machine has: they are boxes with their number.
 };
-/// A4 pages, with the fonts of this machine, text in any script. Loads libagentforge-print.so. Errors: `unavailable` AF-AUDT-005 that library, or what it needs, is not there; AF-AUDT-006 it could not print.
+/// A4 pages, with the fonts of this machine, text in any script. Loads libagentforge-print.so. Errors: `unavailable` AF-AUDT-005
+/// that library, or what it needs, is not there; AF-AUDT-006 it could not print.
 [[nodiscard]] Result<PrintedDocument> print(const Document& document);
 
 /// What the library gives; private to kernel/audit.

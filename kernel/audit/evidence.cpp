@@ -13,19 +13,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
-
-Result<void> add_files(const fs::path& folder, const std::string& prefix, std::string_view part_of_name, std::map<std::string, std::string>& files) {
+Result<void> add_files(const fs::path& folder, const std::string& prefix, std::string_view part_of_name,
+                       std::map<std::string, std::string>& files) {
     std::error_code error;
     for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
         std::error_code none;
         if (!it->is_regular_file(none) || it->is_symlink(none)) { continue; }
         const std::string name = it->path().lexically_relative(folder).string();
-        if (prefix.empty() ? is_passing_file(name) : it->path().filename().string().find(part_of_name) == std::string::npos) { continue; }
+        if (prefix.empty() ? is_passing_file(name) : it->path().filename().string().find(part_of_name) == std::string::npos) {
+            continue;
+        }
         AF_TRY(const std::string bytes, read_file(it->path(), largest_file));
         files[prefix + name] = sha256(bytes);
     }
     if (error && (prefix.empty() || error != std::errc::no_such_file_or_directory)) {
-        return Error{"AF-AUDT-009", "the task's folder cannot be read: " + error.message(), folder.string(), "see whether it is readable", ErrorKind::io};
+        return Error{"AF-AUDT-009", "the task's folder cannot be read: " + error.message(), folder.string(),
+                     "see whether it is readable", ErrorKind::io};
     }
     return {};
 }
@@ -45,20 +48,24 @@ Result<TaskEvidence> TaskEvidence::read(const fs::path& folder, const fs::path& 
     };
     AF_TRY(evidence.recovery, Journal::read(evidence.paths.journal(), JournalVisitor{header, record}));
     if (evidence.records.empty()) {
-        return Error{"AF-AUDT-010", "the journal has no record", evidence.paths.journal().string(), "restore the journal from a backup, or start anew and remove this folder", ErrorKind::corrupt};
+        return Error{"AF-AUDT-010", "the journal has no record", evidence.paths.journal().string(),
+                     "restore the journal from a backup, or start anew and remove this folder", ErrorKind::corrupt};
     }
     return evidence;
 }
 
 bool is_passing_file(std::string_view name) {
-    constexpr std::array passing{"lock", "abort.request", "pause.request", "plugin_call", "detached.log", "state.yaml", "working_memory.yaml"};
+    constexpr std::array passing{"lock",         "abort.request", "pause.request",      "plugin_call",
+                                 "detached.log", "state.yaml",    "working_memory.yaml"};
     return std::ranges::find(passing, name) != passing.end() || name == statement_file || name == signature_file;
 }
 
 Result<std::map<std::string, std::string>> files_of_task(const TaskEvidence& evidence) {
     std::map<std::string, std::string> files;
     AF_CHECK(add_files(evidence.paths.root, "", "", files));
-    if (!evidence.escalations.empty()) { AF_CHECK(add_files(evidence.escalations, "escalations/", evidence.state.task_id, files)); }
+    if (!evidence.escalations.empty()) {
+        AF_CHECK(add_files(evidence.escalations, "escalations/", evidence.state.task_id, files));
+    }
     return files;
 }
 

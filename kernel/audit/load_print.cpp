@@ -13,7 +13,8 @@ namespace {
 constexpr const char* library_name = "libagentforge-print.so";
 
 Error not_printable(const std::string& why) {
-    return {"AF-AUDT-005", "No PDF can be made here: " + why, library_name, "Install Pango (Debian: libpangocairo-1.0-0) and AgentForge whole, or take --format html.", ErrorKind::unavailable};
+    return {"AF-AUDT-005", "No PDF can be made here: " + why, library_name,
+            "Install Pango (Debian: libpangocairo-1.0-0) and AgentForge whole, or take --format html.", ErrorKind::unavailable};
 }
 
 /// Beside the program's other libraries.
@@ -34,7 +35,8 @@ Result<PrintedDocument> print(const Document& document) {
     const auto entry = reinterpret_cast<decltype(&agentforge_print)>(::dlsym(library, "agentforge_print"));
     if (entry == nullptr) { return not_printable("it has no entry `agentforge_print`"); }
     const PrintLibrary* const printer = entry();
-    if (printer->version != std::string_view(AGENTFORGE_VERSION) || printer->document_size != sizeof(Document) || printer->section_size != sizeof(DocumentSection)) {
+    if (printer->version != std::string_view(AGENTFORGE_VERSION) || printer->document_size != sizeof(Document) ||
+        printer->section_size != sizeof(DocumentSection)) {
         return not_printable("it is another build's, version " + std::string(printer->version));
     }
     return printer->print(document);

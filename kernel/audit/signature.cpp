@@ -14,7 +14,9 @@ std::string home_of(const SignatureTools& tools) {
     return home == tools.environment.end() ? std::string() : home->second;
 }
 
-std::string expanded(const SignatureTools& tools, const std::string& path) { return path.starts_with("~/") ? home_of(tools) + path.substr(1) : path; }
+std::string expanded(const SignatureTools& tools, const std::string& path) {
+    return path.starts_with("~/") ? home_of(tools) + path.substr(1) : path;
+}
 
 std::string format_of(const GitConfiguration& git) {
     const std::string format = git.text("gpg.format");
@@ -29,7 +31,8 @@ std::string program_of(const SignatureTools& tools, const GitConfiguration& git,
     return format == "x509" ? "gpgsm" : "gpg";
 }
 
-ProcessRequest own_program(const SignatureTools& tools, std::vector<std::string> argv, const std::filesystem::path& folder, std::string input) {
+ProcessRequest own_program(const SignatureTools& tools, std::vector<std::string> argv, const std::filesystem::path& folder,
+                           std::string input) {
     ProcessRequest request;
     request.argv = std::move(argv);
     request.directory = folder.string();
@@ -41,14 +44,20 @@ ProcessRequest own_program(const SignatureTools& tools, std::vector<std::string>
     return request;
 }
 
-bool is_literal_key(const std::string& key) { return key.starts_with("key::") || key.starts_with("ssh-") || key.starts_with("ecdsa-") || key.starts_with("sk-"); }
+bool is_literal_key(const std::string& key) {
+    return key.starts_with("key::") || key.starts_with("ssh-") || key.starts_with("ecdsa-") || key.starts_with("sk-");
+}
 
 Error not_signed(const std::string& why) {
-    return Error{"AF-AUDT-001", "the statement could not be signed: " + why, "", "see that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), or set delivery.sign: never", ErrorKind::unavailable};
+    return Error{
+        "AF-AUDT-001", "the statement could not be signed: " + why, "",
+        "see that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), or set delivery.sign: never",
+        ErrorKind::unavailable};
 }
 
 /// What signs; a key that git's configuration holds itself is written to `folder` and signed by the agent.
-Result<std::vector<std::string>> signing_command(const SignatureTools& tools, const GitConfiguration& git, const std::string& signer, const std::filesystem::path& folder) {
+Result<std::vector<std::string>> signing_command(const SignatureTools& tools, const GitConfiguration& git,
+                                                 const std::string& signer, const std::filesystem::path& folder) {
     const std::string format = format_of(git);
     const std::string program = program_of(tools, git, format);
     std::string key = git.text("user.signingkey");
@@ -71,29 +80,41 @@ Result<std::vector<std::string>> signing_command(const SignatureTools& tools, co
 /// The value of `option` in what ssh-keygen says, such as `Good "agentforge" signature for NAME with ED25519 key SHA256:…`.
 std::string first_words(const std::string& text) { return ellipsis(sanitize_utf8(text.substr(0, text.find('\n'))), 300); }
 
-SignatureAnswer check_ssh(const SignatureTools& tools, const GitConfiguration& git, const std::string& statement, const std::filesystem::path& folder, const Stop& stop) {
+SignatureAnswer check_ssh(const SignatureTools& tools, const GitConfiguration& git, const std::string& statement,
+                          const std::filesystem::path& folder, const Stop& stop) {
     const std::string program = program_of(tools, git, "ssh");
     const std::string file = (folder / "signature").string();
     SignatureAnswer answer;
-    const auto novalidate = tools.processes.run(own_program(tools, {program, "-Y", "check-novalidate", "-n", signature_namespace, "-s", file}, folder, statement), stop);
+    const auto novalidate = tools.processes.run(
+        own_program(tools, {program, "-Y", "check-novalidate", "-n", signature_namespace, "-s", file}, folder, statement), stop);
     answer.good = novalidate.ok() && novalidate->exit_code == 0;
     answer.told = novalidate.ok() ? first_words(answer.good ? novalidate->out : novalidate->err) : novalidate.error().message;
     const std::string allowed = expanded(tools, git.users_text("gpg.ssh.allowedSignersFile"));
     if (!answer.good || allowed.empty()) { return answer; }
-    const auto found = tools.processes.run(own_program(tools, {program, "-Y", "find-principals", "-s", file, "-f", allowed}, folder, ""), stop);
+    const auto found =
+        tools.processes.run(own_program(tools, {program, "-Y", "find-principals", "-s", file, "-f", allowed}, folder, ""), stop);
     if (!found.ok() || found->exit_code != 0) {
         answer.told += "; " + allowed + " names nobody with that key";
         return answer;
     }
     const std::string principal = found->out.substr(0, found->out.find('\n'));
-    const auto verified = tools.processes.run(own_program(tools, {program, "-Y", "verify", "-n", signature_namespace, "-f", allowed, "-I", principal, "-s", file}, folder, statement), stop);
+    const auto verified = tools.processes.run(
+        own_program(tools, {program, "-Y", "verify", "-n", signature_namespace, "-f", allowed, "-I", principal, "-s", file},
+                    folder, statement),
+        stop);
     answer.trusted = verified.ok() && verified->exit_code == 0;
-    answer.told = answer.trusted ? first_words(verified->out) : answer.told + "; " + allowed + " does not allow that key to sign for `" + signature_namespace + "`";
+    answer.told = answer.trusted
+                      ? first_words(verified->out)
+                      : answer.told + "; " + allowed + " does not allow that key to sign for `" + signature_namespace + "`";
     return answer;
 }
 
-SignatureAnswer check_gpg(const SignatureTools& tools, const std::string& program, const std::string& statement, const std::filesystem::path& folder, const Stop& stop) {
-    const auto verified = tools.processes.run(own_program(tools, {program, "--batch", "--status-fd=1", "--verify", (folder / "signature").string(), "-"}, folder, statement), stop);
+SignatureAnswer check_gpg(const SignatureTools& tools, const std::string& program, const std::string& statement,
+                          const std::filesystem::path& folder, const Stop& stop) {
+    const auto verified = tools.processes.run(
+        own_program(tools, {program, "--batch", "--status-fd=1", "--verify", (folder / "signature").string(), "-"}, folder,
+                    statement),
+        stop);
     if (!verified.ok()) { return {false, false, verified.error().message}; }
     constexpr std::string_view mark = "[GNUPG:] GOODSIG ";
     const std::size_t at = verified->out.find(mark);
@@ -103,7 +124,8 @@ SignatureAnswer check_gpg(const SignatureTools& tools, const std::string& progra
 
 }  // namespace
 
-Result<std::string> sign_statement(const SignatureTools& tools, const std::string& sign, const std::string& signer, const std::string& statement, const Stop& stop) {
+Result<std::string> sign_statement(const SignatureTools& tools, const std::string& sign, const std::string& signer,
+                                   const std::string& statement, const Stop& stop) {
     const GitConfiguration git(tools.repository);
     if (sign == "never" || (sign != "always" && !git.flag("commit.gpgsign"))) { return std::string(); }
     AF_TRY(const auto folder, TemporaryDirectory::make("sign"));
@@ -112,19 +134,29 @@ Result<std::string> sign_statement(const SignatureTools& tools, const std::strin
     if (!outcome.ok()) { return not_signed(outcome.error().message); }
     const std::size_t begin = outcome->out.find("-----BEGIN ");
     if (outcome->exit_code != 0 || begin == std::string::npos) {
-        return not_signed(outcome->timed_out ? "the program did not return within 2 minutes (does it ask for a passphrase?)" : ellipsis(sanitize_utf8(outcome->err), 600));
+        return not_signed(outcome->timed_out ? "the program did not return within 2 minutes (does it ask for a passphrase?)"
+                                             : ellipsis(sanitize_utf8(outcome->err), 600));
     }
     return outcome->out.substr(begin);
 }
 
-SignatureAnswer check_signature(const SignatureTools& tools, const std::string& statement, const std::string& signature, const Stop& stop) {
+SignatureAnswer check_signature(const SignatureTools& tools, const std::string& statement, const std::string& signature,
+                                const Stop& stop) {
     const GitConfiguration git(tools.repository);
     const auto folder = TemporaryDirectory::make("signature");
     if (!folder.ok()) { return {false, false, folder.error().message}; }
-    if (const auto written = write_file_atomic((*folder)->path() / "signature", signature, Durability::cached); !written.ok()) { return {false, false, written.error().message}; }
-    if (signature.starts_with("-----BEGIN SSH SIGNATURE-----")) { return check_ssh(tools, git, statement, (*folder)->path(), stop); }
-    if (signature.starts_with("-----BEGIN PGP ")) { return check_gpg(tools, program_of(tools, git, "openpgp"), statement, (*folder)->path(), stop); }
-    if (signature.starts_with("-----BEGIN SIGNED MESSAGE-----")) { return check_gpg(tools, program_of(tools, git, "x509"), statement, (*folder)->path(), stop); }
+    if (const auto written = write_file_atomic((*folder)->path() / "signature", signature, Durability::cached); !written.ok()) {
+        return {false, false, written.error().message};
+    }
+    if (signature.starts_with("-----BEGIN SSH SIGNATURE-----")) {
+        return check_ssh(tools, git, statement, (*folder)->path(), stop);
+    }
+    if (signature.starts_with("-----BEGIN PGP ")) {
+        return check_gpg(tools, program_of(tools, git, "openpgp"), statement, (*folder)->path(), stop);
+    }
+    if (signature.starts_with("-----BEGIN SIGNED MESSAGE-----")) {
+        return check_gpg(tools, program_of(tools, git, "x509"), statement, (*folder)->path(), stop);
+    }
     return {false, false, "it is no signature of gpg, ssh-keygen or gpgsm"};
 }
 

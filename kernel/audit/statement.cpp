@@ -17,7 +17,11 @@ namespace {
 
 /// A gate as its record tells it, without texts that a reader finds there.
 json::object gate_entry(const Record& record, const records::Gate& measured) {
-    json::object gate{{"gate", measured.gate}, {"tree", measured.tree}, {"passed", measured.passed}, {"record", record.seq}, {"record_sha256", record.hash}};
+    json::object gate{{"gate", measured.gate},
+                      {"tree", measured.tree},
+                      {"passed", measured.passed},
+                      {"record", record.seq},
+                      {"record_sha256", record.hash}};
     if (measured.tests) { gate["tests"] = *measured.tests; }
     if (measured.tests_passed) { gate["tests_passed"] = *measured.tests_passed; }
     if (measured.inputs) { gate["inputs"] = *measured.inputs; }
@@ -37,9 +41,15 @@ json::array newest_gates(const TaskEvidence& evidence) {
     constexpr std::string_view after_rebase = "rebase";
     std::map<std::string, std::pair<Sequence, json::object>, std::less<>> newest;
     for (const Record& record : evidence.records) {
-        if (const auto gate = records::as<records::Gate>(record); gate && !*gate->partial) { newest.insert_or_assign(gate->gate, std::pair(record.seq, gate_entry(record, *gate))); }
+        if (const auto gate = records::as<records::Gate>(record); gate && !*gate->partial) {
+            newest.insert_or_assign(gate->gate, std::pair(record.seq, gate_entry(record, *gate)));
+        }
         if (const auto rebased = records::as<records::Rebased>(record)) {
-            json::object entry{{"gate", gate_name::deliver}, {"tree", rebased->tree}, {"passed", rebased->gate_passed}, {"record", record.seq}, {"record_sha256", record.hash}};
+            json::object entry{{"gate", gate_name::deliver},
+                               {"tree", rebased->tree},
+                               {"passed", rebased->gate_passed},
+                               {"record", record.seq},
+                               {"record_sha256", record.hash}};
             newest.insert_or_assign(std::string(after_rebase), std::pair(record.seq, std::move(entry)));
         }
     }
@@ -55,7 +65,11 @@ json::array approvals_of(const TaskEvidence& evidence) {
     for (const Record& record : evidence.records) {
         const auto decided = records::as<records::ApprovalDecided>(record);
         if (!decided) { continue; }
-        approvals.push_back(json::object{{"stage", *decided->stage}, {"approved", decided->approved}, {"artifact_sha256", decided->artifact_hash}, {"decided_by", *decided->decided_by}, {"record", record.seq}});
+        approvals.push_back(json::object{{"stage", *decided->stage},
+                                         {"approved", decided->approved},
+                                         {"artifact_sha256", decided->artifact_hash},
+                                         {"decided_by", *decided->decided_by},
+                                         {"record", record.seq}});
     }
     return approvals;
 }
@@ -84,8 +98,12 @@ Result<json::array> tests_of(const TaskEvidence& evidence, const Repository& rep
 json::object policy_of(const TaskEvidence& evidence) {
     json::object policy{{"pipeline", evidence.state.pipeline.name}};
     for (const Record& record : evidence.records) {
-        if (const auto created = records::as<records::TaskCreated>(record)) { policy["pipeline_sha256"] = sha256(to_json_line(created->pipeline)); }
-        if (const auto gate = records::as<records::Gate>(record); gate && !gate->inputs.value_or("").empty()) { policy["gate_inputs"] = *gate->inputs; }
+        if (const auto created = records::as<records::TaskCreated>(record)) {
+            policy["pipeline_sha256"] = sha256(to_json_line(created->pipeline));
+        }
+        if (const auto gate = records::as<records::Gate>(record); gate && !gate->inputs.value_or("").empty()) {
+            policy["gate_inputs"] = *gate->inputs;
+        }
     }
     if (const std::string task = text_of(evidence.header, "task_sha256"); !task.empty()) { policy["settings_sha256"] = task; }
     return policy;
@@ -93,7 +111,9 @@ json::object policy_of(const TaskEvidence& evidence) {
 
 }  // namespace
 
-bool has_delivered(const TaskState& state) { return state.status == TaskStatus::completed && state.delivery.contains("deliverable_type"); }
+bool has_delivered(const TaskState& state) {
+    return state.status == TaskStatus::completed && state.delivery.contains("deliverable_type");
+}
 
 Result<std::string> make_statement(const TaskEvidence& evidence, const Repository& repository) {
     const TaskState& state = evidence.state;
@@ -113,10 +133,12 @@ Result<std::string> make_statement(const TaskEvidence& evidence, const Repositor
                            {"tests", std::move(tests)},
                            {"approvals", approvals_of(evidence)},
                            {"files", std::move(manifest)}};
-    return to_json_pretty(json::object{{"_type", statement_type},
-                                       {"subject", json::array{json::object{{"name", state.branch.empty() ? "change" : state.branch}, {"digest", json::object{{"gitTree", tree}}}}}},
-                                       {"predicateType", predicate_type},
-                                       {"predicate", std::move(predicate)}});
+    return to_json_pretty(
+        json::object{{"_type", statement_type},
+                     {"subject", json::array{json::object{{"name", state.branch.empty() ? "change" : state.branch},
+                                                          {"digest", json::object{{"gitTree", tree}}}}}},
+                     {"predicateType", predicate_type},
+                     {"predicate", std::move(predicate)}});
 }
 
 std::pair<std::string, std::string> split_signed(const std::string& text) {

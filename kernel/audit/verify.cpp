@@ -33,15 +33,21 @@ std::uint64_t number_of(const json::object& object, std::string_view key) {
     return value != nullptr && value->is_int64() && value->get_int64() >= 0 ? static_cast<std::uint64_t>(value->get_int64()) : 0;
 }
 
-std::string counted(std::size_t count, const std::string& one, const std::string& many) { return std::to_string(count) + " " + (count == 1 ? one : many); }
+std::string counted(std::size_t count, const std::string& one, const std::string& many) {
+    return std::to_string(count) + " " + (count == 1 ? one : many);
+}
 
 /// One part of the verification: its faults, or what was found whole.
 class Part {
 public:
     Part(AuditVerdict& verdict, std::string name) : verdict_(verdict), name_(std::move(name)) {}
     ~Part() {
-        for (std::size_t at = 0; at < std::min(faults_.size(), most_faults); ++at) { verdict_.add(name_, AuditAnswer::fails, std::move(faults_[at])); }
-        if (faults_.size() > most_faults) { verdict_.add(name_, AuditAnswer::fails, "and " + std::to_string(faults_.size() - most_faults) + " more"); }
+        for (std::size_t at = 0; at < std::min(faults_.size(), most_faults); ++at) {
+            verdict_.add(name_, AuditAnswer::fails, std::move(faults_[at]));
+        }
+        if (faults_.size() > most_faults) {
+            verdict_.add(name_, AuditAnswer::fails, "and " + std::to_string(faults_.size() - most_faults) + " more");
+        }
         if (faults_.empty() && !told_.empty()) { verdict_.add(name_, AuditAnswer::holds, std::move(told_)); }
         for (std::string& each : unchecked_) { verdict_.add(name_, AuditAnswer::unchecked, std::move(each)); }
     }
@@ -76,7 +82,9 @@ void for_each_blob(const json::value& value, const Take& take) {
     }
 }
 
-bool is_object_id(const std::string& text) { return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos; }
+bool is_object_id(const std::string& text) {
+    return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
 
 /// All trees that records name, each with the first record that does.
 std::map<std::string, Sequence> trees_of(const std::vector<Record>& records) {
@@ -91,13 +99,18 @@ std::map<std::string, Sequence> trees_of(const std::vector<Record>& records) {
 
 class Verifier {
 public:
-    Verifier(const AuditPlace& place, const SignatureTools& tools, const Stop& stop) : place_(place), tools_(tools), stop_(stop) { verdict_.task_id = place.task_id; }
+    Verifier(const AuditPlace& place, const SignatureTools& tools, const Stop& stop) : place_(place), tools_(tools), stop_(stop) {
+        verdict_.task_id = place.task_id;
+    }
 
     Result<AuditVerdict> run() {
         auto evidence = TaskEvidence::read(place_.folder, place_.escalations);
         if (!evidence.ok()) {
-            if (evidence.error().kind == ErrorKind::io || evidence.error().kind == ErrorKind::not_found) { return evidence.error(); }
-            verdict_.add("journal", AuditAnswer::fails, evidence.error().message + (evidence.error().where.empty() ? "" : " (" + evidence.error().where + ")"));
+            if (evidence.error().kind == ErrorKind::io || evidence.error().kind == ErrorKind::not_found) {
+                return evidence.error();
+            }
+            verdict_.add("journal", AuditAnswer::fails,
+                         evidence.error().message + (evidence.error().where.empty() ? "" : " (" + evidence.error().where + ")"));
             blob_files();
             return std::move(verdict_);
         }
@@ -120,7 +133,8 @@ public:
             AF_CHECK(patches());
             AF_CHECK(delivered_commit());
         } else {
-            verdict_.add("trees", AuditAnswer::unchecked, "no repository is here: trees, patches and the commit were not looked at");
+            verdict_.add("trees", AuditAnswer::unchecked,
+                         "no repository is here: trees, patches and the commit were not looked at");
         }
         log_lines();
         AF_CHECK(archive());
@@ -141,15 +155,24 @@ private:
 
     void journal() {
         Part part(verdict_, "journal");
-        if (state().task_id != verdict_.task_id) { part.fault("it is the journal of task " + state().task_id + ", not of " + verdict_.task_id); }
-        if (const std::string named = text_of(evidence_->header, "task_id"); !named.empty() && named != state().task_id) { part.fault("its header names task " + named); }
-        if (evidence_->recovery.torn_tail) { part.fault("its last line is not whole (" + std::to_string(evidence_->recovery.torn_bytes) + " bytes): the next run of the task sets it aside"); }
+        if (state().task_id != verdict_.task_id) {
+            part.fault("it is the journal of task " + state().task_id + ", not of " + verdict_.task_id);
+        }
+        if (const std::string named = text_of(evidence_->header, "task_id"); !named.empty() && named != state().task_id) {
+            part.fault("its header names task " + named);
+        }
+        if (evidence_->recovery.torn_tail) {
+            part.fault("its last line is not whole (" + std::to_string(evidence_->recovery.torn_bytes) +
+                       " bytes): the next run of the task sets it aside");
+        }
         // The chain covers what the header says; this covers how, and in which order.
         constexpr std::array order{"task_id", "request", "started_at", "pipeline", "task_sha256", "forked_from"};
         auto next = order.begin();
         for (const auto& [key, value] : evidence_->header) {
             const auto place = std::find(order.begin(), order.end(), std::string_view(key));
-            if (place != order.end() && place < next) { part.fault("its header is not as it was written: the field " + std::string(key) + " stands in another place"); }
+            if (place != order.end() && place < next) {
+                part.fault("its header is not as it was written: the field " + std::string(key) + " stands in another place");
+            }
             if (place != order.end()) { next = place; }
         }
         std::string expected = "agentforge_journal: 1\n";
@@ -159,7 +182,8 @@ private:
         std::ifstream in(evidence_->paths.journal(), std::ios::binary);
         in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
         if (begin != expected) { part.fault("its header is not as it was written"); }
-        part.whole(counted(records().size(), "record", "records") + ", each follows the one before and the state before it, up to " + verdict_.head.hash);
+        part.whole(counted(records().size(), "record", "records") +
+                   ", each follows the one before and the state before it, up to " + verdict_.head.hash);
     }
 
     void voucher(const std::string& who, Sequence seq) {
@@ -170,14 +194,14 @@ private:
     void projections() {
         Part part(verdict_, "projections");
         const auto text = read_file(evidence_->paths.state(), largest_file);
-        if (!text.ok() || text->empty()) {      // Empty: the power was cut before its bytes were on disk.
+        if (!text.ok() || text->empty()) {  // Empty: the power was cut before its bytes were on disk.
             part.unchecked("state.yaml is not there; the journal gives it anew");
             return;
         }
         const auto parsed = parse_json(*text, "state.yaml");
         const json::object* written = parsed.ok() ? parsed->if_object() : nullptr;
         if (written == nullptr || !written->contains("seq")) {
-            if (written != nullptr && records().size() == 1) { return; }     // As it is made, before the first record.
+            if (written != nullptr && records().size() == 1) { return; }  // As it is made, before the first record.
             if (written != nullptr && text_of(*written, "status") == "pending") {
                 part.unchecked("state.yaml is as it was made; the journal gives it anew");
                 return;
@@ -188,7 +212,8 @@ private:
         const Sequence seq = number_of(*written, "seq");
         const std::string hash = text_of(*written, "hash");
         if (seq > verdict_.head.seq) {
-            part.fault("state.yaml knows record " + std::to_string(seq) + "; the journal ends with record " + std::to_string(verdict_.head.seq) + ": its end was cut off");
+            part.fault("state.yaml knows record " + std::to_string(seq) + "; the journal ends with record " +
+                       std::to_string(verdict_.head.seq) + ": its end was cut off");
             return;
         }
         const Record* const known = record(seq);
@@ -204,9 +229,15 @@ private:
             then.hash = each.hash;
             memory.add(*typed);
         }
-        if (to_json_pretty(to_json(then)) != *text) { part.fault("state.yaml is not what the journal gives at record " + std::to_string(seq)); } else { voucher("state", seq); }
+        if (to_json_pretty(to_json(then)) != *text) {
+            part.fault("state.yaml is not what the journal gives at record " + std::to_string(seq));
+        } else {
+            voucher("state", seq);
+        }
         const auto shown = read_file(evidence_->paths.working_memory(), largest_file);
-        if (shown.ok() && *shown != memory.text()) { part.fault("working_memory.yaml is not what the journal gives at record " + std::to_string(seq)); }
+        if (shown.ok() && *shown != memory.text()) {
+            part.fault("working_memory.yaml is not what the journal gives at record " + std::to_string(seq));
+        }
         part.whole("state.yaml and working_memory.yaml are what the journal gives at record " + std::to_string(seq));
     }
 
@@ -220,7 +251,9 @@ private:
         }
         const std::string sealed = text_of(evidence_->header, "task_sha256");
         if (sealed.empty()) { part.unchecked("the journal's header has no hash of task.yaml: an older version began the task"); }
-        if (!sealed.empty() && sealed != sha256(*task)) { part.fault("task.yaml is not the file that the journal's header names"); }
+        if (!sealed.empty() && sealed != sha256(*task)) {
+            part.fault("task.yaml is not the file that the journal's header names");
+        }
         const auto document = parse_yaml(*task, "task.yaml", {largest_file, 4'000'000, 200});
         if (!document.ok() || !document->value.is_object()) {
             part.fault("task.yaml cannot be read");
@@ -230,9 +263,13 @@ private:
         if (text_of(fields, "task_id") != verdict_.task_id) { part.fault("task.yaml is of task " + text_of(fields, "task_id")); }
         if (text_of(fields, "request") != state().request) { part.fault("task.yaml has another request than the journal"); }
         json::object request{{"task_id", text_of(fields, "task_id")}, {"original_request", text_of(fields, "request")}};
-        if (const std::string created = text_of(fields, "created_at"); !created.empty()) { request.emplace("received_at", created); }
+        if (const std::string created = text_of(fields, "created_at"); !created.empty()) {
+            request.emplace("received_at", created);
+        }
         const auto asked = read_file(evidence_->paths.inputs() / "original_request.yaml", largest_file);
-        if (!asked.ok() || *asked != to_yaml(request)) { part.fault("artifacts/inputs/original_request.yaml is not the request of task.yaml"); }
+        if (!asked.ok() || *asked != to_yaml(request)) {
+            part.fault("artifacts/inputs/original_request.yaml is not the request of task.yaml");
+        }
         part.whole("task.yaml and the request are those that the journal began with");
     }
 
@@ -251,11 +288,14 @@ private:
                 part.fault(check.error().message + " (" + check.error().where + ")");
                 continue;
             }
-            for (const std::string& fault : check->faults) { part.fault((store / "blobs.yaml").lexically_relative(place_.folder).string() + ", " + fault); }
+            for (const std::string& fault : check->faults) {
+                part.fault((store / "blobs.yaml").lexically_relative(place_.folder).string() + ", " + fault);
+            }
             blobs_.merge(check->hashes);
             bytes += check->bytes;
         }
-        part.whole(counted(blobs_.size(), "blob", "blobs") + " of " + std::to_string(bytes) + " bytes have the hashes of their names");
+        part.whole(counted(blobs_.size(), "blob", "blobs") + " of " + std::to_string(bytes) +
+                   " bytes have the hashes of their names");
     }
 
     void blobs() {
@@ -285,17 +325,25 @@ private:
     /// The accepted artifacts' files hold what was accepted.
     void artifacts() {
         Part part(verdict_, "artifacts");
-        std::map<std::string, std::string> newest;          // File and blob.
+        std::map<std::string, std::string> newest;  // File and blob.
         for (const Record& each : records()) {
-            if (const auto accepted = records::as<records::ArtifactAccepted>(each)) { newest[accepted->artifact] = accepted->artifact_hash; }
-            if (const auto reviewed = records::as<records::ReviewFinished>(each); reviewed && !reviewed->review->empty()) { newest[*reviewed->review] = *reviewed->review_blob; }
+            if (const auto accepted = records::as<records::ArtifactAccepted>(each)) {
+                newest[accepted->artifact] = accepted->artifact_hash;
+            }
+            if (const auto reviewed = records::as<records::ReviewFinished>(each); reviewed && !reviewed->review->empty()) {
+                newest[*reviewed->review] = *reviewed->review_blob;
+            }
         }
         std::size_t gone = 0;
         for (const auto& [name, hash] : newest) {
             const auto text = read_file(file(name), largest_file);
             if (!text.ok()) {
                 // A fork has files of its state alone: what stages had handed in that were entered again is a blob.
-                if (evidence_->header.contains("forked_from")) { ++gone; } else { part.fault(name + " cannot be read"); }
+                if (evidence_->header.contains("forked_from")) {
+                    ++gone;
+                } else {
+                    part.fault(name + " cannot be read");
+                }
                 continue;
             }
             const auto written = blob(hash);
@@ -303,19 +351,27 @@ private:
             static const json::object nothing;
             const json::object* const fields = document.ok() ? document->value.if_object() : nullptr;
             const auto envelope = StageArtifact::from_json(fields == nullptr ? nothing : *fields);
-            if (!written) { continue; }         // Said of the blobs.
+            if (!written) { continue; }  // Said of the blobs.
             json::object data = *written;
             data.erase("_artifact_meta");
             data.erase("_metadata");
-            if (!envelope.ok() || envelope->data != data || to_yaml(envelope->to_json()) != *text || text_of(envelope->metadata, "task_id") != verdict_.task_id) { part.fault(name + " is not the artifact that was accepted (blob " + hash + ")"); }
+            if (!envelope.ok() || envelope->data != data || to_yaml(envelope->to_json()) != *text ||
+                text_of(envelope->metadata, "task_id") != verdict_.task_id) {
+                part.fault(name + " is not the artifact that was accepted (blob " + hash + ")");
+            }
         }
         for (const Record& each : records()) {
             const auto delivered = records::as<records::Delivered>(each);
             if (!delivered || !delivered->patch_file) { continue; }
             const auto text = read_file(file(*delivered->patch_file), largest_file);
-            if (!text.ok() || sha256(*text) != delivered->patch_sha256) { part.fault(*delivered->patch_file + " is not the patch that was delivered"); }
+            if (!text.ok() || sha256(*text) != delivered->patch_sha256) {
+                part.fault(*delivered->patch_file + " is not the patch that was delivered");
+            }
         }
-        if (gone != 0) { part.unchecked(counted(gone, "artifact", "artifacts") + " of the task that this one goes on from: their blobs are here, not their files"); }
+        if (gone != 0) {
+            part.unchecked(counted(gone, "artifact", "artifacts") +
+                           " of the task that this one goes on from: their blobs are here, not their files");
+        }
         part.whole(counted(newest.size() - gone, "artifact", "artifacts") + " and reviews are those that were accepted");
     }
 
@@ -330,12 +386,16 @@ private:
                 if (first.empty()) { first = tree + " of record " + std::to_string(seq); }
                 continue;
             }
-            for (const std::string& fault : objects_->faults_of_tree(tree)) { part.fault("record " + std::to_string(seq) + ": " + fault); }
+            for (const std::string& fault : objects_->faults_of_tree(tree)) {
+                part.fault("record " + std::to_string(seq) + ": " + fault);
+            }
         }
         AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/" + verdict_.task_id + "/"));
-        std::map<std::string, std::pair<Sequence, std::string>> steps;         // By number: the record and the tree after it.
+        std::map<std::string, std::pair<Sequence, std::string>> steps;  // By number: the record and the tree after it.
         for (const Record& each : records()) {
-            if (const auto step = records::as<records::Step>(each)) { steps.emplace(std::to_string(records::envelope_in(each).step.value_or(0)), std::pair(each.seq, *step->tree)); }
+            if (const auto step = records::as<records::Step>(each)) {
+                steps.emplace(std::to_string(records::envelope_in(each).step.value_or(0)), std::pair(each.seq, *step->tree));
+            }
         }
         Sequence vouched = 0;
         for (const RefTarget& ref : refs) {
@@ -355,9 +415,15 @@ private:
         }
         voucher("refs", vouched);
         const bool keeps = !refs.empty();
-        if (missing != 0 && keeps && !place_.is_archive) { part.fault(counted(missing, "recorded tree is", "recorded trees are") + " not in the repository: " + first); }
-        if (missing != 0 && (!keeps || place_.is_archive)) { part.unchecked(counted(missing, "recorded tree is", "recorded trees are") + " not in this repository: " + first + ". They are where the task ran, under refs/agentforge/" + verdict_.task_id); }
-        part.whole(counted(named.size() - missing, "tree", "trees") + " whole, " + std::to_string(objects_->objects()) + " objects");
+        if (missing != 0 && keeps && !place_.is_archive) {
+            part.fault(counted(missing, "recorded tree is", "recorded trees are") + " not in the repository: " + first);
+        }
+        if (missing != 0 && (!keeps || place_.is_archive)) {
+            part.unchecked(counted(missing, "recorded tree is", "recorded trees are") + " not in this repository: " + first +
+                           ". They are where the task ran, under refs/agentforge/" + verdict_.task_id);
+        }
+        part.whole(counted(named.size() - missing, "tree", "trees") + " whole, " + std::to_string(objects_->objects()) +
+                   " objects");
         return {};
     }
 
@@ -377,7 +443,11 @@ private:
             const std::string& tree = *step->tree;
             const auto text = read_file(file(patch), largest_file);
             if (!text.ok()) {
-                if (evidence_->header.contains("forked_from")) { ++elsewhere; } else { part.fault(patch + " cannot be read"); }
+                if (evidence_->header.contains("forked_from")) {
+                    ++elsewhere;
+                } else {
+                    part.fault(patch + " cannot be read");
+                }
                 continue;
             }
             if (may_hold_placeholder(*text)) {
@@ -389,9 +459,15 @@ private:
                 continue;
             }
             AF_TRY(const std::string made, repository_->patch(from, tree));
-            if (made == *text) { ++same; } else { part.fault(patch + " is not the difference of the trees of step " + std::to_string(before.steps)); }
+            if (made == *text) {
+                ++same;
+            } else {
+                part.fault(patch + " is not the difference of the trees of step " + std::to_string(before.steps));
+            }
         }
-        if (hidden != 0) { part.unchecked(counted(hidden, "patch has", "patches have") + " a secret hidden, so the trees do not give the same"); }
+        if (hidden != 0) {
+            part.unchecked(counted(hidden, "patch has", "patches have") + " a secret hidden, so the trees do not give the same");
+        }
         if (elsewhere != 0) { part.unchecked(counted(elsewhere, "patch", "patches") + ": its trees, or the file, are not here"); }
         part.whole(counted(same, "patch is", "patches are") + " the differences of the recorded trees");
         return {};
@@ -407,19 +483,28 @@ private:
         }
         AF_TRY(const WrittenCommit commit, written_commit(place_.repository, state().commit));
         const DeliveryBase base = delivery_base(state());
-        if (commit.tree != delivered_tree(state())) { part.fault("commit " + state().commit + " has another tree than the journal says"); }
-        if (commit.parent != base.commit) { part.fault("commit " + state().commit + " has another parent than the journal says"); }
+        if (commit.tree != delivered_tree(state())) {
+            part.fault("commit " + state().commit + " has another tree than the journal says");
+        }
+        if (commit.parent != base.commit) {
+            part.fault("commit " + state().commit + " has another parent than the journal says");
+        }
         const CommitTrailers trailers = trailers_of(commit.message);
         const Record* const named = record(trailers.seq);
-        if (trailers.task_id != named_in_trailer()) { part.fault("commit " + state().commit + " names task `" + trailers.task_id + "`"); }
+        if (trailers.task_id != named_in_trailer()) {
+            part.fault("commit " + state().commit + " names task `" + trailers.task_id + "`");
+        }
         if (named == nullptr) {
-            part.fault("the trailer of commit " + state().commit + " names record " + std::to_string(trailers.seq) + ", which the journal does not have: its end was cut off");
+            part.fault("the trailer of commit " + state().commit + " names record " + std::to_string(trailers.seq) +
+                       ", which the journal does not have: its end was cut off");
         } else if (named->hash != trailers.hash) {
-            part.fault("the trailer of commit " + state().commit + " names another record " + std::to_string(trailers.seq) + " than the journal has");
+            part.fault("the trailer of commit " + state().commit + " names another record " + std::to_string(trailers.seq) +
+                       " than the journal has");
         } else {
             voucher("trailer", trailers.seq);
         }
-        part.whole("commit " + state().commit + " has the delivered tree, its parent is the base, and its trailer names record " + std::to_string(trailers.seq));
+        part.whole("commit " + state().commit + " has the delivered tree, its parent is the base, and its trailer names record " +
+                   std::to_string(trailers.seq));
         return {};
     }
     [[nodiscard]] const std::string& named_in_trailer() const { return state().task_id; }
@@ -431,7 +516,8 @@ private:
         std::uint64_t steps = 0;
         bool completed = false;
         const std::string mark = "\"" + verdict_.task_id + "\"";
-        for (const std::string& name : {place_.log.string(), place_.log.string() + ".1", place_.log.string() + ".2", place_.log.string() + ".3"}) {
+        for (const std::string& name :
+             {place_.log.string(), place_.log.string() + ".1", place_.log.string() + ".2", place_.log.string() + ".3"}) {
             std::ifstream in(name, std::ios::binary);
             for (std::string line; std::getline(in, line);) {
                 if (line.find(mark) == std::string::npos) { continue; }
@@ -442,12 +528,21 @@ private:
                 completed = completed || text_of(*event, "event") == records::TaskCompleted::type;
             }
         }
-        if (steps > state().steps) { part.fault("the log knows step " + std::to_string(steps) + "; the journal ends with step " + std::to_string(state().steps) + ": its end was cut off"); }
-        const bool known = std::ranges::any_of(records(), [](const Record& each) { return each.type() == records::TaskCompleted::type; });      // It may have gone on since.
-        if (completed && !known) { part.fault("the log knows that the task was completed; the journal does not: its end was cut off"); }
+        if (steps > state().steps) {
+            part.fault("the log knows step " + std::to_string(steps) + "; the journal ends with step " +
+                       std::to_string(state().steps) + ": its end was cut off");
+        }
+        const bool known = std::ranges::any_of(records(), [](const Record& each) {
+            return each.type() == records::TaskCompleted::type;
+        });  // It may have gone on since.
+        if (completed && !known) {
+            part.fault("the log knows that the task was completed; the journal does not: its end was cut off");
+        }
         Sequence seq = 0;
         for (const Record& each : records()) {
-            if (each.type() == records::Step::type && records::envelope_in(each).step.value_or(0) <= steps) { seq = std::max(seq, each.seq); }
+            if (each.type() == records::Step::type && records::envelope_in(each).step.value_or(0) <= steps) {
+                seq = std::max(seq, each.seq);
+            }
             if (each.type() == records::TaskCompleted::type && completed) { seq = std::max(seq, each.seq); }
         }
         voucher("log", seq);
@@ -467,7 +562,8 @@ private:
             return {};
         }
         const std::size_t last = archived->rfind("\n- ", archived->size() - 1);
-        const auto line = last == std::string::npos ? Result<json::value>(json::object()) : parse_json(std::string_view(*archived).substr(last + 3), "archive");
+        const auto line = last == std::string::npos ? Result<json::value>(json::object())
+                                                    : parse_json(std::string_view(*archived).substr(last + 3), "archive");
         if (line.ok() && line->is_object()) { voucher("archive", number_of(line->get_object(), "seq")); }
         return {};
     }
@@ -475,7 +571,10 @@ private:
     Result<void> statement() {
         const auto text = read_file(file(statement_file), largest_file);
         if (!text.ok()) {
-            if (has_delivered(state())) { verdict_.add("statement", AuditAnswer::unchecked, "the task carries no statement: an older version delivered it, or it could not be written"); }
+            if (has_delivered(state())) {
+                verdict_.add("statement", AuditAnswer::unchecked,
+                             "the task carries no statement: an older version delivered it, or it could not be written");
+            }
             return {};
         }
         Part part(verdict_, "statement");
@@ -491,7 +590,8 @@ private:
         const std::string hash = head != nullptr && head->is_object() ? text_of(head->get_object(), "head") : std::string();
         const Record* const named = record(seq);
         if (named == nullptr || named->hash != hash) {
-            part.fault("the statement names record " + std::to_string(seq) + " (" + hash + "), which the journal does not have: its end was cut off, or the statement is another task's");
+            part.fault("the statement names record " + std::to_string(seq) + " (" + hash +
+                       "), which the journal does not have: its end was cut off, or the statement is another task's");
             return signature(*text);
         }
         voucher("statement", seq);
@@ -509,7 +609,8 @@ private:
             part.fault("the statement is not what the task's files give");
             return {};
         }
-        part.whole("the statement is what the task's files give: tree " + delivered_tree(state()) + ", " + counted(predicate->get_object().at("gates").as_array().size(), "gate", "gates"));
+        part.whole("the statement is what the task's files give: tree " + delivered_tree(state()) + ", " +
+                   counted(predicate->get_object().at("gates").as_array().size(), "gate", "gates"));
         return signature(*text);
     }
 
@@ -554,17 +655,22 @@ private:
         if (furthest >= verdict_.head.seq) {
             verdict_.add("end", AuditAnswer::holds, "vouched for by " + who);
         } else {
-            verdict_.add("end", AuditAnswer::unchecked, (who.empty() ? "nothing outside the journal vouches for its end" : "vouched for by " + who + "; nothing outside the journal vouches for what follows"));
+            verdict_.add("end", AuditAnswer::unchecked,
+                         (who.empty() ? "nothing outside the journal vouches for its end"
+                                      : "vouched for by " + who + "; nothing outside the journal vouches for what follows"));
         }
     }
 
 public:
-    static void add_signature(AuditVerdict& verdict, const SignatureTools& tools, const std::string& statement, const std::string& signature, const Stop& stop) {
+    static void add_signature(AuditVerdict& verdict, const SignatureTools& tools, const std::string& statement,
+                              const std::string& signature, const Stop& stop) {
         const SignatureAnswer answer = check_signature(tools, statement, signature, stop);
         if (!answer.good) {
             verdict.add("signature", AuditAnswer::fails, "the signature does not verify: " + answer.told);
         } else {
-            verdict.add("signature", answer.trusted ? AuditAnswer::holds : AuditAnswer::unchecked, answer.told + (answer.trusted ? "" : "; nothing here says whose key that is (gpg.ssh.allowedSignersFile)"));
+            verdict.add(
+                "signature", answer.trusted ? AuditAnswer::holds : AuditAnswer::unchecked,
+                answer.told + (answer.trusted ? "" : "; nothing here says whose key that is (gpg.ssh.allowedSignersFile)"));
         }
     }
 
@@ -583,9 +689,12 @@ private:
 
 std::string_view to_string(AuditAnswer answer) noexcept {
     switch (answer) {
-        case AuditAnswer::holds: return "holds";
-        case AuditAnswer::fails: return "fails";
-        case AuditAnswer::unchecked: return "unchecked";
+        case AuditAnswer::holds:
+            return "holds";
+        case AuditAnswer::fails:
+            return "fails";
+        case AuditAnswer::unchecked:
+            return "unchecked";
     }
     return "unknown";
 }
@@ -596,28 +705,39 @@ bool AuditVerdict::holds() const noexcept {
 
 json::object to_json(const AuditVerdict& verdict) {
     json::array findings;
-    for (const AuditFinding& each : verdict.findings) { findings.push_back(json::object{{"part", each.part}, {"answer", to_string(each.answer)}, {"told", each.told}}); }
+    for (const AuditFinding& each : verdict.findings) {
+        findings.push_back(json::object{{"part", each.part}, {"answer", to_string(each.answer)}, {"told", each.told}});
+    }
     json::array vouchers;
     for (const AuditVoucher& each : verdict.vouchers) { vouchers.push_back(json::object{{"who", each.who}, {"seq", each.seq}}); }
-    return {{"task_id", verdict.task_id}, {"verified", verdict.what}, {"holds", verdict.holds()}, {"records", verdict.head.seq}, {"head", verdict.head.hash},
-            {"findings", std::move(findings)}, {"vouchers", std::move(vouchers)}};
+    return {{"task_id", verdict.task_id},     {"verified", verdict.what},  {"holds", verdict.holds()},
+            {"records", verdict.head.seq},    {"head", verdict.head.hash}, {"findings", std::move(findings)},
+            {"vouchers", std::move(vouchers)}};
 }
 
-Result<AuditVerdict> verify_task(const AuditPlace& place, const SignatureTools& tools, const Stop& stop) { return Verifier(place, tools, stop).run(); }
+Result<AuditVerdict> verify_task(const AuditPlace& place, const SignatureTools& tools, const Stop& stop) {
+    return Verifier(place, tools, stop).run();
+}
 
-Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::string& commit, const SignatureTools& tools, const Stop& stop) {
+Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::string& commit, const SignatureTools& tools,
+                                         const Stop& stop) {
     AF_TRY(const WrittenCommit written, written_commit(repository, commit));
     AF_TRY(const auto note, read_note(repository, commit));
     const CommitTrailers trailers = trailers_of(written.message);
     if (!note && trailers.task_id.empty()) {
-        return Error{"AF-AUDT-003", "commit " + commit + " carries no proof: no trailer names a task, and it has no note", "", "name a commit that a task delivered, or fetch its notes: git fetch origin " + std::string(statement_notes) + ":" + statement_notes, ErrorKind::not_found};
+        return Error{"AF-AUDT-003", "commit " + commit + " carries no proof: no trailer names a task, and it has no note", "",
+                     "name a commit that a task delivered, or fetch its notes: git fetch origin " + std::string(statement_notes) +
+                         ":" + statement_notes,
+                     ErrorKind::not_found};
     }
     AuditVerdict verdict;
     verdict.task_id = trailers.task_id;
     verdict.what = "commit " + commit;
-    const std::string fetch = "git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*' brings it where the remote has it";
+    const std::string fetch =
+        "git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*' brings it where the remote has it";
     if (!note) {
-        return Error{"AF-AUDT-004", "neither the task " + trailers.task_id + " of commit " + commit + " nor its archive is here", "", fetch, ErrorKind::not_found};
+        return Error{"AF-AUDT-004", "neither the task " + trailers.task_id + " of commit " + commit + " nor its archive is here",
+                     "", fetch, ErrorKind::not_found};
     }
     verdict.add("journal", AuditAnswer::unchecked, "the task's archive is not here: " + fetch);
     const auto [statement, signature] = split_signed(*note);
@@ -635,9 +755,12 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
     }
     const bool same = subject == written.tree && text_of(predicate->get_object(), "commit") == commit;
     verdict.add("statement", same ? AuditAnswer::holds : AuditAnswer::fails,
-                same ? "the statement is about this commit and its tree " + subject : "the statement is about commit " + text_of(predicate->get_object(), "commit") + " with tree " + subject + ", not about this one with tree " + written.tree);
+                same ? "the statement is about this commit and its tree " + subject
+                     : "the statement is about commit " + text_of(predicate->get_object(), "commit") + " with tree " + subject +
+                           ", not about this one with tree " + written.tree);
     if (signature.empty()) {
-        verdict.add("signature", AuditAnswer::unchecked, "the statement is not signed: anybody who can write notes can have written it");
+        verdict.add("signature", AuditAnswer::unchecked,
+                    "the statement is not signed: anybody who can write notes can have written it");
     } else {
         Verifier::add_signature(verdict, tools, statement, signature, stop);
     }

@@ -24,7 +24,8 @@ CommitTrailers trailers_of(std::string_view message) {
     trailers.task_id = trailer(message, "AgentForge-Task: ");
     const std::string_view head = trailer(message, "AgentForge-Journal: ");
     const std::size_t colon = head.find(':');
-    if (colon == std::string_view::npos || std::from_chars(head.data(), head.data() + colon, trailers.seq).ptr != head.data() + colon) {
+    if (colon == std::string_view::npos ||
+        std::from_chars(head.data(), head.data() + colon, trailers.seq).ptr != head.data() + colon) {
         trailers.seq = 0;
         return trailers;
     }
@@ -34,7 +35,7 @@ CommitTrailers trailers_of(std::string_view message) {
 
 Result<void> verify_commit(AuditVerdict& verdict, const AuditPlace& place, const std::string& commit) {
     const auto evidence = TaskEvidence::read(place.folder, place.escalations);
-    if (!evidence.ok()) { return {}; }          // Said of the journal.
+    if (!evidence.ok()) { return {}; }  // Said of the journal.
     const TaskState& state = evidence->state;
     AF_TRY(const WrittenCommit written, written_commit(place.repository, commit));
     if (commit == state.commit) {
@@ -44,17 +45,29 @@ Result<void> verify_commit(AuditVerdict& verdict, const AuditPlace& place, const
     for (const Record& record : evidence->records) {
         const auto rebased = records::as<records::Rebased>(record);
         if (rebased && rebased->replaces == commit) {
-            verdict.add("commit", AuditAnswer::fails, "the proof no longer holds for this commit: `agentforge rebase` put " + state.commit + " in its place, and the proof is of that one");
+            verdict.add("commit", AuditAnswer::fails,
+                        "the proof no longer holds for this commit: `agentforge rebase` put " + state.commit +
+                            " in its place, and the proof is of that one");
             return {};
         }
     }
     const DeliveryBase base = delivery_base(state);
     std::string differences;
-    if (written.tree != delivered_tree(state)) { differences += "; its tree is " + written.tree + ", and gates have measured " + delivered_tree(state); }
-    if (written.parent != base.commit) { differences += "; its parent is " + written.parent + ", and the change was made on " + base.commit; }
-    if (differences.empty()) { differences = "; its tree is the one that gates have measured, on the same parent, but message, author or time are others"; }
-    verdict.add("commit", AuditAnswer::fails, "the proof does not hold for this commit: the task delivered " + (state.commit.empty() ? std::string("none") : state.commit) + differences +
-                                                  ". A commit that was amended, rebased or cherry-picked by hand carries none; `agentforge rebase` measures again and makes one");
+    if (written.tree != delivered_tree(state)) {
+        differences += "; its tree is " + written.tree + ", and gates have measured " + delivered_tree(state);
+    }
+    if (written.parent != base.commit) {
+        differences += "; its parent is " + written.parent + ", and the change was made on " + base.commit;
+    }
+    if (differences.empty()) {
+        differences =
+            "; its tree is the one that gates have measured, on the same parent, but message, author or time are others";
+    }
+    verdict.add(
+        "commit", AuditAnswer::fails,
+        "the proof does not hold for this commit: the task delivered " +
+            (state.commit.empty() ? std::string("none") : state.commit) + differences +
+            ". A commit that was amended, rebased or cherry-picked by hand carries none; `agentforge rebase` measures again and makes one");
     return {};
 }
 

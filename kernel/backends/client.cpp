@@ -55,7 +55,11 @@ class Client final : public ModelClient {
 public:
     Client(std::shared_ptr<LLMBackendV2> backend, RetryPolicy retries, std::function<void(std::chrono::milliseconds)> sleep,
            std::shared_ptr<CircuitBreaker> breaker)
-        : backend_(std::move(backend)), retries_(std::move(retries)), sleep_(std::move(sleep)), breaker_(std::move(breaker)), info_(backend_->info()) {}
+        : backend_(std::move(backend)),
+          retries_(std::move(retries)),
+          sleep_(std::move(sleep)),
+          breaker_(std::move(breaker)),
+          info_(backend_->info()) {}
 
     const BackendInfo& info() const noexcept override { return info_; }
 
@@ -73,9 +77,10 @@ public:
             if (breaker_) { AF_CHECK(breaker_->admit()); }
             Result<Completion> answer = one_attempt(request, kept, context);
             if (answer.ok() || answer.error().kind != ErrorKind::transient) {
-                const bool own = !answer.ok() && (answer.error().kind == ErrorKind::cancelled || answer.error().kind == ErrorKind::timeout);
+                const bool own =
+                    !answer.ok() && (answer.error().kind == ErrorKind::cancelled || answer.error().kind == ErrorKind::timeout);
                 if (breaker_ && own) { breaker_->undecided(); }
-                if (breaker_ && !own) { breaker_->succeeded(); }    // It answered, if only to refuse.
+                if (breaker_ && !own) { breaker_->succeeded(); }  // It answered, if only to refuse.
                 if (answer.ok()) { AF_CHECK(accept(request, answer.value())); }
                 return answer;
             }
@@ -85,19 +90,27 @@ public:
             if (kept != nullptr) { AF_CHECK(kept->attempt_failed(attempt, error)); }
             if (attempt >= attempts) { return given_up(std::move(error), attempt); }
             if (++spent.of_task > SpentAttempts::most_of_task) {
-                return Error{"AF-LLM-109", "'" + info_.name + "' fails too often: " + std::to_string(spent.of_task) + " attempts of this task more than its answers make up for; the last: " +
-                             error.code + ": " + error.message, error.where, "Resume when the server is better, or choose another model.", ErrorKind::unavailable};
+                return Error{"AF-LLM-109",
+                             "'" + info_.name + "' fails too often: " + std::to_string(spent.of_task) +
+                                 " attempts of this task more than its answers make up for; the last: " + error.code + ": " +
+                                 error.message,
+                             error.where, "Resume when the server is better, or choose another model.", ErrorKind::unavailable};
             }
             delay = std::min(delay, retries_.max_delay);
             const std::chrono::milliseconds wait = shortened(delay);
             if (const auto deadline = context.deadline(); deadline && std::chrono::steady_clock::now() + wait >= *deadline) {
-                return Error{"AF-LLM-103", "the next attempt at '" + info_.name + "' would start after the deadline; the last failed with " +
-                             error.code + ": " + error.message, error.where, "Raise the stage's timeout, or try again when the model answers faster.",
+                return Error{"AF-LLM-103",
+                             "the next attempt at '" + info_.name + "' would start after the deadline; the last failed with " +
+                                 error.code + ": " + error.message,
+                             error.where, "Raise the stage's timeout, or try again when the model answers faster.",
                              ErrorKind::timeout};
             }
             context.log(LogLevel::warning, "the model failed and is tried again: " + error.message,
-                        {{"backend", info_.name}, {"attempt", attempt}, {"delay_ms", wait.count()}, {"error", error.code + ": " + error.message}});
-            if (!info_.offline) { sleep_(wait); }       // What is recorded need not be left in peace.
+                        {{"backend", info_.name},
+                         {"attempt", attempt},
+                         {"delay_ms", wait.count()},
+                         {"error", error.code + ": " + error.message}});
+            if (!info_.offline) { sleep_(wait); }  // What is recorded need not be left in peace.
             delay *= 2;
         }
     }
@@ -105,7 +118,8 @@ public:
 private:
     Result<void> still_wanted(CallContext& context) const {
         if (context.cancelled()) {
-            return Error{"AF-LLM-104", "the call to '" + info_.name + "' was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled};
+            return Error{"AF-LLM-104", "the call to '" + info_.name + "' was cancelled", "", "Resume the task to go on.",
+                         ErrorKind::cancelled};
         }
         if (const auto deadline = context.deadline(); deadline && std::chrono::steady_clock::now() >= *deadline) {
             return Error{"AF-LLM-103", "the deadline passed before '" + info_.name + "' answered", "",
@@ -121,7 +135,8 @@ private:
 
     std::chrono::milliseconds shortened(std::chrono::milliseconds delay) const {
         if (!retries_.random) { return delay; }
-        return std::chrono::milliseconds(static_cast<std::chrono::milliseconds::rep>(static_cast<double>(delay.count()) * (1 - retries_.random() / 4)));
+        return std::chrono::milliseconds(
+            static_cast<std::chrono::milliseconds::rep>(static_cast<double>(delay.count()) * (1 - retries_.random() / 4)));
     }
 
     Result<Completion> one_attempt(const ModelRequest& request, ModelCall* kept, CallContext& context) {
@@ -129,8 +144,8 @@ private:
         try {
             return backend_->complete_marked(request, request.marks, &listener, context);
         } catch (const std::exception& failure) {
-            return Error{"AF-LLM-106", "the backend '" + info_.name + "' threw an exception: " + sanitize_utf8(failure.what()), "",
-                         "Report it to the plugin's author; choose another backend meanwhile.", ErrorKind::internal};
+            return Error{"AF-LLM-106", "the backend '" + info_.name + "' threw an exception: " + sanitize_utf8(failure.what()),
+                         "", "Report it to the plugin's author; choose another backend meanwhile.", ErrorKind::internal};
         } catch (...) {
             return Error{"AF-LLM-106", "the backend '" + info_.name + "' threw something that is not an exception", "",
                          "Report it to the plugin's author; choose another backend meanwhile.", ErrorKind::internal};
@@ -139,8 +154,10 @@ private:
 
     Result<void> accept(const CompletionRequest& request, Completion& answer) const {
         if (const std::size_t bytes = answer_bytes(answer); bytes > max_answer_bytes) {
-            return Error{"AF-LLM-101", "'" + info_.name + "' answered with " + std::to_string(bytes) + " bytes; " +
-                         std::to_string(max_answer_bytes) + " are the limit", "", "Lower max_output_tokens, or use a model that stops.", ErrorKind::invalid};
+            return Error{"AF-LLM-101",
+                         "'" + info_.name + "' answered with " + std::to_string(bytes) + " bytes; " +
+                             std::to_string(max_answer_bytes) + " are the limit",
+                         "", "Lower max_output_tokens, or use a model that stops.", ErrorKind::invalid};
         }
         answer.text = sanitize_utf8(answer.text);
         for (ToolCall& call : answer.tool_calls) {
@@ -150,10 +167,13 @@ private:
         answer.diagnostics = clean(json::value(answer.diagnostics)).get_object();
         const bool blank = answer.text.find_first_not_of(" \t\r\n") == std::string::npos;
         if (blank && answer.tool_calls.empty()) {
-            return Error{"AF-LLM-102", std::string("the answer was empty") +
-                         (answer.stop_reason == StopReason::length ? ": the limit of output tokens was reached before any text" :
-                          answer.stop_reason == StopReason::refused ? ": the model refused" : ""),
-                         "", "Answer with exactly one action.", ErrorKind::invalid};
+            return Error{
+                "AF-LLM-102",
+                std::string("the answer was empty") + (answer.stop_reason == StopReason::length
+                                                           ? ": the limit of output tokens was reached before any text"
+                                                       : answer.stop_reason == StopReason::refused ? ": the model refused"
+                                                                                                   : ""),
+                "", "Answer with exactly one action.", ErrorKind::invalid};
         }
         if (answer.usage.input_tokens == 0 && answer.usage.output_tokens == 0) {
             std::size_t input = estimate_tokens(request.system) + estimate_tokens(request.user);
@@ -178,7 +198,9 @@ private:
 
 }  // namespace
 
-bool told_to_model(const Error& error) noexcept { return error.code == "AF-LLM-101" || error.code == "AF-LLM-102" || error.code == "AF-LLM-105"; }
+bool told_to_model(const Error& error) noexcept {
+    return error.code == "AF-LLM-101" || error.code == "AF-LLM-102" || error.code == "AF-LLM-105";
+}
 
 Result<void> CircuitBreaker::admit() {
     const std::lock_guard lock(mutex_);
@@ -189,9 +211,11 @@ Result<void> CircuitBreaker::admit() {
         return {};
     }
     const auto left = std::chrono::ceil<std::chrono::seconds>(open_until_ - now).count();
-    return Error{"AF-LLM-108", "the model failed " + std::to_string(failures_) + " times in a row and is left alone" +
-                 (left > 0 ? " for another " + std::to_string(left) + " s" : " until another call has come back") + "; the last failure: " + last_, "",
-                 "Resume when it is better, or choose another model.", ErrorKind::unavailable};
+    return Error{"AF-LLM-108",
+                 "the model failed " + std::to_string(failures_) + " times in a row and is left alone" +
+                     (left > 0 ? " for another " + std::to_string(left) + " s" : " until another call has come back") +
+                     "; the last failure: " + last_,
+                 "", "Resume when it is better, or choose another model.", ErrorKind::unavailable};
 }
 
 void CircuitBreaker::succeeded() {
@@ -213,7 +237,8 @@ void CircuitBreaker::failed(const Error& error) {
 }
 
 std::unique_ptr<ModelClient> make_model_client(std::shared_ptr<LLMBackendV2> backend, RetryPolicy retries,
-                                               std::function<void(std::chrono::milliseconds)> sleep, std::shared_ptr<CircuitBreaker> breaker) {
+                                               std::function<void(std::chrono::milliseconds)> sleep,
+                                               std::shared_ptr<CircuitBreaker> breaker) {
     return std::make_unique<Client>(std::move(backend), std::move(retries), std::move(sleep), std::move(breaker));
 }
 

@@ -43,8 +43,12 @@ std::size_t id_length(std::string_view text) {
         const std::size_t rest = run(text, 4, [](char c) { return is_word(c) || c == '-'; });
         return rest == 0 ? 0 : 4 + rest;
     }
-    for (const std::string_view prefix : {"REQ-", "SPEC-", "SUITE-", "IMPL-"}) {    // Of one task's artifacts; `REQ-001` is no such id.
-        if (!text.starts_with(prefix) || run(text, prefix.size(), is_digit) != 8 || !text.substr(prefix.size() + 8).starts_with('-')) { continue; }
+    for (const std::string_view prefix :
+         {"REQ-", "SPEC-", "SUITE-", "IMPL-"}) {  // Of one task's artifacts; `REQ-001` is no such id.
+        if (!text.starts_with(prefix) || run(text, prefix.size(), is_digit) != 8 ||
+            !text.substr(prefix.size() + 8).starts_with('-')) {
+            continue;
+        }
         return prefix.size() + run(text, prefix.size(), [](char c) { return is_word(c) || c == '-'; });
     }
     return 0;
@@ -59,7 +63,9 @@ std::size_t time_length(std::string_view text) {
         if (shape[i] == 'd' ? !is_digit(c) : (shape[i] == 'T' ? c != 'T' && c != 't' && c != ' ' : c != shape[i])) { return 0; }
     }
     std::size_t length = shape.size();
-    if (length + 1 < text.size() && text[length] == '.' && is_digit(text[length + 1])) { length += 1 + run(text, length + 1, is_digit); }
+    if (length + 1 < text.size() && text[length] == '.' && is_digit(text[length + 1])) {
+        length += 1 + run(text, length + 1, is_digit);
+    }
     if (length < text.size() && (text[length] == 'Z' || text[length] == 'z')) { return length + 1; }
     if (length + 5 < text.size() && (text[length] == '+' || text[length] == '-') && is_digit(text[length + 1]) &&
         is_digit(text[length + 2]) && text[length + 3] == ':' && is_digit(text[length + 4]) && is_digit(text[length + 5])) {
@@ -72,10 +78,12 @@ std::size_t time_length(std::string_view text) {
 std::size_t duration_length(std::string_view text) {
     std::size_t length = run(text, 0, is_digit);
     if (length == 0) { return 0; }
-    if (length + 1 < text.size() && text[length] == '.' && is_digit(text[length + 1])) { length += 1 + run(text, length + 1, is_digit); }
+    if (length + 1 < text.size() && text[length] == '.' && is_digit(text[length + 1])) {
+        length += 1 + run(text, length + 1, is_digit);
+    }
     if (length < text.size() && text[length] == ' ') { ++length; }
-    static constexpr std::array<std::string_view, 12> units{"seconds", "second", "minutes", "minute", "secs", "sec",
-                                                           "min",     "ms",     "us",      "\xC2\xB5s", "ns", "s"};
+    static constexpr std::array<std::string_view, 12> units{"seconds", "second", "minutes", "minute",    "secs", "sec",
+                                                            "min",     "ms",     "us",      "\xC2\xB5s", "ns",   "s"};
     for (const std::string_view unit : units) {
         if (text.substr(length).starts_with(unit) && ends_word(text, length + unit.size())) { return length + unit.size(); }
     }
@@ -99,9 +107,8 @@ std::size_t uuid_length(std::string_view text) {
 /// Length of `/a/b`, given that `text` starts with a slash.
 std::size_t path_length(std::string_view text) {
     constexpr std::string_view stops = "\"'`<>|(){}[],;:\\";
-    const std::size_t length = run(text, 0, [&](char c) {
-        return static_cast<unsigned char>(c) > ' ' && stops.find(c) == std::string_view::npos;
-    });
+    const std::size_t length =
+        run(text, 0, [&](char c) { return static_cast<unsigned char>(c) > ' ' && stops.find(c) == std::string_view::npos; });
     const std::string_view path = text.substr(0, length);
     const bool two_parts = path.size() > 2 && path[1] != '/' && path.find('/', 1) != std::string_view::npos;
     return two_parts ? length : 0;
@@ -120,7 +127,8 @@ std::string without_volatile_parts(std::string_view text) {
         std::size_t length = 0;
         std::string_view place_holder;
         if (c == '/') {
-            if (!is_word(before) && before != '/' && before != '.' && before != ':' && before != '*' && before != '~' && before != '-') {
+            if (!is_word(before) && before != '/' && before != '.' && before != ':' && before != '*' && before != '~' &&
+                before != '-') {
                 length = path_length(rest);
                 place_holder = "<path>";
             }

@@ -7,8 +7,8 @@
 namespace agentforge::kernel {
 
 /// `text` with what differs between two runs of the same transcript replaced by place holders: task ids (`<task>`),
-/// escalation, approval and artifact ids (`SPEC-20260102-…`), RFC 3339 times, durations (`12 ms`, `0.3s`, `1.25 seconds`), hexadecimal words of twelve digits or
-/// more, addresses (`0x…`), UUIDs, absolute paths. Linear in the length of the text.
+/// escalation, approval and artifact ids (`SPEC-20260102-…`), RFC 3339 times, durations (`12 ms`, `0.3s`, `1.25 seconds`),
+/// hexadecimal words of twelve digits or more, addresses (`0x…`), UUIDs, absolute paths. Linear in the length of the text.
 [[nodiscard]] std::string without_volatile_parts(std::string_view text);
 
 }  // namespace agentforge::kernel

@@ -32,16 +32,22 @@ std::uint64_t number_of(const json::object& entry, std::string_view key) {
 }
 
 Place place_of(const json::object& entry) {
-    return {text_of(entry, "stage"), number_of(entry, "visit"), text_of(entry, "role"), number_of(entry, "run"), number_of(entry, "step")};
+    return {text_of(entry, "stage"), number_of(entry, "visit"), text_of(entry, "role"), number_of(entry, "run"),
+            number_of(entry, "step")};
 }
 
 std::string_view name_of(StopReason reason) {
     switch (reason) {
-    case StopReason::finished: return "finished";
-    case StopReason::tool_call: return "tool_call";
-    case StopReason::length: return "length";
-    case StopReason::refused: return "refused";
-    case StopReason::other: break;
+        case StopReason::finished:
+            return "finished";
+        case StopReason::tool_call:
+            return "tool_call";
+        case StopReason::length:
+            return "length";
+        case StopReason::refused:
+            return "refused";
+        case StopReason::other:
+            break;
     }
     return "other";
 }
@@ -67,11 +73,15 @@ json::object entry_of(const CompletionRequest& request, const json::array& faile
     if (!answer.text.empty() || answer.tool_calls.empty()) { entry["text"] = answer.text; }
     if (!answer.tool_calls.empty()) {
         json::array calls;
-        for (const ToolCall& call : answer.tool_calls) { calls.push_back(json::object{{"name", call.name}, {"arguments", call.arguments}}); }
+        for (const ToolCall& call : answer.tool_calls) {
+            calls.push_back(json::object{{"name", call.name}, {"arguments", call.arguments}});
+        }
         entry["tool_calls"] = std::move(calls);
     }
     // What the reader takes for granted is left out.
-    if (answer.stop_reason != (answer.tool_calls.empty() ? StopReason::finished : StopReason::tool_call)) { entry["stop_reason"] = name_of(answer.stop_reason); }
+    if (answer.stop_reason != (answer.tool_calls.empty() ? StopReason::finished : StopReason::tool_call)) {
+        entry["stop_reason"] = name_of(answer.stop_reason);
+    }
     json::object usage{{"input_tokens", answer.usage.input_tokens}, {"output_tokens", answer.usage.output_tokens}};
     if (answer.usage.cached_input_tokens != 0) { usage["cached_input_tokens"] = answer.usage.cached_input_tokens; }
     if (answer.usage.cost_microusd) { usage["cost_microusd"] = *answer.usage.cost_microusd; }
@@ -102,7 +112,9 @@ public:
 };
 
 /// to_yaml of a list with this one entry, indented under `entries:`.
-std::string entry_text(const json::object& entry) { return to_yaml(json::object{{"entries", json::array{entry}}}).substr(std::string_view("entries:\n").size()); }
+std::string entry_text(const json::object& entry) {
+    return to_yaml(json::object{{"entries", json::array{entry}}}).substr(std::string_view("entries:\n").size());
+}
 
 }  // namespace
 
@@ -134,13 +146,14 @@ private:
         if (std::filesystem::exists(file_, ignored)) {
             const auto document = load_yaml(file_, {64UL << 20U, 5'000'000, 100});
             if (!document.ok()) {
-                return Error{"AF-LLM-111", "the transcript to record into cannot be read: " + document.error().message, document.error().where,
-                             "Move the file away or name another.", ErrorKind::invalid};
+                return Error{"AF-LLM-111", "the transcript to record into cannot be read: " + document.error().message,
+                             document.error().where, "Move the file away or name another.", ErrorKind::invalid};
             }
             const json::object* root = document.value().value.if_object();
             const json::value* version = root == nullptr ? nullptr : root->if_contains("agentforge_transcript");
             const json::value* entries = root == nullptr ? nullptr : root->if_contains("entries");
-            if (version == nullptr || !version->is_int64() || version->get_int64() != 1 || entries == nullptr || !entries->is_array()) {
+            if (version == nullptr || !version->is_int64() || version->get_int64() != 1 || entries == nullptr ||
+                !entries->is_array()) {
                 return Error{"AF-LLM-111", "the file to record into is no transcript of version 1", file_,
                              "Move the file away or name another.", ErrorKind::invalid};
             }
@@ -183,7 +196,8 @@ private:
     }
 
     [[nodiscard]] Error not_written(const std::string& why) const {
-        return Error{"AF-LLM-110", "the model's answers cannot be recorded: " + why, file_, "Make the folder, give yourself the right to write into it, or run without recording.", ErrorKind::io};
+        return Error{"AF-LLM-110", "the model's answers cannot be recorded: " + why, file_,
+                     "Make the folder, give yourself the right to write into it, or run without recording.", ErrorKind::io};
     }
 
     std::string file_;
@@ -198,7 +212,8 @@ namespace {
 
 class Recorder final : public ModelClient {
 public:
-    Recorder(std::unique_ptr<ModelClient> inner, std::shared_ptr<Recording> recording) : inner_(std::move(inner)), recording_(std::move(recording)) {}
+    Recorder(std::unique_ptr<ModelClient> inner, std::shared_ptr<Recording> recording)
+        : inner_(std::move(inner)), recording_(std::move(recording)) {}
 
     const BackendInfo& info() const noexcept override { return inner_->info(); }
 
@@ -232,7 +247,9 @@ private:
 
 }  // namespace
 
-std::shared_ptr<Recording> make_recording(std::string transcript_file) { return std::make_shared<Recording>(std::move(transcript_file)); }
+std::shared_ptr<Recording> make_recording(std::string transcript_file) {
+    return std::make_shared<Recording>(std::move(transcript_file));
+}
 
 Result<void> open_recording(Recording& recording) { return recording.open(); }
 

@@ -20,7 +20,8 @@ private:
 
 class RedactingClient final : public ModelClient {
 public:
-    RedactingClient(std::unique_ptr<ModelClient> inner, const Redactor& redactor) : inner_(std::move(inner)), redactor_(redactor) {}
+    RedactingClient(std::unique_ptr<ModelClient> inner, const Redactor& redactor)
+        : inner_(std::move(inner)), redactor_(redactor) {}
 
     const BackendInfo& info() const noexcept override { return inner_->info(); }
 

@@ -7,7 +7,8 @@
 
 namespace agentforge::kernel {
 
-/// Asks running work to stop: at once, or at the end of the step it is in. Any thread, and the requests from a signal handler too.
+/// Asks running work to stop: at once, or at the end of the step it is in. Any thread, and the requests from a signal handler
+/// too.
 class CancelToken {
 public:
     void request() noexcept { requested_.store(true, std::memory_order_release); }
@@ -19,7 +20,8 @@ public:
     [[nodiscard]] bool requested() const noexcept { return requested_.load(std::memory_order_acquire); }
     /// It was asked to stop at the end of the step, and the step goes on.
     [[nodiscard]] bool finishing() const noexcept { return at_step_end_.load(std::memory_order_acquire) && !requested(); }
-    /// Said by whoever works, between two steps; whether to stop here. From then on what was asked for the end of the step is asked at once.
+    /// Said by whoever works, between two steps; whether to stop here. From then on what was asked for the end of the step is
+    /// asked at once.
     [[nodiscard]] bool step_ended() noexcept {
         if (finishing()) { request(); }
         return requested();

@@ -30,7 +30,8 @@ private:
     std::uint64_t value_ = 0;
 };
 
-/// The same, for bytes that come in parts: the sum depends on the bytes alone, not on where the parts end. As fast as they can be read from memory.
+/// The same, for bytes that come in parts: the sum depends on the bytes alone, not on where the parts end. As fast as they can be
+/// read from memory.
 class RunningSum {
 public:
     void add(std::string_view bytes) {
@@ -61,7 +62,7 @@ public:
 
 private:
     void take(const char* at) {
-        std::array<std::uint64_t, 4> words{};       // Four products under way at a time.
+        std::array<std::uint64_t, 4> words{};  // Four products under way at a time.
         std::memcpy(words.data(), at, sizeof words);
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
             lanes_[lane] = (lanes_[lane] ^ words[lane]) * 0x9E3779B97F4A7C15ULL;
@@ -71,7 +72,7 @@ private:
 
     std::array<std::uint64_t, 4> lanes_{1, 2, 3, 4};
     std::array<char, 32> part_{};
-    std::size_t held_ = 0;          ///< Of `part_`.
+    std::size_t held_ = 0;  ///< Of `part_`.
     std::uint64_t size_ = 0;
 };
 

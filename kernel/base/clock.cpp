@@ -32,8 +32,8 @@ std::string format_time(std::chrono::system_clock::time_point time) {
     const year_month_day date{day};
     const hh_mm_ss clock{instant - day};
     char text[64];
-    const int length = std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ",
-                                     static_cast<int>(date.year()), static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+    const int length = std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
+                                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
                                      static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
                                      static_cast<int>(clock.seconds().count()), static_cast<int>(clock.subseconds().count()));
     return std::string(text, static_cast<std::size_t>(length));
@@ -98,7 +98,8 @@ bool read_time(std::string_view text, std::chrono::system_clock::time_point& res
     const year_month_day date{year{y}, month{static_cast<unsigned>(mo)}, day{static_cast<unsigned>(d)}};
     // The range that 64 bits of nanoseconds hold, with a margin.
     if (!text.empty() || !date.ok() || y < 1680 || y > 2260) { return false; }
-    result = time_point_cast<system_clock::duration>(sys_days{date} + hours{h} + minutes{mi} + seconds{s} + nanoseconds{fraction_ns} - offset);
+    result = time_point_cast<system_clock::duration>(sys_days{date} + hours{h} + minutes{mi} + seconds{s} +
+                                                     nanoseconds{fraction_ns} - offset);
     return true;
 }
 
@@ -118,7 +119,9 @@ std::optional<std::chrono::milliseconds> parse_time_span(std::string_view text) 
     while (!text.empty()) {
         std::uint64_t number = 0;
         std::size_t digits = 0;
-        while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9' && digits < 9) { number = number * 10 + static_cast<std::uint64_t>(text[digits++] - '0'); }
+        while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9' && digits < 9) {
+            number = number * 10 + static_cast<std::uint64_t>(text[digits++] - '0');
+        }
         if (digits == 0 || digits == text.size()) { return std::nullopt; }
         const auto found = std::find_if(unit, std::end(span_units), [&](const auto& one) { return one.first == text[digits]; });
         if (found == std::end(span_units)) { return std::nullopt; }

@@ -44,7 +44,8 @@ private:
 /// Reads RFC 3339 with `Z` or an offset. Errors: `invalid` AF-BASE-001.
 [[nodiscard]] Result<std::chrono::system_clock::time_point> parse_time(std::string_view text);
 
-/// Reads `45s`, `30m`, `1h30m`, `2d`: days, hours, minutes and seconds in this order, at most a year. Nothing if the text is not a time span, or zero.
+/// Reads `45s`, `30m`, `1h30m`, `2d`: days, hours, minutes and seconds in this order, at most a year. Nothing if the text is not
+/// a time span, or zero.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_time_span(std::string_view text);
 /// Writes `90s`, `30m`, `1h30m`, as `parse_time_span` reads them.
 [[nodiscard]] std::string time_span(std::uint64_t ms);

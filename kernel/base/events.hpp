@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens while a task runs and never reaches its journal. All else that is shown of a run is a record (kernel/records) or follows from one.
+// What happens while a task runs and never reaches its journal. All else that is shown of a run is a record (kernel/records) or
+// follows from one.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct Answering {
     static constexpr std::string_view type = "answering";
     std::string stage;
     std::string role;
-    std::uint64_t step;                             ///< Of the agent's run, as it is below.
+    std::uint64_t step;  ///< Of the agent's run, as it is below.
     std::uint64_t bytes;
 };
 BOOST_DESCRIBE_STRUCT(Answering, (), (stage, role, step, bytes))
@@ -84,7 +85,7 @@ BOOST_DESCRIBE_STRUCT(Message, (), (stage, text))
 /// A line for the log; warnings and errors are shown, too.
 struct Logged {
     static constexpr std::string_view type = "log";
-    std::uint64_t level;                            ///< A LogLevel.
+    std::uint64_t level;  ///< A LogLevel.
     std::string message;
     std::optional<std::string> stage = {};
     std::optional<json::object> fields = {};
@@ -103,7 +104,8 @@ BOOST_DESCRIBE_STRUCT(RunEnded, (), (task_id, status, waiting_for, duration_ms))
 
 }  // namespace event
 
-using Event = std::variant<event::Answering, event::ToolCalled, event::GateStarted, event::GateTried, event::Asking, event::AskingEnded, event::Message, event::Logged, event::RunEnded>;
+using Event = std::variant<event::Answering, event::ToolCalled, event::GateStarted, event::GateTried, event::Asking,
+                           event::AskingEnded, event::Message, event::Logged, event::RunEnded>;
 
 /// Receives events while a task runs, from any thread; must not block.
 class EventSink {

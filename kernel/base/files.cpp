@@ -51,17 +51,25 @@ namespace {
 std::string remedy_for(int error) {
     switch (error) {
         case EACCES:
-        case EPERM: return "Check the rights of the file and of the folders above it.";
-        case EROFS: return "The file system is read-only; choose another place or remount it.";
+        case EPERM:
+            return "Check the rights of the file and of the folders above it.";
+        case EROFS:
+            return "The file system is read-only; choose another place or remount it.";
         case ENOSPC:
-        case EDQUOT: return "Free some space, then try again.";
-        case EFBIG: return "Raise the limit on the size of files (ulimit -f).";
+        case EDQUOT:
+            return "Free some space, then try again.";
+        case EFBIG:
+            return "Raise the limit on the size of files (ulimit -f).";
         case ENOENT:
-        case ENOTDIR: return "Make the folder first, or correct the path.";
-        case EISDIR: return "Name a file; this is a folder.";
+        case ENOTDIR:
+            return "Make the folder first, or correct the path.";
+        case EISDIR:
+            return "Name a file; this is a folder.";
         case EMFILE:
-        case ENFILE: return "Too many files are open; raise the limit (ulimit -n).";
-        default: return "Check the path and the file system.";
+        case ENFILE:
+            return "Too many files are open; raise the limit (ulimit -n).";
+        default:
+            return "Check the path and the file system.";
     }
 }
 
@@ -71,9 +79,7 @@ Error failure(const char* code, const std::string& what, const fs::path& path, i
 
 FileDescriptor open_retrying(const fs::path& path, int flags, unsigned mode = 0) {
     int descriptor = -1;
-    do {
-        descriptor = ::open(path.c_str(), flags | O_CLOEXEC, mode);
-    } while (descriptor < 0 && errno == EINTR);
+    do { descriptor = ::open(path.c_str(), flags | O_CLOEXEC, mode); } while (descriptor < 0 && errno == EINTR);
     return FileDescriptor(descriptor);
 }
 
@@ -84,7 +90,7 @@ constexpr std::string_view unfinished_prefix = ".agentforge-new-";
 /// What processes that were killed left unfinished in this folder goes when this one first writes there to last.
 void sweep_once(const fs::path& folder) {
     static std::mutex& mutex = *new std::mutex();
-    static std::set<std::string>& swept = *new std::set<std::string>();    // Never destroyed: other threads may outlive main's end.
+    static std::set<std::string>& swept = *new std::set<std::string>();  // Never destroyed: other threads may outlive main's end.
     {
         const std::scoped_lock lock(mutex);
         if (!swept.insert(folder.string()).second) { return; }
@@ -100,7 +106,8 @@ Result<fs::path> write_sibling(const fs::path& path, std::string_view bytes, Dur
     fs::path temporary;
     for (int attempt = 0; attempt < 100; ++attempt) {
         // Not built from the target's name, which may have the longest length there is.
-        temporary = folder_of(path) / (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)));
+        temporary = folder_of(path) /
+                    (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)));
         file = open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
         if (file.valid() || errno != EEXIST) { break; }
     }
@@ -135,16 +142,17 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t max_bytes) {
     if (::fstat(file.get(), &status) != 0) { return failure("AF-BASE-011", "The file could not be read", path, errno); }
     if (S_ISDIR(status.st_mode)) { return failure("AF-BASE-011", "The file could not be read", path, EISDIR); }
     if (!S_ISREG(status.st_mode)) {
-        return Error{"AF-BASE-011", "This is not a regular file", path.string(), "Name a regular file, not a pipe, socket or device.", ErrorKind::io};
+        return Error{"AF-BASE-011", "This is not a regular file", path.string(),
+                     "Name a regular file, not a pipe, socket or device.", ErrorKind::io};
     }
     const auto too_large = [&] {
-        return Error{"AF-BASE-012", "The file is larger than the " + std::to_string(max_bytes) + " bytes allowed here", path.string(),
-                     "Make it smaller or split it.", ErrorKind::invalid};
+        return Error{"AF-BASE-012", "The file is larger than the " + std::to_string(max_bytes) + " bytes allowed here",
+                     path.string(), "Make it smaller or split it.", ErrorKind::invalid};
     };
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size > max_bytes) { return too_large(); }
     std::string bytes;
-    bytes.resize(size + 1);    // One more, so that the end is seen without growing.
+    bytes.resize(size + 1);  // One more, so that the end is seen without growing.
     std::size_t length = 0;
     for (;;) {
         if (length == bytes.size()) { bytes.resize(bytes.size() + 65'536); }
@@ -207,13 +215,14 @@ Result<void> create_file_exclusive(const fs::path& path, std::string_view bytes,
     int error = 0;
     if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
         error = errno;
-        if (error == EINVAL || error == ENOSYS) {    // A file system without RENAME_NOREPLACE.
+        if (error == EINVAL || error == ENOSYS) {  // A file system without RENAME_NOREPLACE.
             error = ::link(temporary.c_str(), path.c_str()) == 0 ? 0 : errno;
         }
         ::unlink(temporary.c_str());
     }
     if (error == EEXIST) {
-        return Error{"AF-BASE-014", "The file exists already", path.string(), "Another process created it first; read that file, or choose another name.", ErrorKind::conflict};
+        return Error{"AF-BASE-014", "The file exists already", path.string(),
+                     "Another process created it first; read that file, or choose another name.", ErrorKind::conflict};
     }
     if (error != 0) { return failure("AF-BASE-013", "The file could not be created", path, error); }
     if (durability == Durability::synced) { AF_CHECK(sync_directory(folder_of(path))); }
@@ -232,7 +241,8 @@ bool is_abandoned(std::string_view name, std::string_view prefix) {
 void sweep_abandoned_writes_in(const fs::path& folder) {
     std::error_code error;
     std::vector<fs::path> found;
-    for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end; at.increment(error)) {
+    for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
+         at.increment(error)) {
         if (is_abandoned(at->path().filename().string(), unfinished_prefix)) { found.push_back(at->path()); }
     }
     for (const fs::path& each : found) { fs::remove(each, error); }
@@ -241,7 +251,8 @@ void sweep_abandoned_writes_in(const fs::path& folder) {
 void sweep_abandoned_writes(const fs::path& folder) {
     std::error_code error;
     std::vector<fs::path> found;
-    for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end; at.increment(error)) {
+    for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
+         !error && at != end; at.increment(error)) {
         if (is_abandoned(at->path().filename().string(), unfinished_prefix)) { found.push_back(at->path()); }
     }
     for (const fs::path& each : found) { fs::remove(each, error); }
@@ -271,7 +282,7 @@ private:
 };
 
 NewFolders& new_folders() {
-    static NewFolders& folders = *new NewFolders();    // Never destroyed: other threads may outlive main's end.
+    static NewFolders& folders = *new NewFolders();  // Never destroyed: other threads may outlive main's end.
     return folders;
 }
 
@@ -279,7 +290,9 @@ Result<void> sync_one_directory(const fs::path& path) {
     FileDescriptor folder = open_retrying(path, O_RDONLY | O_DIRECTORY);
     if (!folder.valid()) { return failure("AF-BASE-016", "The folder could not be opened to bring it to disk", path, errno); }
     // EINVAL: a file system whose folders cannot be synced has nothing to sync.
-    if (::fsync(folder.get()) != 0 && errno != EINVAL) { return failure("AF-BASE-016", "The folder could not be brought to disk", path, errno); }
+    if (::fsync(folder.get()) != 0 && errno != EINVAL) {
+        return failure("AF-BASE-016", "The folder could not be brought to disk", path, errno);
+    }
     return {};
 }
 
@@ -317,9 +330,11 @@ Result<void> sync_directory(const fs::path& path) {
 
 Result<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::make(std::string_view prefix) {
     const char* base = std::getenv("TMPDIR");
-    std::string name = (fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / ("agentforge-" + std::string(prefix) + "-XXXXXX")).string();
+    std::string name =
+        (fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / ("agentforge-" + std::string(prefix) + "-XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr) {
-        return Error{"AF-BASE-015", "No temporary folder could be made: " + errno_text(errno), name, "Set TMPDIR to a folder that can be written, with space left.", ErrorKind::io};
+        return Error{"AF-BASE-015", "No temporary folder could be made: " + errno_text(errno), name,
+                     "Set TMPDIR to a folder that can be written, with space left.", ErrorKind::io};
     }
     std::unique_ptr<TemporaryDirectory> made(new TemporaryDirectory());
     made->path_ = name;
@@ -342,9 +357,12 @@ TemporaryDirectory::~TemporaryDirectory() {
     if (!error) { return; }
     // Folders without the right to write in them: give it, then try once more.
     error.clear();
-    for (fs::recursive_directory_iterator it(path_, fs::directory_options::skip_permission_denied, error), end; !error && it != end; it.increment(error)) {
+    for (fs::recursive_directory_iterator it(path_, fs::directory_options::skip_permission_denied, error), end;
+         !error && it != end; it.increment(error)) {
         std::error_code ignored;
-        if (!it->is_symlink(ignored) && it->is_directory(ignored)) { fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, ignored); }
+        if (!it->is_symlink(ignored) && it->is_directory(ignored)) {
+            fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, ignored);
+        }
     }
     fs::remove_all(path_, error);
 }

@@ -15,7 +15,8 @@ std::string sha256(std::string_view bytes) {
     static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned length = 0;
-    if (algorithm == nullptr || EVP_Digest(bytes.data(), bytes.size(), digest, &length, algorithm, nullptr) != 1 || length != 32) {
+    if (algorithm == nullptr || EVP_Digest(bytes.data(), bytes.size(), digest, &length, algorithm, nullptr) != 1 ||
+        length != 32) {
         std::fputs("agentforge: OpenSSL offers no SHA-256\n", stderr);
         std::abort();
     }

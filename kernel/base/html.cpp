@@ -32,11 +32,20 @@ std::string html_text(std::string_view text) {
     std::string out;
     for (const char letter : shown_text(text, false)) {
         switch (letter) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            default: out += letter;
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += letter;
         }
     }
     return out;

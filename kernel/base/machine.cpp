@@ -15,8 +15,13 @@
 namespace agentforge::kernel {
 
 bool names_failing_machine(std::string_view output) {
-    static constexpr std::array<std::string_view, 7> words{"No space left on device", "Disk quota exceeded", "Input/output error", "Read-only file system",
-                                                           "ENOSPC", "EDQUOT", "EIO"};
+    static constexpr std::array<std::string_view, 7> words{"No space left on device",
+                                                           "Disk quota exceeded",
+                                                           "Input/output error",
+                                                           "Read-only file system",
+                                                           "ENOSPC",
+                                                           "EDQUOT",
+                                                           "EIO"};
     return std::any_of(words.begin(), words.end(), [&](const auto each) { return output.find(each) != std::string_view::npos; });
 }
 

@@ -24,11 +24,16 @@ struct Found {
 
 Found open_plain(const fs::path& folder, const fs::path& name) {
     FileDescriptor at(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!at.valid()) { return {{}, errno == ELOOP || errno == ENOTDIR ? std::optional<std::string>("below a symbolic link") : std::nullopt, errno}; }
+    if (!at.valid()) {
+        return {
+            {}, errno == ELOOP || errno == ENOTDIR ? std::optional<std::string>("below a symbolic link") : std::nullopt, errno};
+    }
     for (const fs::path& part : name.parent_path()) {
         struct stat st {};
         if (::fstatat(at.get(), part.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return {{}, std::nullopt, errno}; }
-        if (!S_ISDIR(st.st_mode)) { return {{}, "below " + std::string(file_kind(st.st_mode)) + " (" + part.string() + ")", ENOTDIR}; }
+        if (!S_ISDIR(st.st_mode)) {
+            return {{}, "below " + std::string(file_kind(st.st_mode)) + " (" + part.string() + ")", ENOTDIR};
+        }
         FileDescriptor next(::openat(at.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (!next.valid()) { return {{}, std::nullopt, errno}; }
         at = std::move(next);
@@ -55,15 +60,23 @@ std::string_view file_kind(mode_t mode) noexcept {
     return "a device";
 }
 
-std::optional<std::string> what_is_no_plain_file(const fs::path& folder, const fs::path& name) { return open_plain(folder, name).instead; }
+std::optional<std::string> what_is_no_plain_file(const fs::path& folder, const fs::path& name) {
+    return open_plain(folder, name).instead;
+}
 
 Result<std::string> read_plain_file(const fs::path& folder, const fs::path& name, std::uint64_t max_bytes) {
     const Found found = open_plain(folder, name);
     const std::string shown = (folder / name).string();
-    if (found.instead) { return Error{"AF-BASE-037", "The file is " + *found.instead + ", which is not followed", shown, "Put a file of its own there, or remove it.", ErrorKind::conflict}; }
+    if (found.instead) {
+        return Error{"AF-BASE-037", "The file is " + *found.instead + ", which is not followed", shown,
+                     "Put a file of its own there, or remove it.", ErrorKind::conflict};
+    }
     if (!found.file.valid()) {
-        if (found.error == ENOENT) { return Error{"AF-BASE-010", "The file does not exist", shown, "Check the path.", ErrorKind::not_found}; }
-        return Error{"AF-BASE-011", "The file could not be opened: " + errno_text(found.error), shown, "Check the rights.", ErrorKind::io};
+        if (found.error == ENOENT) {
+            return Error{"AF-BASE-010", "The file does not exist", shown, "Check the path.", ErrorKind::not_found};
+        }
+        return Error{"AF-BASE-011", "The file could not be opened: " + errno_text(found.error), shown, "Check the rights.",
+                     ErrorKind::io};
     }
     // By its descriptor: the name may lead elsewhere by now.
     auto text = read_file("/proc/self/fd/" + std::to_string(found.file.get()), max_bytes);

@@ -39,9 +39,13 @@ void walk(const json::value& value, std::string& pointer, Visit& visit) {
         for (const auto& entry : value.get_object()) {
             pointer += '/';
             for (const char c : entry.key()) {
-                if (c == '~') { pointer += "~0"; }
-                else if (c == '/') { pointer += "~1"; }
-                else { pointer += c; }
+                if (c == '~') {
+                    pointer += "~0";
+                } else if (c == '/') {
+                    pointer += "~1";
+                } else {
+                    pointer += c;
+                }
             }
             walk(entry.value(), pointer, visit);
             pointer.resize(length);
@@ -64,7 +68,9 @@ std::string places_of(const YamlDocument& document) {
     const auto visit = [&](const std::string& at) {
         const auto found = document.places.find(at);
         const YamlPlace place = found == document.places.end() ? YamlPlace{} : found->second;
-        for (const unsigned number : {place.value.line, place.value.column, place.key.line, place.key.column}) { append_number(out, number); }
+        for (const unsigned number : {place.value.line, place.value.column, place.key.line, place.key.column}) {
+            append_number(out, number);
+        }
     };
     walk(document.value, pointer, visit);
     return out;
@@ -82,7 +88,9 @@ std::optional<YamlDocument> find_precompiled_yaml(std::string_view text, std::st
         std::string_view rest = known.places;
         const auto visit = [&](const std::string& at) {
             YamlPlace place;
-            for (unsigned* number : {&place.value.line, &place.value.column, &place.key.line, &place.key.column}) { *number = take_number(rest); }
+            for (unsigned* number : {&place.value.line, &place.value.column, &place.key.line, &place.key.column}) {
+                *number = take_number(rest);
+            }
             if (place.value.line != 0) { document.places.emplace(at, place); }
         };
         walk(document.value, pointer, visit);

@@ -16,7 +16,7 @@ constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
 struct Character {
     char32_t code = 0;
-    unsigned length = 0;    ///< Bytes taken; where `valid` is false, those of the maximal invalid sequence.
+    unsigned length = 0;  ///< Bytes taken; where `valid` is false, those of the maximal invalid sequence.
     bool valid = false;
 };
 
@@ -29,8 +29,10 @@ Character decode(std::string_view text) noexcept {
     unsigned low = 0x80;
     unsigned high = 0xBF;
     char32_t code = 0;
-    if (first >= 0xC2 && first <= 0xDF) { count = 1; code = first & 0x1FU; }
-    else if (first >= 0xE0 && first <= 0xEF) {
+    if (first >= 0xC2 && first <= 0xDF) {
+        count = 1;
+        code = first & 0x1FU;
+    } else if (first >= 0xE0 && first <= 0xEF) {
         count = 2;
         code = first & 0x0FU;
         if (first == 0xE0) { low = 0xA0; }
@@ -40,7 +42,9 @@ Character decode(std::string_view text) noexcept {
         code = first & 0x07U;
         if (first == 0xF0) { low = 0x90; }
         if (first == 0xF4) { high = 0x8F; }
-    } else { return {0xFFFD, 1, false}; }
+    } else {
+        return {0xFFFD, 1, false};
+    }
     for (unsigned i = 1; i <= count; ++i) {
         if (i >= text.size() || at(i) < low || at(i) > high) { return {0xFFFD, i, false}; }
         code = (code << 6U) | (at(i) & 0x3FU);
@@ -52,12 +56,15 @@ Character decode(std::string_view text) noexcept {
 
 /// Characters that some JSON or YAML reader takes for a line end, a byte order mark or an error.
 bool must_escape(char32_t code) noexcept {
-    return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x2028 || code == 0x2029 || code == 0xFEFF || code == 0xFFFE || code == 0xFFFF;
+    return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x2028 || code == 0x2029 || code == 0xFEFF ||
+           code == 0xFFFE || code == 0xFFFF;
 }
 
-/// Characters that turn the text after them round for whoever looks at it: bidirectional marks, embeddings, overrides, isolates, and what stood for them once.
+/// Characters that turn the text after them round for whoever looks at it: bidirectional marks, embeddings, overrides, isolates,
+/// and what stood for them once.
 bool turns_round(char32_t code) noexcept {
-    return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x206F);
+    return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x206F);
 }
 
 /// `\u202e`, `\x1b`: a letter, and as many digits.
@@ -65,29 +72,49 @@ void append_escape(std::string& out, char letter, int digits, char32_t code) {
     constexpr char hexadecimal[] = "0123456789abcdef";
     out += '\\';
     out += letter;
-    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) { out += hexadecimal[(code >> static_cast<unsigned>(shift)) & 15U]; }
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
+        out += hexadecimal[(code >> static_cast<unsigned>(shift)) & 15U];
+    }
 }
 
 /// `shown`: for somebody's eyes, and not for a hash.
 void append_string(std::string& out, std::string_view text, bool shown) {
     out += '"';
-    std::size_t plain = 0;    // Start of what was not copied yet.
+    std::size_t plain = 0;  // Start of what was not copied yet.
     for (std::size_t i = 0; i < text.size();) {
         const auto byte = static_cast<unsigned char>(text[i]);
-        if (byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\') { ++i; continue; }
+        if (byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\') {
+            ++i;
+            continue;
+        }
         const Character character = decode(text.substr(i));
         const bool acts = shown ? acts_when_shown(character.code) : must_escape(character.code);
-        if (character.valid && byte >= 0x80 && !acts) { i += character.length; continue; }
+        if (character.valid && byte >= 0x80 && !acts) {
+            i += character.length;
+            continue;
+        }
         out.append(text, plain, i - plain);
-        if (!character.valid) { out += replacement; }
-        else {
+        if (!character.valid) {
+            out += replacement;
+        } else {
             switch (character.code) {
-                case '"': out += "\\\""; break;
-                case '\\': out += "\\\\"; break;
-                case '\n': out += "\\n"; break;
-                case '\r': out += "\\r"; break;
-                case '\t': out += "\\t"; break;
-                default: append_escape(out, 'u', 4, character.code);
+                case '"':
+                    out += "\\\"";
+                    break;
+                case '\\':
+                    out += "\\\\";
+                    break;
+                case '\n':
+                    out += "\\n";
+                    break;
+                case '\r':
+                    out += "\\r";
+                    break;
+                case '\t':
+                    out += "\\t";
+                    break;
+                default:
+                    append_escape(out, 'u', 4, character.code);
             }
         }
         i += character.length;
@@ -133,12 +160,24 @@ void append_object(std::string& out, const json::object& object, const Style& st
 
 void append_value(std::string& out, const json::value& value, const Style& style, unsigned depth) {
     switch (value.kind()) {
-        case json::kind::null: out += "null"; break;
-        case json::kind::bool_: out += value.get_bool() ? "true" : "false"; break;
-        case json::kind::int64: out += std::to_string(value.get_int64()); break;
-        case json::kind::uint64: out += std::to_string(value.get_uint64()); break;
-        case json::kind::double_: append_double(out, value.get_double()); break;
-        case json::kind::string: append_string(out, value.get_string(), !style.sorted); break;
+        case json::kind::null:
+            out += "null";
+            break;
+        case json::kind::bool_:
+            out += value.get_bool() ? "true" : "false";
+            break;
+        case json::kind::int64:
+            out += std::to_string(value.get_int64());
+            break;
+        case json::kind::uint64:
+            out += std::to_string(value.get_uint64());
+            break;
+        case json::kind::double_:
+            append_double(out, value.get_double());
+            break;
+        case json::kind::string:
+            append_string(out, value.get_string(), !style.sorted);
+            break;
         case json::kind::array: {
             const auto& array = value.get_array();
             out += '[';
@@ -152,7 +191,9 @@ void append_value(std::string& out, const json::value& value, const Style& style
             out += ']';
             break;
         }
-        case json::kind::object: append_object(out, value.get_object(), style, depth); break;
+        case json::kind::object:
+            append_object(out, value.get_object(), style, depth);
+            break;
     }
 }
 
@@ -170,9 +211,8 @@ void append_object(std::string& out, const json::object& object, const Style& st
         std::vector<const json::key_value_pair*> entries;
         entries.reserve(object.size());
         for (const auto& entry : object) { entries.push_back(&entry); }
-        std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) {
-            return std::string_view(a->key()) < std::string_view(b->key());
-        });
+        std::sort(entries.begin(), entries.end(),
+                  [](const auto* a, const auto* b) { return std::string_view(a->key()) < std::string_view(b->key()); });
         for (const auto* entry : entries) { member(*entry); }
     } else {
         for (const auto& entry : object) { member(entry); }
@@ -192,7 +232,9 @@ std::string_view prefix_of(std::string_view text, std::size_t bytes) noexcept {
 std::string_view suffix_of(std::string_view text, std::size_t bytes) noexcept {
     if (bytes >= text.size()) { return text; }
     std::size_t start = text.size() - bytes;
-    for (int on = 0; on < 3 && start < text.size() && (static_cast<unsigned char>(text[start]) & 0xC0U) == 0x80U; ++on) { ++start; }
+    for (int on = 0; on < 3 && start < text.size() && (static_cast<unsigned char>(text[start]) & 0xC0U) == 0x80U; ++on) {
+        ++start;
+    }
     return text.substr(start);
 }
 
@@ -218,11 +260,17 @@ std::string shown_text(std::string_view bytes, bool one_line) {
     while (!bytes.empty()) {
         const Character character = decode(bytes);
         const bool breaks = character.code == '\n' || character.code == '\t';
-        if (!character.valid) { shown += replacement; }
-        else if (breaks) { shown += one_line ? ' ' : bytes.front(); }
-        else if (character.code < 0x80 && acts_when_shown(character.code)) { append_escape(shown, 'x', 2, character.code); }
-        else if (acts_when_shown(character.code)) { append_escape(shown, 'u', 4, character.code); }
-        else { shown += bytes.substr(0, character.length); }
+        if (!character.valid) {
+            shown += replacement;
+        } else if (breaks) {
+            shown += one_line ? ' ' : bytes.front();
+        } else if (character.code < 0x80 && acts_when_shown(character.code)) {
+            append_escape(shown, 'x', 2, character.code);
+        } else if (acts_when_shown(character.code)) {
+            append_escape(shown, 'u', 4, character.code);
+        } else {
+            shown += bytes.substr(0, character.length);
+        }
         bytes.remove_prefix(character.length);
     }
     return shown;
@@ -233,8 +281,11 @@ std::string sanitize_utf8(std::string_view bytes) {
     text.reserve(bytes.size());
     while (!bytes.empty()) {
         const Character character = decode(bytes);
-        if (character.valid) { text.append(bytes, 0, character.length); }
-        else { text += replacement; }
+        if (character.valid) {
+            text.append(bytes, 0, character.length);
+        } else {
+            text += replacement;
+        }
         bytes.remove_prefix(character.length);
     }
     return text;
@@ -251,7 +302,9 @@ std::string head_and_tail(std::string_view text, std::size_t max_bytes) {
     return std::string(head) + note(text.size() - head.size() - tail.size()) + std::string(tail);
 }
 
-std::string_view article_for(std::string_view word) { return !word.empty() && std::string_view("aeiouAEIOU").find(word.front()) != std::string_view::npos ? "an" : "a"; }
+std::string_view article_for(std::string_view word) {
+    return !word.empty() && std::string_view("aeiouAEIOU").find(word.front()) != std::string_view::npos ? "an" : "a";
+}
 
 std::string ellipsis(std::string_view text, std::size_t max_bytes) {
     constexpr std::string_view mark = "…";
@@ -262,25 +315,26 @@ std::string ellipsis(std::string_view text, std::size_t max_bytes) {
 
 std::string lower_case(std::string_view text) {
     std::string result(text);
-    std::ranges::transform(result, result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::ranges::transform(result, result.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     return result;
 }
 
 std::string upper_case(std::string_view text) {
     std::string result(text);
-    std::ranges::transform(result, result.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    std::ranges::transform(result, result.begin(),
+                           [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
     return result;
 }
 
-std::string first_line(std::string_view text) {
-    return std::string(text.substr(0, text.find_first_of("\r\n")));
-}
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find_first_of("\r\n"))); }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-    constexpr std::size_t longest = 200;    // The distance costs length times length.
+    constexpr std::size_t longest = 200;  // The distance costs length times length.
     if (word.size() > longest) { return {}; }
     std::string best;
-    std::size_t best_distance = (word.size() + 1) / 3 + 1;      // One slip of the hand in four letters, two in five to seven: more of them is another word.
+    std::size_t best_distance =
+        (word.size() + 1) / 3 + 1;  // One slip of the hand in four letters, two in five to seven: more of them is another word.
     std::vector<std::size_t> earlier(word.size() + 1);
     std::vector<std::size_t> before(word.size() + 1);
     std::vector<std::size_t> current(word.size() + 1);
@@ -290,9 +344,12 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
         for (std::size_t j = 1; j <= candidate.size(); ++j) {
             current[0] = j;
             for (std::size_t i = 1; i <= word.size(); ++i) {
-                current[i] = std::min({before[i] + 1, current[i - 1] + 1, before[i - 1] + (word[i - 1] == candidate[j - 1] ? 0U : 1U)});
+                current[i] =
+                    std::min({before[i] + 1, current[i - 1] + 1, before[i - 1] + (word[i - 1] == candidate[j - 1] ? 0U : 1U)});
                 // Two letters in the wrong order are one slip of the hand.
-                if (i > 1 && j > 1 && word[i - 1] == candidate[j - 2] && word[i - 2] == candidate[j - 1]) { current[i] = std::min(current[i], earlier[i - 2] + 1); }
+                if (i > 1 && j > 1 && word[i - 1] == candidate[j - 2] && word[i - 2] == candidate[j - 1]) {
+                    current[i] = std::min(current[i], earlier[i - 2] + 1);
+                }
             }
             std::swap(earlier, before);
             std::swap(before, current);
@@ -349,8 +406,11 @@ std::size_t after_string(std::string_view text, std::size_t at) noexcept {
 std::size_t count_colons(std::string_view text) noexcept {
     std::size_t count = 0;
     for (std::size_t i = 0; i < text.size();) {
-        if (text[i] == '"') { i = after_string(text, i); }
-        else { count += text[i++] == ':' ? 1U : 0U; }
+        if (text[i] == '"') {
+            i = after_string(text, i);
+        } else {
+            count += text[i++] == ':' ? 1U : 0U;
+        }
     }
     return count;
 }
@@ -368,14 +428,18 @@ std::size_t count_members(const json::value& value) noexcept {
 
 /// Where a key stands the second time in its object, in text that is JSON and has one.
 std::pair<std::size_t, std::string> find_duplicate(std::string_view text) {
-    std::vector<std::set<std::string>> keys;    // One for each open object or list.
-    std::size_t last = 0;                       // The last string token: a key once a colon follows.
+    std::vector<std::set<std::string>> keys;  // One for each open object or list.
+    std::size_t last = 0;                     // The last string token: a key once a colon follows.
     for (std::size_t i = 0; i < text.size(); ++i) {
         switch (text[i]) {
             case '{':
-            case '[': keys.emplace_back(); break;
+            case '[':
+                keys.emplace_back();
+                break;
             case '}':
-            case ']': keys.pop_back(); break;
+            case ']':
+                keys.pop_back();
+                break;
             case '"':
                 last = i;
                 i = after_string(text, i) - 1;
@@ -385,7 +449,8 @@ std::pair<std::size_t, std::string> find_duplicate(std::string_view text) {
                 if (std::string name(key.get_string()); !keys.back().insert(name).second) { return {last, name}; }
                 break;
             }
-            default: break;
+            default:
+                break;
         }
     }
     return {0, ""};
@@ -407,7 +472,7 @@ Result<json::value> parse_json(std::string_view text, std::string_view source) {
             if (rest == std::string_view::npos) {
                 json::value value = parser.release();
                 if (count_colons(text) == count_members(value)) { return value; }
-                const auto [at, key] = find_duplicate(text);    // Boost.JSON lets the last of two win.
+                const auto [at, key] = find_duplicate(text);  // Boost.JSON lets the last of two win.
                 stopped = at;
                 reason = "the key '" + ellipsis(key, 60) + "' stands twice in one object";
             } else {
@@ -417,15 +482,14 @@ Result<json::value> parse_json(std::string_view text, std::string_view source) {
         } else {
             reason = error.message();
         }
-    } catch (const std::exception& exception) {
-        reason = exception.what();
-    }
+    } catch (const std::exception& exception) { reason = exception.what(); }
     stopped = std::min(stopped, text.size());
     const std::string_view before = text.substr(0, stopped);
     const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
-    const auto start = before.rfind('\n') + 1;    // npos + 1 is 0.
+    const auto start = before.rfind('\n') + 1;  // npos + 1 is 0.
     return Error{"AF-BASE-020", "This is not JSON: " + reason,
-                 std::string(source) + ":" + std::to_string(line) + ":" + std::to_string(stopped - start + 1), "Correct the text there.", ErrorKind::invalid};
+                 std::string(source) + ":" + std::to_string(line) + ":" + std::to_string(stopped - start + 1),
+                 "Correct the text there.", ErrorKind::invalid};
 }
 
 }  // namespace agentforge::kernel

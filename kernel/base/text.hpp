@@ -11,10 +11,11 @@
 
 namespace agentforge::kernel {
 
-/// Whether a character acts where it is shown instead of being seen: on a terminal (controls), on readers of JSON and YAML (line separators, byte order
-/// marks), or on the order of the text around it (bidirectional controls). Every output escapes these.
+/// Whether a character acts where it is shown instead of being seen: on a terminal (controls), on readers of JSON and YAML (line
+/// separators, byte order marks), or on the order of the text around it (bidirectional controls). Every output escapes these.
 [[nodiscard]] bool acts_when_shown(char32_t code) noexcept;
-/// Valid UTF-8 of any bytes without characters that act: these become `\x1b` or `\u202e`. Line ends and tabs stay, or become spaces on `one_line`.
+/// Valid UTF-8 of any bytes without characters that act: these become `\x1b` or `\u202e`. Line ends and tabs stay, or become
+/// spaces on `one_line`.
 [[nodiscard]] std::string shown_text(std::string_view bytes, bool one_line);
 /// Valid UTF-8 of any bytes: each maximal invalid sequence becomes U+FFFD.
 [[nodiscard]] std::string sanitize_utf8(std::string_view bytes);
@@ -30,7 +31,8 @@ namespace agentforge::kernel {
 [[nodiscard]] std::string_view article_for(std::string_view word);
 /// The first line without its line end.
 [[nodiscard]] std::string first_line(std::string_view text);
-/// The candidate with the smallest edit distance (two neighbours swapped count as one), or empty where none is near (distance > 1/3 of the length + 1).
+/// The candidate with the smallest edit distance (two neighbours swapped count as one), or empty where none is near (distance >
+/// 1/3 of the length + 1).
 [[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// One line that every JSON and every YAML 1.1/1.2 reader reads to the same value. `", "` and `": "`

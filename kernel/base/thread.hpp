@@ -9,15 +9,13 @@
 
 namespace agentforge::kernel {
 
-/// Starts a thread that runs `work`. Returns nothing if the machine has no process or memory left for one. `work` is copied, so the
-/// caller can still run it itself.
+/// Starts a thread that runs `work`. Returns nothing if the machine has no process or memory left for one. `work` is copied, so
+/// the caller can still run it itself.
 template <class Work>
 [[nodiscard]] std::optional<std::thread> try_thread(const Work& work) {
     try {
         return std::thread(work);
-    } catch (const std::system_error&) {
-        return std::nullopt;
-    }
+    } catch (const std::system_error&) { return std::nullopt; }
 }
 
 }  // namespace agentforge::kernel

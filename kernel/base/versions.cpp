@@ -31,9 +31,12 @@ std::strong_ordering compare_identifiers(std::string_view one, std::string_view 
 }
 
 std::strong_ordering compare_prereleases(std::string_view one, std::string_view other) {
-    if (one.empty() || other.empty()) { return one.empty() <=> other.empty(); }       // A release comes after its prereleases.
+    if (one.empty() || other.empty()) { return one.empty() <=> other.empty(); }  // A release comes after its prereleases.
     while (!one.empty() && !other.empty()) {
-        if (const auto order = compare_identifiers(take_until(one, '.'), take_until(other, '.')); order != std::strong_ordering::equal) { return order; }
+        if (const auto order = compare_identifiers(take_until(one, '.'), take_until(other, '.'));
+            order != std::strong_ordering::equal) {
+            return order;
+        }
     }
     return !one.empty() <=> !other.empty();
 }
@@ -72,7 +75,7 @@ std::optional<VersionRange> VersionRange::parse(std::string_view text) {
         const std::size_t signs = std::min(text.find_first_not_of("<>=^~"), text.size());
         const std::string_view sign = text.substr(0, signs);
         text.remove_prefix(signs);
-        text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));       // `>= 1.2` is one condition.
+        text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));  // `>= 1.2` is one condition.
         const std::size_t end = std::min(text.find_first_of(", \t"), text.size());
         const std::string_view word = text.substr(0, end);
         text.remove_prefix(end);
@@ -84,33 +87,52 @@ std::optional<VersionRange> VersionRange::parse(std::string_view text) {
             const bool minor = sign == "~" && word.find('.') != std::string_view::npos;
             // With `^`, what stands before the first number that is not zero stays.
             std::size_t kept = minor ? 1 : 0;
-            if (sign == "^") { while (kept < 2 && version->numbers[kept] == 0 && static_cast<std::size_t>(std::ranges::count(word, '.')) > kept) { ++kept; } }
+            if (sign == "^") {
+                while (kept < 2 && version->numbers[kept] == 0 &&
+                       static_cast<std::size_t>(std::ranges::count(word, '.')) > kept) {
+                    ++kept;
+                }
+            }
             std::copy_n(version->numbers.begin(), kept + 1, above.numbers.begin());
             ++above.numbers[kept];
             range.bounds_.push_back({Sign::at_least, *version});
             range.bounds_.push_back({Sign::less, above});
             continue;
         }
-        if (sign == "<") { range.bounds_.push_back({Sign::less, *version}); }
-        else if (sign == "<=") { range.bounds_.push_back({Sign::at_most, *version}); }
-        else if (sign == ">") { range.bounds_.push_back({Sign::above, *version}); }
-        else if (sign == ">=") { range.bounds_.push_back({Sign::at_least, *version}); }
-        else if (sign.empty() || sign == "=" || sign == "==") { range.bounds_.push_back({Sign::equal, *version}); }
-        else { return std::nullopt; }
+        if (sign == "<") {
+            range.bounds_.push_back({Sign::less, *version});
+        } else if (sign == "<=") {
+            range.bounds_.push_back({Sign::at_most, *version});
+        } else if (sign == ">") {
+            range.bounds_.push_back({Sign::above, *version});
+        } else if (sign == ">=") {
+            range.bounds_.push_back({Sign::at_least, *version});
+        } else if (sign.empty() || sign == "=" || sign == "==") {
+            range.bounds_.push_back({Sign::equal, *version});
+        } else {
+            return std::nullopt;
+        }
     }
 }
 
 bool VersionRange::contains(const Version& version) const {
-    const auto names_its_prereleases = [&](const Bound& bound) { return !bound.version.prerelease.empty() && bound.version.numbers == version.numbers; };
+    const auto names_its_prereleases = [&](const Bound& bound) {
+        return !bound.version.prerelease.empty() && bound.version.numbers == version.numbers;
+    };
     if (!version.prerelease.empty() && std::ranges::none_of(bounds_, names_its_prereleases)) { return false; }
     return std::ranges::all_of(bounds_, [&](const Bound& bound) {
         const auto order = version <=> bound.version;
         switch (bound.sign) {
-            case Sign::less: return order < 0;
-            case Sign::at_most: return order <= 0;
-            case Sign::equal: return order == 0;
-            case Sign::at_least: return order >= 0;
-            case Sign::above: return order > 0;
+            case Sign::less:
+                return order < 0;
+            case Sign::at_most:
+                return order <= 0;
+            case Sign::equal:
+                return order == 0;
+            case Sign::at_least:
+                return order >= 0;
+            case Sign::above:
+                return order > 0;
         }
         return false;
     });

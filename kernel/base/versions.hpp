@@ -13,8 +13,8 @@
 namespace agentforge::kernel {
 
 struct Version {
-    std::array<std::uint64_t, 3> numbers{};         ///< Major, minor, patch; 0 where the text has fewer.
-    std::string prerelease;                         ///< What stands behind `-`; empty: a release.
+    std::array<std::uint64_t, 3> numbers{};  ///< Major, minor, patch; 0 where the text has fewer.
+    std::string prerelease;                  ///< What stands behind `-`; empty: a release.
 
     /// `1`, `1.4`, `1.4.0`, `v1.4.0`, `1.4.0-rc.1`, `1.4.0+build`. Nothing for any other text.
     [[nodiscard]] static std::optional<Version> parse(std::string_view text);
@@ -22,8 +22,8 @@ struct Version {
     [[nodiscard]] bool operator==(const Version& other) const { return (*this <=> other) == std::strong_ordering::equal; }
 };
 
-/// All of its conditions hold: `>=1.2.0`, `<2`, `=1.4.0` (or `1.4.0`), `^1.2` (the same major), `~1.2` (the same minor); `*` or nothing is any version.
-/// A prerelease fits only where a condition names one of the same three numbers.
+/// All of its conditions hold: `>=1.2.0`, `<2`, `=1.4.0` (or `1.4.0`), `^1.2` (the same major), `~1.2` (the same minor); `*` or
+/// nothing is any version. A prerelease fits only where a condition names one of the same three numbers.
 class VersionRange {
 public:
     /// Conditions are divided by commas or spaces. Nothing for a text that is no range.

@@ -30,7 +30,7 @@ struct Refusal {
     const char* code;
     std::string message;
     std::string remedy;
-    std::size_t line;      ///< From 0, as yaml-cpp counts.
+    std::size_t line;  ///< From 0, as yaml-cpp counts.
     std::size_t column;
 };
 
@@ -80,7 +80,9 @@ bool looks_like_a_number(std::string_view text) noexcept {
     if (shape_of(text) != Shape::text) { return true; }
     std::string_view rest = text;
     if (!rest.empty() && (rest.front() == '-' || rest.front() == '+')) { rest.remove_prefix(1); }
-    if (rest.size() > 1 && rest.front() == '.' && !is_digit(rest[1])) { return rest == ".inf" || rest == ".Inf" || rest == ".INF" || rest == ".nan" || rest == ".NaN" || rest == ".NAN"; }
+    if (rest.size() > 1 && rest.front() == '.' && !is_digit(rest[1])) {
+        return rest == ".inf" || rest == ".Inf" || rest == ".INF" || rest == ".nan" || rest == ".NaN" || rest == ".NAN";
+    }
     if (rest.empty() || (!is_digit(rest.front()) && !(rest.size() > 1 && rest.front() == '.'))) { return false; }
     if (rest.size() > 2 && rest[0] == '0' && (rest[1] == 'x' || rest[1] == 'o' || rest[1] == 'b')) {
         return rest.find_first_not_of("0123456789abcdefABCDEF_", 2) == std::string_view::npos;
@@ -94,7 +96,8 @@ bool looks_like_a_number(std::string_view text) noexcept {
 /// Builds the JSON value from the parser's events.
 class Builder final : public YAML::EventHandler {
 public:
-    Builder(std::string_view text, const YamlLimits& limits, YamlDocument& document) : text_(text), limits_(limits), document_(document) {
+    Builder(std::string_view text, const YamlLimits& limits, YamlDocument& document)
+        : text_(text), limits_(limits), document_(document) {
         // yaml-cpp's own parser stops at about 500 with a misleading message.
         limits_.max_depth = std::min<std::size_t>(limits_.max_depth, 400);
     }
@@ -103,7 +106,8 @@ public:
 
     void OnDocumentStart(const YAML::Mark& mark) override {
         if (started_) {
-            refuse(second_document, "A second document starts here", "Keep one document a file; remove the `---` and what follows.", mark);
+            refuse(second_document, "A second document starts here",
+                   "Keep one document a file; remove the `---` and what follows.", mark);
         }
         started_ = true;
     }
@@ -119,11 +123,14 @@ public:
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const auto found = anchors_.find(anchor);
         if (found == anchors_.end() || !found->second.complete) {
-            refuse(bad_alias, "An alias stands inside the value that it names", "Write the value out; a value cannot contain itself.", mark);
+            refuse(bad_alias, "An alias stands inside the value that it names",
+                   "Write the value out; a value cannot contain itself.", mark);
         }
         const Anchored& target = found->second;
         if (expects_key()) {
-            if (!target.value.is_string()) { refuse(bad_key, "An alias that is not a string is used as a key", "Use a string as the key.", mark); }
+            if (!target.value.is_string()) {
+                refuse(bad_key, "An alias that is not a string is used as a key", "Use a string as the key.", mark);
+            }
             take_key(std::string(target.value.get_string()), mark);
             return;
         }
@@ -136,15 +143,19 @@ public:
 
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& text) override {
         // yaml-cpp takes an opening quote that ends the text for an empty string.
-        if (text.empty() && mark.pos >= 0 && static_cast<std::size_t>(mark.pos) + 1 == text_.size() && (text_.back() == '"' || text_.back() == '\'')) {
+        if (text.empty() && mark.pos >= 0 && static_cast<std::size_t>(mark.pos) + 1 == text_.size() &&
+            (text_.back() == '"' || text_.back() == '\'')) {
             refuse(syntax_error, "This is not YAML: the quote is never closed", "Close it.", mark);
         }
         if (expects_key()) {
             if (tag == "?" || tag.empty()) {
                 if (text == "<<") {
-                    refuse(merge_key, "The merge key `<<` is not supported", "Write the fields out; quote the key if it is meant as text.", mark);
+                    refuse(merge_key, "The merge key `<<` is not supported",
+                           "Write the fields out; quote the key if it is meant as text.", mark);
                 }
-                if (text == "true" || text == "false" || text == "null" || text == "~" || looks_like_a_number(text)) { refuse_key(text, mark); }
+                if (text == "true" || text == "false" || text == "null" || text == "~" || looks_like_a_number(text)) {
+                    refuse_key(text, mark);
+                }
             } else if (tag != "!" && tag != "tag:yaml.org,2002:str") {
                 refuse(bad_key, "A key has the tag " + shown(tag), "Keys are strings; remove the tag.", mark);
             }
@@ -157,7 +168,8 @@ public:
         finish_scalar(resolve(tag, text, mark), text.size(), anchor);
     }
 
-    void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                         YAML::EmitterStyle::value) override {
         begin(json::array(), "tag:yaml.org,2002:seq", mark, tag, anchor);
     }
     void OnSequenceEnd() override { end(); }
@@ -177,10 +189,10 @@ private:
     struct Level {
         json::value value;
         YAML::anchor_t anchor = 0;
-        std::size_t pointer_length = 0;     ///< Of the pointer to this value.
+        std::size_t pointer_length = 0;  ///< Of the pointer to this value.
         std::size_t nodes = 1;
-        std::size_t depth = 1;              ///< Levels of collections from here down.
-        std::size_t bytes = 0;              ///< Of its keys and texts.
+        std::size_t depth = 1;  ///< Levels of collections from here down.
+        std::size_t bytes = 0;  ///< Of its keys and texts.
         YAML::Mark mark;
         std::string key;
         SourcePosition key_position;
@@ -196,21 +208,25 @@ private:
                       static_cast<std::size_t>(std::max(mark.column, 0))};
     }
     [[noreturn]] static void refuse_key(std::string_view text, const YAML::Mark& mark) {
-        refuse(bad_key, "The key " + shown(text) + " is not a string for every YAML reader", "Put the key in double quotes.", mark);
+        refuse(bad_key, "The key " + shown(text) + " is not a string for every YAML reader", "Put the key in double quotes.",
+               mark);
     }
     [[noreturn]] void refuse_depth(const YAML::Mark& mark) const {
-        refuse(too_much, "The document is nested deeper than " + std::to_string(limits_.max_depth) + " levels", "Make it flatter.", mark);
+        refuse(too_much, "The document is nested deeper than " + std::to_string(limits_.max_depth) + " levels",
+               "Make it flatter.", mark);
     }
 
     /// Takes values and bytes of text from the budget; aliases count as what they stand for.
     void count(std::size_t nodes, std::size_t bytes, const YAML::Mark& mark) {
         if (nodes > limits_.max_nodes - std::min(nodes_, limits_.max_nodes)) {
-            refuse(too_much, "The document has more than " + std::to_string(limits_.max_nodes) + " values, aliases expanded", "Make it smaller or split it.", mark);
+            refuse(too_much, "The document has more than " + std::to_string(limits_.max_nodes) + " values, aliases expanded",
+                   "Make it smaller or split it.", mark);
         }
         nodes_ += nodes;
         const std::size_t most_bytes = expansion * limits_.max_bytes;
         if (bytes > most_bytes - std::min(bytes_, most_bytes)) {
-            refuse(too_much, "The document has more than " + std::to_string(most_bytes) + " bytes of text, aliases expanded", "Make it smaller or split it.", mark);
+            refuse(too_much, "The document has more than " + std::to_string(most_bytes) + " bytes of text, aliases expanded",
+                   "Make it smaller or split it.", mark);
         }
         bytes_ += bytes;
     }
@@ -235,12 +251,17 @@ private:
             const Level& level = stack_.back();
             pointer_.resize(level.pointer_length);
             pointer_ += '/';
-            if (level.value.is_array()) { pointer_ += std::to_string(level.value.get_array().size()); }
-            else {
+            if (level.value.is_array()) {
+                pointer_ += std::to_string(level.value.get_array().size());
+            } else {
                 for (const char c : level.key) {
-                    if (c == '~') { pointer_ += "~0"; }
-                    else if (c == '/') { pointer_ += "~1"; }
-                    else { pointer_ += c; }
+                    if (c == '~') {
+                        pointer_ += "~0";
+                    } else if (c == '/') {
+                        pointer_ += "~1";
+                    } else {
+                        pointer_ += c;
+                    }
                 }
             }
         }
@@ -271,15 +292,20 @@ private:
             return;
         }
         Level& level = stack_.back();
-        if (level.value.is_array()) { level.value.get_array().push_back(std::move(value)); }
-        else {
+        if (level.value.is_array()) {
+            level.value.get_array().push_back(std::move(value));
+        } else {
             level.value.get_object().emplace(level.key, std::move(value));
             level.has_key = false;
         }
     }
 
-    void begin(json::value empty, std::string_view own_tag, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-        if (expects_key()) { refuse(bad_key, "A list or a map is used as a key, or its bracket is never closed", "Use a string as the key; close every bracket.", mark); }
+    void begin(json::value empty, std::string_view own_tag, const YAML::Mark& mark, const std::string& tag,
+               YAML::anchor_t anchor) {
+        if (expects_key()) {
+            refuse(bad_key, "A list or a map is used as a key, or its bracket is never closed",
+                   "Use a string as the key; close every bracket.", mark);
+        }
         if (!tag.empty() && tag != "?" && tag != "!" && tag != own_tag) { refuse_tag(tag, mark); }
         if (stack_.size() >= limits_.max_depth) { refuse_depth(mark); }
         open_position(mark);
@@ -297,7 +323,7 @@ private:
         Level level = std::move(stack_.back());
         stack_.pop_back();
         if (level.anchor != 0) {
-            count(level.nodes, level.bytes, level.mark);    // The copy kept for its aliases.
+            count(level.nodes, level.bytes, level.mark);  // The copy kept for its aliases.
             anchors_[level.anchor] = Anchored{level.value, level.nodes, level.depth, level.bytes, true};
         }
         note_child(level.nodes, level.depth, level.bytes);
@@ -305,14 +331,17 @@ private:
     }
 
     [[noreturn]] static void refuse_tag(const std::string& tag, const YAML::Mark& mark) {
-        refuse(bad_tag, "The tag " + shown(tag) + " is not one of this value's kinds", "Remove the tag; use !!str, !!int, !!float, !!bool or !!null only where they fit.", mark);
+        refuse(bad_tag, "The tag " + shown(tag) + " is not one of this value's kinds",
+               "Remove the tag; use !!str, !!int, !!float, !!bool or !!null only where they fit.", mark);
     }
 
     static json::value resolve(const std::string& tag, const std::string& text, const YAML::Mark& mark) {
         constexpr std::string_view core = "tag:yaml.org,2002:";
         if (tag == "!") { return json::value(text); }
         const bool plain = tag == "?" || tag.empty();
-        const std::string_view kind = plain ? std::string_view() : tag.starts_with(core) ? std::string_view(tag).substr(core.size()) : std::string_view("?");
+        const std::string_view kind = plain                   ? std::string_view()
+                                      : tag.starts_with(core) ? std::string_view(tag).substr(core.size())
+                                                              : std::string_view("?");
         if (kind == "str") { return json::value(text); }
         const bool boolean = text == "true" || text == "false";
         const bool null = text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL";
@@ -328,7 +357,8 @@ private:
         if (kind == "int" && shape == Shape::integer) { return number(text, shape, mark); }
         if (kind == "float" && shape != Shape::text) { return number(text, Shape::real, mark); }
         if (kind == "bool" || kind == "null" || kind == "int" || kind == "float") {
-            refuse(bad_tag, shown(text) + " does not fit its tag !!" + std::string(kind), "Remove the tag, or correct the value.", mark);
+            refuse(bad_tag, shown(text) + " does not fit its tag !!" + std::string(kind), "Remove the tag, or correct the value.",
+                   mark);
         }
         refuse_tag(tag, mark);
     }
@@ -346,7 +376,7 @@ private:
                "Put it in quotes if it is an identifier; use a smaller number otherwise.", mark);
     }
 
-    static constexpr std::size_t expansion = 4;                    ///< Times max_bytes that texts may take, aliases expanded.
+    static constexpr std::size_t expansion = 4;  ///< Times max_bytes that texts may take, aliases expanded.
     static constexpr std::size_t longest_pointer = 1000;
     static constexpr std::size_t most_position_bytes = 64UL << 20U;
 
@@ -401,7 +431,7 @@ std::string normalise(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     std::size_t line = 0;
-    std::size_t line_start = 0;    // In `out`.
+    std::size_t line_start = 0;  // In `out`.
     const auto refuse = [&](std::string message, std::string remedy) {
         const auto column = std::count_if(out.begin() + static_cast<std::ptrdiff_t>(line_start), out.end(),
                                           [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
@@ -415,12 +445,15 @@ std::string normalise(std::string_view text) {
         } else if ((byte < 0x20 && byte != '\t' && byte != '\n') || byte == 0x7F) {
             char hexadecimal[8];
             std::snprintf(hexadecimal, sizeof hexadecimal, "0x%02X", byte);
-            refuse(std::string("The control character ") + hexadecimal + " stands in the text", "Remove it, or write it as \\xNN in double quotes.");
+            refuse(std::string("The control character ") + hexadecimal + " stands in the text",
+                   "Remove it, or write it as \\xNN in double quotes.");
         } else if (byte < 0x80) {
             out += text[i];
         } else {
             std::size_t length = 1;
-            while (length < 4 && i + length < text.size() && (static_cast<unsigned char>(text[i + length]) & 0xC0U) == 0x80U) { ++length; }
+            while (length < 4 && i + length < text.size() && (static_cast<unsigned char>(text[i + length]) & 0xC0U) == 0x80U) {
+                ++length;
+            }
             const unsigned wanted = byte >= 0xF0 ? 4U : byte >= 0xE0 ? 3U : 2U;
             length = std::min<std::size_t>(length, wanted);
             if (!is_valid_utf8(text.substr(i, length))) { refuse("The text is not valid UTF-8", "Save the file as UTF-8."); }
@@ -443,7 +476,9 @@ std::string normalise(std::string_view text) {
 }  // namespace
 
 std::string YamlDocument::where(std::string_view pointer) const {
-    const auto at = [this](const SourcePosition& position) { return source + ":" + std::to_string(position.line) + ":" + std::to_string(position.column); };
+    const auto at = [this](const SourcePosition& position) {
+        return source + ":" + std::to_string(position.line) + ":" + std::to_string(position.column);
+    };
     for (;;) {
         if (const auto found = places.find(pointer); found != places.end()) { return at(found->second.value); }
         if (pointer.ends_with('#')) {
@@ -458,8 +493,8 @@ std::string YamlDocument::where(std::string_view pointer) const {
 
 Result<YamlDocument> parse_yaml(std::string_view text, std::string_view source, const YamlLimits& limits) {
     if (text.size() > limits.max_bytes) {
-        return Error{too_much, "The document is larger than the " + std::to_string(limits.max_bytes) + " bytes allowed here", std::string(source),
-                     "Make it smaller or split it.", ErrorKind::invalid};
+        return Error{too_much, "The document is larger than the " + std::to_string(limits.max_bytes) + " bytes allowed here",
+                     std::string(source), "Make it smaller or split it.", ErrorKind::invalid};
     }
     if (limits == YamlLimits()) {
         if (auto known = find_precompiled_yaml(text, source)) { return std::move(*known); }
@@ -470,7 +505,8 @@ Result<YamlDocument> parse_yaml(std::string_view text, std::string_view source, 
     try {
         normal = normalise(text);
     } catch (const Refusal& refusal) {
-        return Error{refusal.code, refusal.message, place_of(source, refusal.line, refusal.column), refusal.remedy, ErrorKind::invalid};
+        return Error{refusal.code, refusal.message, place_of(source, refusal.line, refusal.column), refusal.remedy,
+                     ErrorKind::invalid};
     }
     const Columns columns(normal);
     try {
@@ -487,15 +523,19 @@ Result<YamlDocument> parse_yaml(std::string_view text, std::string_view source, 
         if (document.places.empty()) { document.places.emplace("", YamlPlace{{1, 1}, {1, 1}}); }
         return document;
     } catch (const Refusal& refusal) {
-        return Error{refusal.code, refusal.message, place_of(source, refusal.line, columns.characters(refusal.line, refusal.column)), refusal.remedy, ErrorKind::invalid};
+        return Error{refusal.code, refusal.message,
+                     place_of(source, refusal.line, columns.characters(refusal.line, refusal.column)), refusal.remedy,
+                     ErrorKind::invalid};
     } catch (const YAML::Exception& exception) {
         const auto line = static_cast<std::size_t>(std::max(exception.mark.line, 0));
         const auto column = static_cast<std::size_t>(std::max(exception.mark.column, 0));
         const bool alias = exception.msg.find("anchor") != std::string::npos || exception.msg.find("alias") != std::string::npos;
-        return Error{alias ? bad_alias : syntax_error, "This is not YAML: " + exception.msg, place_of(source, line, columns.characters(line, column)),
+        return Error{alias ? bad_alias : syntax_error, "This is not YAML: " + exception.msg,
+                     place_of(source, line, columns.characters(line, column)),
                      "Correct the text there; indent with spaces, never with tabs.", ErrorKind::invalid};
     } catch (const std::exception& exception) {
-        return Error{syntax_error, std::string("This is not YAML: ") + exception.what(), std::string(source), "Correct the text.", ErrorKind::invalid};
+        return Error{syntax_error, std::string("This is not YAML: ") + exception.what(), std::string(source), "Correct the text.",
+                     ErrorKind::invalid};
     }
 }
 
@@ -557,13 +597,17 @@ void append_after(std::string& out, const json::value& value, std::size_t indent
         }
         return;
     }
-    const bool collection = (value.is_object() && !value.get_object().empty()) || (value.is_array() && !value.get_array().empty());
+    const bool collection =
+        (value.is_object() && !value.get_object().empty()) || (value.is_array() && !value.get_array().empty());
     if (!collection) {
         out += ' ' + to_json_line(value) + '\n';
         return;
     }
-    if (dash) { out += ' '; }
-    else { out += '\n'; }
+    if (dash) {
+        out += ' ';
+    } else {
+        out += '\n';
+    }
     append_block(out, value, indent + 2, dash);
 }
 
@@ -584,13 +628,16 @@ void append_block(std::string& out, const json::value& value, std::size_t indent
     for (const auto& entry : value.get_object()) {
         start();
         const std::string_view key = entry.key();
-        if (is_plain_key(key)) { out += key; }
-        else {
+        if (is_plain_key(key)) {
+            out += key;
+        } else {
             const std::string quoted = to_json_line(json::value(key));
-            if (quoted.size() > 1000) {    // Longer than a simple key may be (1,024 characters): the explicit form.
+            if (quoted.size() > 1000) {  // Longer than a simple key may be (1,024 characters): the explicit form.
                 out += "? " + quoted + '\n';
                 out.append(indent, ' ');
-            } else { out += quoted; }
+            } else {
+                out += quoted;
+            }
         }
         out += ':';
         append_after(out, entry.value(), indent, false);
@@ -601,7 +648,8 @@ void append_block(std::string& out, const json::value& value, std::size_t indent
 
 std::string to_yaml(const json::value& value) {
     std::string out;
-    const bool collection = (value.is_object() && !value.get_object().empty()) || (value.is_array() && !value.get_array().empty());
+    const bool collection =
+        (value.is_object() && !value.get_object().empty()) || (value.is_array() && !value.get_array().empty());
     if (!collection) { return to_json_line(value) + '\n'; }
     append_block(out, value, 0, false);
     return out;

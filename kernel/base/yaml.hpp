@@ -11,18 +11,21 @@
 
 namespace agentforge::kernel {
 
-struct SourcePosition { unsigned line = 0; unsigned column = 0; };    ///< From 1.
+struct SourcePosition {
+    unsigned line = 0;
+    unsigned column = 0;
+};  ///< From 1.
 
 struct YamlPlace {
     SourcePosition value;
-    SourcePosition key;         ///< Of a map's member; of all else the same as `value`.
+    SourcePosition key;  ///< Of a map's member; of all else the same as `value`.
 };
 
 /// A document and where each of its values stands.
 struct YamlDocument {
     json::value value;
-    std::string source;                                 ///< File name, for messages.
-    std::map<std::string, YamlPlace, std::less<>> places;   ///< By JSON pointer (`/stages/0/name`).
+    std::string source;                                    ///< File name, for messages.
+    std::map<std::string, YamlPlace, std::less<>> places;  ///< By JSON pointer (`/stages/0/name`).
     /// `file:line:column` of the value, or of the nearest one around it; of its key where the pointer ends in `#`
     /// (`/stages/0/nmae#`). Inside an alias and under pointers of more than 1,000 bytes only what is around is known.
     [[nodiscard]] std::string where(std::string_view pointer) const;
@@ -30,8 +33,8 @@ struct YamlDocument {
 
 struct YamlLimits {
     std::size_t max_bytes = 1UL << 20U;
-    std::size_t max_nodes = 200'000;        ///< Counted after aliases are expanded; texts may then take 4 × max_bytes.
-    std::size_t max_depth = 100;            ///< At most 400.
+    std::size_t max_nodes = 200'000;  ///< Counted after aliases are expanded; texts may then take 4 × max_bytes.
+    std::size_t max_depth = 100;      ///< At most 400.
     bool operator==(const YamlLimits&) const = default;
 };
 

@@ -17,7 +17,9 @@ std::vector<std::string> texts(const json::object& object, std::string_view key)
     std::vector<std::string> out;
     const auto* found = object.if_contains(key);
     if (found == nullptr || !found->is_array()) { return out; }
-    for (const auto& item : found->get_array()) { if (const auto* text = item.if_string()) { out.emplace_back(view(*text)); } }
+    for (const auto& item : found->get_array()) {
+        if (const auto* text = item.if_string()) { out.emplace_back(view(*text)); }
+    }
     return out;
 }
 
@@ -30,8 +32,11 @@ std::string text(const json::object& object, std::string_view key) {
 void merge_over(json::object& base, const json::object& over) {
     for (const auto& [key, value] : over) {
         auto* inner = base.if_contains(key);
-        if (inner != nullptr && inner->is_object() && value.is_object()) { merge_over(inner->get_object(), value.get_object()); }
-        else { base[key] = value; }
+        if (inner != nullptr && inner->is_object() && value.is_object()) {
+            merge_over(inner->get_object(), value.get_object());
+        } else {
+            base[key] = value;
+        }
     }
 }
 
@@ -40,7 +45,8 @@ std::string trimmed(std::string text) {
     return text;
 }
 
-/// The definition from a value that its contract accepts. Throws where a project's own agent_definition asks for less than this needs.
+/// The definition from a value that its contract accepts. Throws where a project's own agent_definition asks for less than this
+/// needs.
 AgentDefinition definition_of(const json::object& value, const std::string& source) {
     const auto& agent = value.at("agent").as_object();
     const auto& identity = value.at("identity").as_object();
@@ -58,15 +64,21 @@ AgentDefinition definition_of(const json::object& value, const std::string& sour
     out.allowed_tools = texts(tools, "allowed");
     out.forbidden_tools = texts(tools, "forbidden");
     if (const auto* constraints = tools.if_contains("path_constraints")) {
-        for (const auto& [tool, globs] : constraints->as_object()) { out.path_constraints[std::string(tool)] = std::string(view(globs.as_string())); }
+        for (const auto& [tool, globs] : constraints->as_object()) {
+            out.path_constraints[std::string(tool)] = std::string(view(globs.as_string()));
+        }
     }
     if (const auto* by_stage = output.at("contract").if_object()) {
-        for (const auto& [stage, contract] : *by_stage) { out.output_contracts[std::string(stage)] = std::string(view(contract.as_string())); }
+        for (const auto& [stage, contract] : *by_stage) {
+            out.output_contracts[std::string(stage)] = std::string(view(contract.as_string()));
+        }
     } else {
         out.output_contracts[""] = text(output, "contract");
     }
     if (const auto* list = output.at("must_verify").if_array()) {
-        for (const auto& item : *list) { for (const auto& [fact, expected] : item.as_object()) { out.must_verify[fact] = expected; } }
+        for (const auto& item : *list) {
+            for (const auto& [fact, expected] : item.as_object()) { out.must_verify[fact] = expected; }
+        }
     } else {
         out.must_verify = output.at("must_verify").as_object();
     }
@@ -83,7 +95,10 @@ AgentDefinition definition_of(const json::object& value, const std::string& sour
 /// Reads definitions and follows `extends`.
 class Loader {
 public:
-    struct Resolved { json::object value; std::vector<const YamlDocument*> documents; };   ///< Nearest document first.
+    struct Resolved {
+        json::object value;
+        std::vector<const YamlDocument*> documents;
+    };  ///< Nearest document first.
 
     Result<void> read(const std::string& directory, std::map<std::string, YamlDocument>& into) {
         AF_TRY(const auto files, yaml_files_of(directory));
@@ -94,7 +109,8 @@ public:
     static Result<void> read_file(const std::string& file, std::map<std::string, YamlDocument>& into) {
         AF_TRY(YamlDocument document, load_yaml(file));
         if (!document.value.is_object()) {
-            return Error{"AF-AGENT-001", "an agent definition is a map", document.where(""), "See `agentforge help docs/contracts.md` for its form.", ErrorKind::invalid};
+            return Error{"AF-AGENT-001", "an agent definition is a map", document.where(""),
+                         "See `agentforge help docs/contracts.md` for its form.", ErrorKind::invalid};
         }
         into.insert_or_assign(std::filesystem::path(file).stem().string(), std::move(document));
         return {};
@@ -108,19 +124,22 @@ public:
             const auto name = extends->is_string() ? view(extends->get_string()) : std::string_view();
             constexpr std::string_view scheme = "agentforge:";
             if (!name.starts_with(scheme)) {
-                return Error{"AF-AGENT-003", "`extends` is " + json::serialize(*extends).substr(0, 100) + "; it must name a shipped agent", document.where("/extends"),
-                             "Write extends: \"agentforge:<role>\".", ErrorKind::invalid};
+                return Error{"AF-AGENT-003",
+                             "`extends` is " + json::serialize(*extends).substr(0, 100) + "; it must name a shipped agent",
+                             document.where("/extends"), "Write extends: \"agentforge:<role>\".", ErrorKind::invalid};
             }
             const std::string role(name.substr(scheme.size()));
             const auto base = product.find(role);
             if (base == product.end()) {
                 const auto near = nearest(role, names_of(product));
-                return Error{"AF-AGENT-004", "there is no shipped agent " + ellipsis(role, 80) + " to extend", document.where("/extends"),
-                             near.empty() ? "Name one of the shipped agents." : "Did you mean agentforge:" + near + "?", ErrorKind::not_found};
+                return Error{"AF-AGENT-004", "there is no shipped agent " + ellipsis(role, 80) + " to extend",
+                             document.where("/extends"),
+                             near.empty() ? "Name one of the shipped agents." : "Did you mean agentforge:" + near + "?",
+                             ErrorKind::not_found};
             }
             if (std::find(trail.begin(), trail.end(), base->second.source) != trail.end()) {
-                return Error{"AF-AGENT-005", "the definition extends itself through " + base->second.source, document.where("/extends"),
-                             "Take `extends` out of one of them.", ErrorKind::invalid};
+                return Error{"AF-AGENT-005", "the definition extends itself through " + base->second.source,
+                             document.where("/extends"), "Take `extends` out of one of them.", ErrorKind::invalid};
             }
             trail.push_back(base->second.source);
             AF_TRY(out, resolve(base->second, std::move(trail)));
@@ -145,7 +164,9 @@ public:
 /// Where a field (its key, where that is what is wrong) stands: in the nearest file that has it, or has what is around it.
 std::string where_of(const Loader::Resolved& resolved, const std::string& pointer, bool of_key = false) {
     for (std::string at = pointer;;) {
-        for (const auto* document : resolved.documents) { if (document->places.contains(at)) { return document->where(of_key && at == pointer ? at + "#" : at); } }
+        for (const auto* document : resolved.documents) {
+            if (document->places.contains(at)) { return document->where(of_key && at == pointer ? at + "#" : at); }
+        }
         if (at.empty()) { return resolved.documents.front()->where(""); }
         at.resize(at.rfind('/'));
     }
@@ -165,7 +186,8 @@ namespace {
 using Agents = std::map<std::string, AgentDefinition, std::less<>>;
 
 /// Product, project over it, `one` (where given) over both.
-Result<Agents> load_agents(const std::string& product_directory, const std::string& project_directory, const std::string& one, const ContractSet& contracts) {
+Result<Agents> load_agents(const std::string& product_directory, const std::string& project_directory, const std::string& one,
+                           const ContractSet& contracts) {
     Loader loader;
     AF_CHECK(loader.read(product_directory, loader.product));
     AF_CHECK(loader.read(project_directory, loader.project));
@@ -184,35 +206,45 @@ Result<Agents> load_agents(const std::string& product_directory, const std::stri
         const auto verdict = contract.validate(resolved.value, context);
         if (!verdict.valid()) {
             const auto& first = verdict.violations.front();
-            return Error{"AF-AGENT-001", "the agent definition " + stem + " breaks its contract: " + first.message + others(verdict), where_of(resolved, first.path, first.rule == "additionalProperties"),
+            return Error{"AF-AGENT-001",
+                         "the agent definition " + stem + " breaks its contract: " + first.message + others(verdict),
+                         where_of(resolved, first.path, first.rule == "additionalProperties"),
                          "Mend the field; `agentforge help docs/contracts.md` describes agent_definition.", ErrorKind::invalid};
         }
         AgentDefinition agent;
         try {
             agent = definition_of(resolved.value, document->source);
         } catch (const std::exception&) {
-            return Error{"AF-AGENT-009", "the agent definition " + stem + " lacks what every agent needs, though the contract agent_definition in force accepts it",
-                         document->where(""), "Take the project's own agent_definition out of its contracts (" + contract.source() + ").", ErrorKind::invalid};
+            return Error{"AF-AGENT-009",
+                         "the agent definition " + stem +
+                             " lacks what every agent needs, though the contract agent_definition in force accepts it",
+                         document->where(""),
+                         "Take the project's own agent_definition out of its contracts (" + contract.source() + ").",
+                         ErrorKind::invalid};
         }
         if (agent.role != stem) {
-            return Error{"AF-AGENT-006", "the file " + stem + ".yaml defines the role " + agent.role, where_of(resolved, "/agent/role"),
-                         "Name the file after its role: " + agent.role + ".yaml.", ErrorKind::invalid};
+            return Error{"AF-AGENT-006", "the file " + stem + ".yaml defines the role " + agent.role,
+                         where_of(resolved, "/agent/role"), "Name the file after its role: " + agent.role + ".yaml.",
+                         ErrorKind::invalid};
         }
         if (!agent.stage.empty() && agent.output_contract(agent.stage).empty()) {
             return Error{"AF-AGENT-007", "the role is primary for stage " + agent.stage + " but has no output contract for it",
-                         where_of(resolved, "/capabilities/output/contract"), "Add `" + agent.stage + ": <contract>` to the map.", ErrorKind::invalid};
+                         where_of(resolved, "/capabilities/output/contract"), "Add `" + agent.stage + ": <contract>` to the map.",
+                         ErrorKind::invalid};
         }
         // A rule that is inherited goes on binding every write of the role, whatever has become of its tool.
         for (const auto& [tool, globs] : agent.path_constraints) {
             if (!document->places.contains("/capabilities/tools/path_constraints/" + tool)) { continue; }
             const auto allows = [name = std::string_view(tool)](const std::string& entry) {
-                return entry == name || (entry.ends_with("__*") && name.starts_with(std::string_view(entry).substr(0, entry.size() - 1)));
+                return entry == name ||
+                       (entry.ends_with("__*") && name.starts_with(std::string_view(entry).substr(0, entry.size() - 1)));
             };
             if (std::none_of(agent.allowed_tools.begin(), agent.allowed_tools.end(), allows)) {
                 const auto near = nearest(tool, agent.allowed_tools);
-                return Error{"AF-AGENT-008", "path_constraints names the tool " + ellipsis(tool, 80) + ", which the role may not use",
-                             where_of(resolved, "/capabilities/tools/path_constraints/" + tool),
-                             near.empty() ? "Allow the tool, or take the line out." : "Did you mean " + near + "?", ErrorKind::invalid};
+                return Error{
+                    "AF-AGENT-008", "path_constraints names the tool " + ellipsis(tool, 80) + ", which the role may not use",
+                    where_of(resolved, "/capabilities/tools/path_constraints/" + tool),
+                    near.empty() ? "Allow the tool, or take the line out." : "Did you mean " + near + "?", ErrorKind::invalid};
             }
         }
         agents.emplace(stem, std::move(agent));
@@ -222,13 +254,15 @@ Result<Agents> load_agents(const std::string& product_directory, const std::stri
 
 }  // namespace
 
-Result<AgentSet> AgentSet::load(const std::string& product_directory, const std::string& project_directory, const ContractSet& contracts) {
+Result<AgentSet> AgentSet::load(const std::string& product_directory, const std::string& project_directory,
+                                const ContractSet& contracts) {
     AgentSet set;
     AF_TRY(set.agents_, load_agents(product_directory, project_directory, "", contracts));
     return set;
 }
 
-Result<AgentDefinition> check_agent_file(const std::string& product_directory, const std::string& project_directory, const std::string& file, const ContractSet& contracts) {
+Result<AgentDefinition> check_agent_file(const std::string& product_directory, const std::string& project_directory,
+                                         const std::string& file, const ContractSet& contracts) {
     AF_TRY(Agents agents, load_agents(product_directory, project_directory, file, contracts));
     return std::move(agents.at(std::filesystem::path(file).stem().string()));
 }
@@ -237,7 +271,8 @@ Result<AgentDefinition> AgentSet::get(std::string_view role) const {
     if (const auto found = agents_.find(role); found != agents_.end()) { return found->second; }
     const auto near = nearest(role, roles());
     return Error{"AF-AGENT-002", "there is no agent " + ellipsis(role, 80), "",
-                 near.empty() ? "The agents are in config/agents and .agentforge/agents." : "Did you mean " + near + "?", ErrorKind::not_found};
+                 near.empty() ? "The agents are in config/agents and .agentforge/agents." : "Did you mean " + near + "?",
+                 ErrorKind::not_found};
 }
 
 std::vector<std::string> AgentSet::roles() const {

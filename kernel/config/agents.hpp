@@ -25,10 +25,10 @@ struct AgentDefinition {
     std::vector<std::string> forbidden_tools;
     /// Tool name → gitignore-style globs, comma-separated, `!` negates. Together they bind every write of the role.
     std::map<std::string, std::string, std::less<>> path_constraints;
-    std::map<std::string, std::string, std::less<>> output_contracts;   ///< Stage → contract; key "" is the default.
-    json::object must_verify;               ///< Map form, whichever form the file has.
+    std::map<std::string, std::string, std::less<>> output_contracts;  ///< Stage → contract; key "" is the default.
+    json::object must_verify;                                          ///< Map form, whichever form the file has.
     std::vector<std::string> constraints;
-    std::string stage;                      ///< Empty for a reviewer.
+    std::string stage;  ///< Empty for a reviewer.
     std::vector<std::string> receives_from;
     std::vector<std::string> hands_off_to;
     std::vector<std::string> reviewed_by;
@@ -43,7 +43,8 @@ public:
     /// Product folder first, project folder over it; `extends: "agentforge:<role>"` takes the product's as base
     /// (maps merge, lists and scalars replace). Validated against contract `agent_definition`.
     /// Errors: AF-AGENT-001… with file, line and field; a cycle of `extends`; an allowed tool that is also forbidden;
-    /// a path rule of the file itself for a tool that the role may not use. An inherited rule stays in force whether or not its tool is allowed.
+    /// a path rule of the file itself for a tool that the role may not use. An inherited rule stays in force whether or not its
+    /// tool is allowed.
     [[nodiscard]] static Result<AgentSet> load(const std::string& product_directory, const std::string& project_directory,
                                                const ContractSet& contracts);
     /// Errors: `not_found` AF-AGENT-002, naming the nearest.

@@ -32,10 +32,14 @@ bool is_word(std::string_view text) {
     if (text.empty() || text.size() > 60) { return false; }
     const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
     if (!letter(text.front())) { return false; }
-    for (const char c : text) { if (!letter(c) && !(c >= '0' && c <= '9') && c != '-' && c != '.' && c != '/') { return false; } }
+    for (const char c : text) {
+        if (!letter(c) && !(c >= '0' && c <= '9') && c != '-' && c != '.' && c != '/') { return false; }
+    }
     std::string lower;
     for (const char c : text) { lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-    for (const auto word : {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}) { if (lower == word) { return false; } }
+    for (const auto word : {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}) {
+        if (lower == word) { return false; }
+    }
     return true;
 }
 
@@ -49,12 +53,13 @@ std::string value_text(const json::value& value) {
 /// One file while it is changed.
 class Editor {
 public:
-    Editor(std::string_view text, YamlDocument document) : text_(text), document_(std::move(document)), eol_(text.find("\r\n") != std::string_view::npos ? "\r\n" : "\n") {}
+    Editor(std::string_view text, YamlDocument document)
+        : text_(text), document_(std::move(document)), eol_(text.find("\r\n") != std::string_view::npos ? "\r\n" : "\n") {}
 
     Result<std::string> set(const std::vector<std::string>& segments, const json::value& value) {
         json::value expected = document_.value.is_null() ? json::value(json::object()) : document_.value;
         json::value* at = &expected;
-        std::size_t known = 0;          // How many of the segments there are already, as maps or as the value.
+        std::size_t known = 0;  // How many of the segments there are already, as maps or as the value.
         for (std::size_t index = 0; index < segments.size(); ++index) {
             if (at->is_null()) { *at = json::object(); }
             auto* object = at->if_object();
@@ -82,7 +87,9 @@ public:
         const auto line = key_line(segments, segments.size() - 1);
         if (line == std::string::npos) { return cannot(pointer, "it stands inside brackets"); }
         const std::size_t end = end_of_block(line, indentation(line));
-        if (holds_comment(line, end, offset_of(pointer))) { return cannot(pointer, "a comment stands in it, which would be lost"); }
+        if (holds_comment(line, end, offset_of(pointer))) {
+            return cannot(pointer, "a comment stands in it, which would be lost");
+        }
         return checked(std::string(text_.substr(0, line)) + std::string(text_.substr(end)), expected, segments);
     }
 
@@ -103,10 +110,14 @@ public:
     }
 
 private:
-    [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> place_of_comment(const std::vector<std::string>& segments) const {
+    [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> place_of_comment(
+        const std::vector<std::string>& segments) const {
         const auto line = key_line(segments, segments.size() - 1);
         std::size_t at = offset_of(pointer_to(segments, segments.size()));
-        if (line == std::string::npos || at == std::string::npos || at < line || at >= line + line_at(line).size() || end_of_block(line, indentation(line)) != line_end(line)) { return std::nullopt; }
+        if (line == std::string::npos || at == std::string::npos || at < line || at >= line + line_at(line).size() ||
+            end_of_block(line, indentation(line)) != line_end(line)) {
+            return std::nullopt;
+        }
         at = behind_quotes(at);
         const std::size_t end = line + line_at(line).size();
         std::size_t hash = at == std::string::npos ? at : text_.substr(0, end).find(" #", at);
@@ -122,7 +133,8 @@ private:
     }
 
     [[nodiscard]] Error cannot(const std::string& pointer, const std::string& why) const {
-        return Error{"AF-CONF-040", "the setting cannot be changed in its place: " + why, document_.where(pointer), "Change it by hand there; nothing was written.", ErrorKind::conflict};
+        return Error{"AF-CONF-040", "the setting cannot be changed in its place: " + why, document_.where(pointer),
+                     "Change it by hand there; nothing was written.", ErrorKind::conflict};
     }
 
     Result<std::string> checked(std::string changed, json::value expected, const std::vector<std::string>& segments) const {
@@ -131,7 +143,9 @@ private:
         drop_empty(found);
         drop_empty(expected);
         if (found.is_null()) { found = json::object(); }
-        if (!again.ok() || found != expected) { return cannot(pointer_to(segments, segments.size()), "its form is one that this command does not know"); }
+        if (!again.ok() || found != expected) {
+            return cannot(pointer_to(segments, segments.size()), "its form is one that this command does not know");
+        }
         return changed;
     }
 
@@ -167,18 +181,22 @@ private:
         while (line.ends_with('\n') || line.ends_with('\r')) { line.remove_suffix(1); }
         return line;
     }
-    [[nodiscard]] std::size_t indentation(std::size_t begin) const { return std::min(line_at(begin).find_first_not_of(' '), line_at(begin).size()); }
+    [[nodiscard]] std::size_t indentation(std::size_t begin) const {
+        return std::min(line_at(begin).find_first_not_of(' '), line_at(begin).size());
+    }
     [[nodiscard]] bool says_nothing(std::size_t begin) const {
         const auto first = line_at(begin).find_first_not_of(" \t");
         return first == std::string_view::npos || line_at(begin)[first] == '#';
     }
 
-    /// Where the lines end that belong to the key of this line: those that are further in. Blank lines and comments at the end are not of it.
+    /// Where the lines end that belong to the key of this line: those that are further in. Blank lines and comments at the end
+    /// are not of it.
     [[nodiscard]] std::size_t end_of_block(std::size_t line, std::size_t indent) const {
         std::size_t end = line_end(line);
         for (std::size_t at = end; at < text_.size(); at = line_end(at)) {
             if (says_nothing(at)) { continue; }
-            const bool item = indentation(at) == indent && (line_at(at).substr(indent).starts_with("- ") || line_at(at).substr(indent) == "-");
+            const bool item =
+                indentation(at) == indent && (line_at(at).substr(indent).starts_with("- ") || line_at(at).substr(indent) == "-");
             if (indentation(at) <= indent && !item) { break; }
             end = line_end(at);
         }
@@ -209,10 +227,14 @@ private:
     [[nodiscard]] std::size_t end_of_quoted(std::size_t at) const {
         const char quote = text_[at];
         for (++at; at < text_.size(); ++at) {
-            if (quote == '"' && text_[at] == '\\') { ++at; }
-            else if (text_[at] == quote) {
-                if (quote == '\'' && at + 1 < text_.size() && text_[at + 1] == '\'') { ++at; }
-                else { return at + 1; }
+            if (quote == '"' && text_[at] == '\\') {
+                ++at;
+            } else if (text_[at] == quote) {
+                if (quote == '\'' && at + 1 < text_.size() && text_[at + 1] == '\'') {
+                    ++at;
+                } else {
+                    return at + 1;
+                }
             }
         }
         return std::string::npos;
@@ -247,8 +269,11 @@ private:
     /// Whether a comment stands in these lines, whose value begins at `at`. In doubt there is one.
     [[nodiscard]] bool holds_comment(std::size_t line, std::size_t end, std::size_t at) const {
         const std::size_t behind = at >= line && at < end ? behind_quotes(at) : std::string::npos;
-        if (behind == std::string::npos || behind > end) { return text_.substr(line, end - line).find('#') != std::string_view::npos; }
-        return text_.substr(line, at - line).find('#') != std::string_view::npos || text_.substr(behind, end - behind).find('#') != std::string_view::npos;
+        if (behind == std::string::npos || behind > end) {
+            return text_.substr(line, end - line).find('#') != std::string_view::npos;
+        }
+        return text_.substr(line, at - line).find('#') != std::string_view::npos ||
+               text_.substr(behind, end - behind).find('#') != std::string_view::npos;
     }
 
     Result<std::string> replace(const std::vector<std::string>& segments, const json::value& value) {
@@ -266,43 +291,58 @@ private:
             const std::size_t end = end_of_block(line, indentation(line));
             const std::string_view block = text_.substr(line, end - line);
             if (old->is_null()) { return text_with_value(line, line_end(line), value, pointer); }
-            if (block.find('#') != std::string_view::npos) { return cannot(pointer, "a comment stands in it, which would be lost"); }
+            if (block.find('#') != std::string_view::npos) {
+                return cannot(pointer, "a comment stands in it, which would be lost");
+            }
             return text_with_value(line, end, value, pointer);
         }
         const char first = at < text_.size() ? text_[at] : '\0';
         std::size_t end = std::string::npos;
-        if (first == '"' || first == '\'') { end = end_of_quoted(at); }
-        else if (brackets) { end = end_of_brackets(at); }
-        else if (std::string_view("|>&*!").find(first) == std::string_view::npos) {
+        if (first == '"' || first == '\'') {
+            end = end_of_quoted(at);
+        } else if (brackets) {
+            end = end_of_brackets(at);
+        } else if (std::string_view("|>&*!").find(first) == std::string_view::npos) {
             end = line_end(at);
             while (end > at && (text_[end - 1] == '\n' || text_[end - 1] == '\r')) { --end; }
             if (const auto comment = text_.substr(0, end).find(" #", at); comment != std::string_view::npos) { end = comment; }
             if (line == std::string::npos) { end = std::min(end, text_.find_first_of(",]}", at)); }
             while (end > at && text_[end - 1] == ' ') { --end; }
         }
-        if (end == std::string::npos) { return cannot(pointer, "it is an anchor, an alias or a text of several lines, or a comment stands in it"); }
+        if (end == std::string::npos) {
+            return cannot(pointer, "it is an anchor, an alias or a text of several lines, or a comment stands in it");
+        }
         return std::string(text_.substr(0, at)) + value_text(value) + std::string(text_.substr(end));
     }
 
-    Result<std::string> text_with_value(std::size_t line, std::size_t end, const json::value& value, const std::string& pointer) const {
+    Result<std::string> text_with_value(std::size_t line, std::size_t end, const json::value& value,
+                                        const std::string& pointer) const {
         const std::string_view shown = line_at(line);
         const std::size_t start = indentation(line);
         std::size_t colon = std::string_view::npos;
-        if (start < shown.size() && (shown[start] == '"' || shown[start] == '\'')) { colon = end_of_quoted(line + start); }
-        else { colon = text_.find(':', line); }
+        if (start < shown.size() && (shown[start] == '"' || shown[start] == '\'')) {
+            colon = end_of_quoted(line + start);
+        } else {
+            colon = text_.find(':', line);
+        }
         if (colon != std::string_view::npos) { colon = text_.find(':', colon); }
-        if (colon == std::string_view::npos || colon >= line + shown.size()) { return cannot(pointer, "its key cannot be found"); }
+        if (colon == std::string_view::npos || colon >= line + shown.size()) {
+            return cannot(pointer, "its key cannot be found");
+        }
         std::size_t comment_at = std::min(shown.find(" #"), shown.size());
         while (comment_at > 0 && shown[comment_at - 1] == ' ') { --comment_at; }
         const std::string_view comment = shown.substr(comment_at);
-        return std::string(text_.substr(0, colon + 1)) + " " + value_text(value) + std::string(comment) + eol_ + std::string(text_.substr(end));
+        return std::string(text_.substr(0, colon + 1)) + " " + value_text(value) + std::string(comment) + eol_ +
+               std::string(text_.substr(end));
     }
 
     /// `llm:` / `  backend: cli`
-    [[nodiscard]] std::string block(const std::vector<std::string>& segments, std::size_t from, std::size_t indent, const json::value& value) const {
+    [[nodiscard]] std::string block(const std::vector<std::string>& segments, std::size_t from, std::size_t indent,
+                                    const json::value& value) const {
         std::string out;
         for (std::size_t index = from; index < segments.size(); ++index, indent += 2) {
-            out += std::string(indent, ' ') + key_text(segments[index]) + ":" + (index + 1 == segments.size() ? " " + value_text(value) : "") + eol_;
+            out += std::string(indent, ' ') + key_text(segments[index]) + ":" +
+                   (index + 1 == segments.size() ? " " + value_text(value) : "") + eol_;
         }
         return out;
     }
@@ -318,10 +358,16 @@ private:
                 std::string changed(text_);
                 if (map != nullptr) {
                     const std::size_t at = offset_of("");
-                    const std::size_t end = at == std::string::npos || at >= text_.size() || text_[at] != '{' ? std::string::npos : end_of_brackets(at);
+                    const std::size_t end = at == std::string::npos || at >= text_.size() || text_[at] != '{'
+                                                ? std::string::npos
+                                                : end_of_brackets(at);
                     if (end == std::string::npos) { return cannot(pointer, "its form is one that this command does not know"); }
                     std::string after(text_.substr(end));
-                    if (after.starts_with("\r\n")) { after.erase(0, 2); } else if (after.starts_with('\n')) { after.erase(0, 1); }
+                    if (after.starts_with("\r\n")) {
+                        after.erase(0, 2);
+                    } else if (after.starts_with('\n')) {
+                        after.erase(0, 1);
+                    }
                     return std::string(text_.substr(0, at)) + block(segments, 0, 0, value) + after;
                 }
                 if (!changed.empty() && !changed.ends_with('\n')) { changed += eol_; }
@@ -347,7 +393,9 @@ private:
         if (at == std::string::npos) { return cannot(pointer, "its place is not known"); }
         if (text_[at] == '{') {
             std::string inner = value_text(value);
-            for (std::size_t index = segments.size(); index-- > known;) { inner = key_text(segments[index]) + ": " + (index + 1 == segments.size() ? inner : "{" + inner + "}"); }
+            for (std::size_t index = segments.size(); index-- > known;) {
+                inner = key_text(segments[index]) + ": " + (index + 1 == segments.size() ? inner : "{" + inner + "}");
+            }
             return std::string(text_.substr(0, at + 1)) + inner + ", " + std::string(text_.substr(at + 1));
         }
         const std::size_t first = line_begin(at);
@@ -374,12 +422,14 @@ private:
 
 }  // namespace
 
-Result<std::string> set_in_yaml(std::string_view text, std::string_view source, const std::vector<std::string>& segments, const json::value& value) {
+Result<std::string> set_in_yaml(std::string_view text, std::string_view source, const std::vector<std::string>& segments,
+                                const json::value& value) {
     AF_TRY(YamlDocument document, parse_yaml(text, source));
     return Editor(text, std::move(document)).set(segments, value);
 }
 
-Result<std::string> move_in_yaml(std::string_view text, std::string_view source, const std::vector<std::string>& from, const std::vector<std::string>& to, const json::value& value) {
+Result<std::string> move_in_yaml(std::string_view text, std::string_view source, const std::vector<std::string>& from,
+                                 const std::vector<std::string>& to, const json::value& value) {
     AF_TRY(YamlDocument document, parse_yaml(text, source));
     const Editor before(text, std::move(document));
     const std::string comment = before.comment_behind(from);

@@ -15,13 +15,16 @@ namespace agentforge::kernel {
 /// again and must hold what was there and the new value, nothing else.
 /// Errors: those of parse_yaml (the text is not touched); AF-CONF-040 with file, line and column where the value stands in a form
 /// that cannot be changed without losing something (an anchor, a text of several lines, a list with comments in it).
-[[nodiscard]] Result<std::string> set_in_yaml(std::string_view text, std::string_view source, const std::vector<std::string>& segments, const json::value& value);
+[[nodiscard]] Result<std::string> set_in_yaml(std::string_view text, std::string_view source,
+                                              const std::vector<std::string>& segments, const json::value& value);
 
 /// The text without that key. What is not there is no error: the text comes back as it was. Errors: as above.
-[[nodiscard]] Result<std::string> unset_in_yaml(std::string_view text, std::string_view source, const std::vector<std::string>& segments);
+[[nodiscard]] Result<std::string> unset_in_yaml(std::string_view text, std::string_view source,
+                                                const std::vector<std::string>& segments);
 
 /// The text with the value under another name (and in another unit); a comment on its line goes along. Errors: as above.
-[[nodiscard]] Result<std::string> move_in_yaml(std::string_view text, std::string_view source, const std::vector<std::string>& from, const std::vector<std::string>& to,
+[[nodiscard]] Result<std::string> move_in_yaml(std::string_view text, std::string_view source,
+                                               const std::vector<std::string>& from, const std::vector<std::string>& to,
                                                const json::value& value);
 
 }  // namespace agentforge::kernel

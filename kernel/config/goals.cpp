@@ -25,9 +25,14 @@ bool in_word(char c) {
 std::vector<Word> words_of(std::string_view text) {
     std::vector<Word> words;
     for (std::size_t i = 0; i < text.size();) {
-        if (!in_word(text[i])) { ++i; continue; }
+        if (!in_word(text[i])) {
+            ++i;
+            continue;
+        }
         const std::size_t begin = i;
-        const auto joins = [&](std::size_t at) { return (text[at] == '-' || text[at] == '.' || text[at] == '/') && at + 1 < text.size() && in_word(text[at + 1]); };
+        const auto joins = [&](std::size_t at) {
+            return (text[at] == '-' || text[at] == '.' || text[at] == '/') && at + 1 < text.size() && in_word(text[at + 1]);
+        };
         while (i < text.size() && (in_word(text[i]) || joins(i))) { ++i; }
         words.push_back({begin, i, lower_case(text.substr(begin, i - begin))});
     }
@@ -54,7 +59,8 @@ public:
             const std::string name(key.data(), key.size());
             if (std::ranges::find(keys, name) != keys.end()) { continue; }
             const std::string near = nearest(name, keys);
-            return wrong(pointer + "/" + name + "#", "`" + ellipsis(name, 60) + "` is no key of a goal here", near.empty() ? "Take it out." : "Did you mean `" + near + "`?");
+            return wrong(pointer + "/" + name + "#", "`" + ellipsis(name, 60) + "` is no key of a goal here",
+                         near.empty() ? "Take it out." : "Did you mean `" + near + "`?");
         }
         return {};
     }
@@ -73,14 +79,25 @@ public:
         AF_TRY(goal.name, text(*object, pointer, "name"));
         AF_TRY(goal.pipeline, text(*object, pointer, "pipeline"));
         const json::value* words = object->if_contains("words");
-        if (words == nullptr || !words->is_array() || words->get_array().empty()) { return wrong(pointer, "goal `" + goal.name + "` has no list of words", "Write words: [WORD, …]."); }
+        if (words == nullptr || !words->is_array() || words->get_array().empty()) {
+            return wrong(pointer, "goal `" + goal.name + "` has no list of words", "Write words: [WORD, …].");
+        }
         for (std::size_t i = 0; i < words->get_array().size(); ++i) {
             const std::string at = pointer + "/words/" + std::to_string(i);
             const json::value& word = words->get_array()[i];
             std::string phrase;
-            if (word.is_string()) { for (const Word& each : words_of(std::string_view(word.get_string()))) { phrase += (phrase.empty() ? "" : " ") + each.lower; } }
-            if (phrase.empty()) { return wrong(at, "a word of goal `" + goal.name + "` is no text with a letter", "Write a word or a phrase; quote true, false and null."); }
-            if (!taken.insert(phrase).second) { return wrong(at, "`" + ellipsis(phrase, 60) + "` stands twice", "Leave it to one goal."); }
+            if (word.is_string()) {
+                for (const Word& each : words_of(std::string_view(word.get_string()))) {
+                    phrase += (phrase.empty() ? "" : " ") + each.lower;
+                }
+            }
+            if (phrase.empty()) {
+                return wrong(at, "a word of goal `" + goal.name + "` is no text with a letter",
+                             "Write a word or a phrase; quote true, false and null.");
+            }
+            if (!taken.insert(phrase).second) {
+                return wrong(at, "`" + ellipsis(phrase, 60) + "` stands twice", "Leave it to one goal.");
+            }
             goal.words.push_back(std::move(phrase));
         }
         return goal;
@@ -97,21 +114,31 @@ Result<Goals> Goals::load(const std::string& file) {
     const Reader reader(document);
     const auto* top = document.value.if_object();
     const json::value* list = top == nullptr ? nullptr : top->if_contains("goals");
-    if (list == nullptr || !list->is_array()) { return reader.wrong("", "there is no list of goals", "Write goals: and a list below it."); }
+    if (list == nullptr || !list->is_array()) {
+        return reader.wrong("", "there is no list of goals", "Write goals: and a list below it.");
+    }
     AF_CHECK(reader.only(*top, "", {"default", "with_artifacts", "goals"}));
     Goals goals;
     std::set<std::string> taken;
     for (std::size_t i = 0; i < list->get_array().size(); ++i) {
         const std::string pointer = "/goals/" + std::to_string(i);
         AF_TRY(Goal goal, reader.goal(list->get_array()[i], pointer, taken));
-        if (goals.named(goal.name) != nullptr) { return reader.wrong(pointer + "/name", "goal `" + ellipsis(goal.name, 60) + "` stands twice", "Make one of both."); }
+        if (goals.named(goal.name) != nullptr) {
+            return reader.wrong(pointer + "/name", "goal `" + ellipsis(goal.name, 60) + "` stands twice", "Make one of both.");
+        }
         goals.goals_.push_back(std::move(goal));
     }
     AF_TRY(goals.default_, reader.text(*top, "", "default"));
-    if (goals.named(goals.default_) == nullptr) { return reader.wrong("/default", "the default `" + ellipsis(goals.default_, 60) + "` is none of the goals", "Name one of them."); }
+    if (goals.named(goals.default_) == nullptr) {
+        return reader.wrong("/default", "the default `" + ellipsis(goals.default_, 60) + "` is none of the goals",
+                            "Name one of them.");
+    }
     goals.with_artifacts_ = goals.default_;
     if (top->contains("with_artifacts")) { AF_TRY(goals.with_artifacts_, reader.text(*top, "", "with_artifacts")); }
-    if (goals.named(goals.with_artifacts_) == nullptr) { return reader.wrong("/with_artifacts", "`" + ellipsis(goals.with_artifacts_, 60) + "` is none of the goals", "Name one of them."); }
+    if (goals.named(goals.with_artifacts_) == nullptr) {
+        return reader.wrong("/with_artifacts", "`" + ellipsis(goals.with_artifacts_, 60) + "` is none of the goals",
+                            "Name one of them.");
+    }
     return goals;
 }
 
@@ -123,7 +150,10 @@ ChosenGoal Goals::of_request(std::string_view request) const {
         for (const Goal& goal : goals_) {
             for (const std::string& phrase : goal.words) {
                 const std::size_t matched = words_matched(words, at, words_of(phrase));
-                if (matched > longest) { longest = matched; found = &goal; }
+                if (matched > longest) {
+                    longest = matched;
+                    found = &goal;
+                }
             }
         }
         if (found == nullptr) { continue; }

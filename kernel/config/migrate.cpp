@@ -20,11 +20,15 @@ std::string pointer_of(const std::vector<std::string>& segments) {
     return pointer;
 }
 
-void collect_former(const SettingsSchema& schema, const json::object& object, std::vector<std::string>& segments, std::vector<std::pair<std::vector<std::string>, json::value>>& found) {
+void collect_former(const SettingsSchema& schema, const json::object& object, std::vector<std::string>& segments,
+                    std::vector<std::pair<std::vector<std::string>, json::value>>& found) {
     for (const auto& [name, value] : object) {
         segments.emplace_back(name);
-        if (schema.former(segments) != nullptr) { found.emplace_back(segments, value); }
-        else if (value.is_object()) { collect_former(schema, value.get_object(), segments, found); }
+        if (schema.former(segments) != nullptr) {
+            found.emplace_back(segments, value);
+        } else if (value.is_object()) {
+            collect_former(schema, value.get_object(), segments, found);
+        }
         segments.pop_back();
     }
 }
@@ -60,11 +64,13 @@ Result<Migration> migrate_settings(const SettingsSchema& schema, std::string_vie
         if (former.now.empty()) { return former_key(former, old, document.where(pointer_of(old))); }
         const auto successor = split_key(former.now);
         if (is_there(document.value, successor)) {
-            return Error{"AF-CONF-045", "the file holds " + join_key(old) + " and " + former.now + ", which is its name now", document.where(pointer_of(old)),
-                         "Take one of them out; nothing was written.", ErrorKind::conflict};
+            return Error{"AF-CONF-045", "the file holds " + join_key(old) + " and " + former.now + ", which is its name now",
+                         document.where(pointer_of(old)), "Take one of them out; nothing was written.", ErrorKind::conflict};
         }
         json::value moved = in_new_unit(value, former.divisor);
-        const auto is_list = [&former](const SettingKey& key) { return key.name == former.now && key.type == SettingKey::Type::list; };
+        const auto is_list = [&former](const SettingKey& key) {
+            return key.name == former.now && key.type == SettingKey::Type::list;
+        };
         if (!moved.is_array() && std::ranges::any_of(schema.keys(), is_list)) { moved = json::array{std::move(moved)}; }
         AF_TRY(out.text, move_in_yaml(out.text, source, old, successor, moved));
         // A section that holds nothing any more goes, too.
@@ -80,7 +86,9 @@ Result<Migration> migrate_settings(const SettingsSchema& schema, std::string_vie
             if (at == nullptr || (!at->is_null() && !(at->is_object() && at->get_object().empty()))) { break; }
             AF_TRY(out.text, unset_in_yaml(out.text, source, around));
         }
-        out.changes.push_back(join_key(old) + " is " + former.now + " now" + (former.divisor == 1 ? "" : ", in another unit: " + to_json_line(in_new_unit(value, former.divisor))));
+        out.changes.push_back(
+            join_key(old) + " is " + former.now + " now" +
+            (former.divisor == 1 ? "" : ", in another unit: " + to_json_line(in_new_unit(value, former.divisor))));
     }
     return out;
 }

@@ -13,8 +13,8 @@
 namespace agentforge::kernel {
 
 struct Migration {
-    std::string text;                       ///< The file as it should be; every other byte as it was.
-    std::vector<std::string> changes;       ///< "budgets.task_tokens is limits.max_tokens now"
+    std::string text;                  ///< The file as it should be; every other byte as it was.
+    std::vector<std::string> changes;  ///< "budgets.task_tokens is limits.max_tokens now"
 };
 
 /// Gives each former key (`former:` of the schema) its new name and unit. A file without one comes back as it was.

@@ -10,15 +10,17 @@
 namespace agentforge::kernel {
 
 /// The agent of `file`, laid over the shipped ones and the project's. Errors: those of AgentSet::load.
-[[nodiscard]] Result<AgentDefinition> check_agent_file(const std::string& product_directory, const std::string& project_directory, const std::string& file,
-                                                       const ContractSet& contracts);
+[[nodiscard]] Result<AgentDefinition> check_agent_file(const std::string& product_directory, const std::string& project_directory,
+                                                       const std::string& file, const ContractSet& contracts);
 struct CheckedPipeline {
     PipelineTemplate pipeline;
-    std::vector<StageOrigin> origins;       ///< In the order of its stages.
+    std::vector<StageOrigin> origins;  ///< In the order of its stages.
 };
 
 /// The same for a pipeline. Errors: those of PipelineSet::load.
-[[nodiscard]] Result<CheckedPipeline> check_pipeline_file(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file,
-                                                           const std::string& file, const ContractSet& contracts);
+[[nodiscard]] Result<CheckedPipeline> check_pipeline_file(const std::string& product_directory,
+                                                          const std::string& project_directory,
+                                                          const std::string& orchestration_file, const std::string& file,
+                                                          const ContractSet& contracts);
 
 }  // namespace agentforge::kernel

@@ -33,16 +33,23 @@ public:
 
     Result<void> change(const json::value& value, const std::string& at) {
         const auto* object = value.if_object();
-        if (object == nullptr) { return wrong(at, "a change is a map", "Write `insert: {…}` with `after: STAGE`, `replace: {…}` or `remove: STAGE`"); }
+        if (object == nullptr) {
+            return wrong(at, "a change is a map", "Write `insert: {…}` with `after: STAGE`, `replace: {…}` or `remove: STAGE`");
+        }
         for (const auto& [key, unused] : *object) {
             static const std::vector<std::string> known{"insert", "replace", "remove", "after", "before"};
             const std::string name(key);
-            if (std::ranges::find(known, name) == known.end()) { return wrong(at + "/" + name + "#", "`" + ellipsis(name, 60) + "` is no change", "A change says insert, replace or remove"); }
+            if (std::ranges::find(known, name) == known.end()) {
+                return wrong(at + "/" + name + "#", "`" + ellipsis(name, 60) + "` is no change",
+                             "A change says insert, replace or remove");
+            }
         }
         const auto kinds = object->contains("insert") + object->contains("replace") + object->contains("remove");
         if (kinds != 1) { return wrong(at, "a change must say one of insert, replace and remove", "Write one change an entry"); }
         if (object->contains("insert")) { return insert(*object, at); }
-        if (object->contains("after") || object->contains("before")) { return wrong(at, "only a stage that is inserted has a place to go to", "Take `after` or `before` out"); }
+        if (object->contains("after") || object->contains("before")) {
+            return wrong(at, "only a stage that is inserted has a place to go to", "Take `after` or `before` out");
+        }
         return object->contains("replace") ? replace(object->at("replace"), at + "/replace") : remove(*object, at + "/remove");
     }
 
@@ -53,10 +60,16 @@ public:
 private:
     Result<void> insert(const json::object& change, const std::string& at) {
         AF_TRY(const std::string name, name_of_stage(change.at("insert"), at + "/insert"));
-        if (index_of(name)) { return wrong(at + "/insert/name", "the pipeline has a stage `" + name + "` already", "Name it otherwise, or replace that one"); }
+        if (index_of(name)) {
+            return wrong(at + "/insert/name", "the pipeline has a stage `" + name + "` already",
+                         "Name it otherwise, or replace that one");
+        }
         const bool after = change.contains("after");
-        if (after == change.contains("before")) { return wrong(at, "it is not said where the stage goes", "Write `after: STAGE` or `before: STAGE`"); }
-        AF_TRY(const std::size_t index, stage_named(text_of(change, after ? "after" : "before"), at + (after ? "/after" : "/before")));
+        if (after == change.contains("before")) {
+            return wrong(at, "it is not said where the stage goes", "Write `after: STAGE` or `before: STAGE`");
+        }
+        AF_TRY(const std::size_t index,
+               stage_named(text_of(change, after ? "after" : "before"), at + (after ? "/after" : "/before")));
         const auto place = static_cast<std::ptrdiff_t>(index + (after ? 1 : 0));
         stages_.insert(stages_.begin() + place, change.at("insert"));
         places_.insert(places_.begin() + place, StagePlace{&own_, at + "/insert", "inserted", "", {}});
@@ -68,7 +81,9 @@ private:
         AF_TRY(const std::size_t index, stage_named(name, at + "/name"));
         const StagePlace& before = places_[index];
         json::object rest = stages_[index].get_object();
-        for (const auto& [key, value] : before.rest) { if (!rest.contains(key)) { rest[key] = value; } }
+        for (const auto& [key, value] : before.rest) {
+            if (!rest.contains(key)) { rest[key] = value; }
+        }
         StagePlace place{&own_, at, "replaced", before.document->where(before.pointer), std::move(rest)};
         stages_[index] = stage;
         places_[index] = std::move(place);
@@ -91,16 +106,21 @@ private:
     }
 
     std::optional<std::size_t> index_of(const std::string& name) const {
-        for (std::size_t i = 0; i < stages_.size(); ++i) { if (stages_[i].is_object() && text_of(stages_[i].get_object(), "name") == name) { return i; } }
+        for (std::size_t i = 0; i < stages_.size(); ++i) {
+            if (stages_[i].is_object() && text_of(stages_[i].get_object(), "name") == name) { return i; }
+        }
         return std::nullopt;
     }
 
     Result<std::size_t> stage_named(const std::string& name, const std::string& at) const {
         if (const auto index = index_of(name)) { return *index; }
         std::vector<std::string> names;
-        for (const json::value& stage : stages_) { if (stage.is_object()) { names.push_back(text_of(stage.get_object(), "name")); } }
+        for (const json::value& stage : stages_) {
+            if (stage.is_object()) { names.push_back(text_of(stage.get_object(), "name")); }
+        }
         const std::string near = nearest(name, names);
-        return wrong(at, "the pipeline has no stage `" + ellipsis(name, 60) + "` here", near.empty() ? "Name one of its stages" : "Did you mean `" + near + "`?");
+        return wrong(at, "the pipeline has no stage `" + ellipsis(name, 60) + "` here",
+                     near.empty() ? "Name one of its stages" : "Did you mean `" + near + "`?");
     }
 
     [[nodiscard]] Error wrong(const std::string& pointer, std::string message, std::string remedy) const {
@@ -116,7 +136,9 @@ private:
 ResolvedTemplate whole_template(const YamlDocument& document) {
     ResolvedTemplate resolved{document.value, document.source, &document, nullptr, {}, {}};
     if (const json::object* pipeline = pipeline_in(document)) {
-        for (std::size_t i = 0; i < list_of(*pipeline, "stages").size(); ++i) { resolved.stages.push_back({&document, std::string(stages_pointer) + std::to_string(i), "", "", {}}); }
+        for (std::size_t i = 0; i < list_of(*pipeline, "stages").size(); ++i) {
+            resolved.stages.push_back({&document, std::string(stages_pointer) + std::to_string(i), "", "", {}});
+        }
     }
     return resolved;
 }
@@ -127,12 +149,18 @@ std::string ResolvedTemplate::where(std::string_view pointer) const {
     if (pointer.starts_with(stages_pointer)) {
         std::size_t end = stages_pointer.size();
         std::size_t index = 0;
-        while (end < pointer.size() && pointer[end] >= '0' && pointer[end] <= '9' && index < stages.size()) { index = index * 10 + static_cast<std::size_t>(pointer[end++] - '0'); }
-        if (index < stages.size()) { return stages[index].document->where(stages[index].pointer + std::string(pointer.substr(end))); }
+        while (end < pointer.size() && pointer[end] >= '0' && pointer[end] <= '9' && index < stages.size()) {
+            index = index * 10 + static_cast<std::size_t>(pointer[end++] - '0');
+        }
+        if (index < stages.size()) {
+            return stages[index].document->where(stages[index].pointer + std::string(pointer.substr(end)));
+        }
     }
     if (base == nullptr) { return own->where(pointer); }
     constexpr std::string_view root = "/pipeline/";
-    const std::string_view key = pointer.starts_with(root) ? pointer.substr(root.size(), pointer.substr(root.size()).find_first_of("/#")) : std::string_view();
+    const std::string_view key = pointer.starts_with(root)
+                                     ? pointer.substr(root.size(), pointer.substr(root.size()).find_first_of("/#"))
+                                     : std::string_view();
     const json::object* pipeline = pipeline_in(*own);
     return !key.empty() && pipeline != nullptr && !pipeline->contains(key) ? base->where(pointer) : own->where(pointer);
 }
@@ -150,18 +178,34 @@ Result<ResolvedTemplate> resolve_template(const YamlDocument& document, const st
         std::vector<std::string> known;
         for (const auto& [stem, unused] : shipped) { known.push_back(std::string(shipped_prefix) + stem); }
         const std::string near = nearest(extends, known);
-        return wrong(own->contains("extends") ? "/pipeline/extends" : "/pipeline/changes#", "there is no shipped pipeline `" + ellipsis(extends, 80) + "` to change",
-                     near.empty() ? "Write extends: agentforge:NAME; `agentforge pipelines list` shows the names" : "Did you mean `" + near + "`?");
+        return wrong(own->contains("extends") ? "/pipeline/extends" : "/pipeline/changes#",
+                     "there is no shipped pipeline `" + ellipsis(extends, 80) + "` to change",
+                     near.empty() ? "Write extends: agentforge:NAME; `agentforge pipelines list` shows the names"
+                                  : "Did you mean `" + near + "`?");
     }
-    if (own->contains("stages")) { return wrong("/pipeline/stages#", "a template that changes another says `changes`, not `stages`", "Take `extends` out, or write the stages as changes"); }
+    if (own->contains("stages")) {
+        return wrong("/pipeline/stages#", "a template that changes another says `changes`, not `stages`",
+                     "Take `extends` out, or write the stages as changes");
+    }
     const json::value* changes = own->if_contains("changes");
-    if (changes == nullptr || !changes->is_array()) { return wrong("/pipeline", "`changes` is missing or no list", "Write changes: [] and what is to be other below it"); }
+    if (changes == nullptr || !changes->is_array()) {
+        return wrong("/pipeline", "`changes` is missing or no list", "Write changes: [] and what is to be other below it");
+    }
     Overlay overlay(document, base->second);
-    for (std::size_t i = 0; i < changes->get_array().size(); ++i) { AF_CHECK(overlay.change(changes->get_array()[i], "/pipeline/changes/" + std::to_string(i))); }
+    for (std::size_t i = 0; i < changes->get_array().size(); ++i) {
+        AF_CHECK(overlay.change(changes->get_array()[i], "/pipeline/changes/" + std::to_string(i)));
+    }
     json::object whole = *pipeline_in(base->second);
-    for (const auto& [key, value] : *own) { if (key != "extends" && key != "changes") { whole[key] = value; } }
+    for (const auto& [key, value] : *own) {
+        if (key != "extends" && key != "changes") { whole[key] = value; }
+    }
     whole["stages"] = overlay.take_stages();
-    return ResolvedTemplate{json::object{{"pipeline", std::move(whole)}}, document.source, &document, &base->second, overlay.take_places(), overlay.take_removed()};
+    return ResolvedTemplate{json::object{{"pipeline", std::move(whole)}},
+                            document.source,
+                            &document,
+                            &base->second,
+                            overlay.take_places(),
+                            overlay.take_removed()};
 }
 
 }  // namespace agentforge::kernel

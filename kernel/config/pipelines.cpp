@@ -21,7 +21,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr unsigned cycle_limit = 10;        // FR-033
+constexpr unsigned cycle_limit = 10;  // FR-033
 
 json::array list_of(const std::vector<std::string>& texts) {
     json::array out;
@@ -39,15 +39,31 @@ public:
     Fields(const json::object& object, std::string pointer) : object_(object), pointer_(std::move(pointer)) {}
 
     void text(std::string_view key, std::string& into) {
-        if (const auto* value = take(key)) { if (value->is_string()) { into = view(value->get_string()); } else { mismatch(key, "a string"); } }
+        if (const auto* value = take(key)) {
+            if (value->is_string()) {
+                into = view(value->get_string());
+            } else {
+                mismatch(key, "a string");
+            }
+        }
     }
     /// Null is the empty text.
     void text_or_null(std::string_view key, std::string& into) {
-        if (const auto* value = object_.if_contains(key); value != nullptr && value->is_null()) { seen_.emplace(key); into.clear(); return; }
+        if (const auto* value = object_.if_contains(key); value != nullptr && value->is_null()) {
+            seen_.emplace(key);
+            into.clear();
+            return;
+        }
         text(key, into);
     }
     void boolean(std::string_view key, bool& into) {
-        if (const auto* value = take(key)) { if (value->is_bool()) { into = value->get_bool(); } else { mismatch(key, "true or false"); } }
+        if (const auto* value = take(key)) {
+            if (value->is_bool()) {
+                into = value->get_bool();
+            } else {
+                mismatch(key, "true or false");
+            }
+        }
     }
     void boolean(std::string_view key, std::optional<bool>& into) {
         bool value = false;
@@ -58,40 +74,64 @@ public:
     void number(std::string_view key, unsigned& into) {
         if (const auto* value = take(key)) {
             const auto count = integer(*value);
-            if (count && *count <= 1'000'000) { into = static_cast<unsigned>(*count); } else { mismatch(key, "a whole number from 0 to 1000000"); }
+            if (count && *count <= 1'000'000) {
+                into = static_cast<unsigned>(*count);
+            } else {
+                mismatch(key, "a whole number from 0 to 1000000");
+            }
         }
     }
     /// `timeout_seconds` as people write it, `timeout_ms` as task.yaml keeps it.
     void timeout(std::chrono::milliseconds& into) {
         if (const auto* value = take("timeout_seconds")) {
             const auto count = integer(*value);
-            if (count && *count <= 604'800) { into = std::chrono::seconds(*count); } else { mismatch("timeout_seconds", "a whole number of seconds, at most 604800"); }
+            if (count && *count <= 604'800) {
+                into = std::chrono::seconds(*count);
+            } else {
+                mismatch("timeout_seconds", "a whole number of seconds, at most 604800");
+            }
         }
         if (const auto* value = take("timeout_ms")) {
             const auto count = integer(*value);
-            if (count && *count <= 604'800'000) { into = std::chrono::milliseconds(*count); } else { mismatch("timeout_ms", "a whole number of milliseconds, at most 604800000"); }
+            if (count && *count <= 604'800'000) {
+                into = std::chrono::milliseconds(*count);
+            } else {
+                mismatch("timeout_ms", "a whole number of milliseconds, at most 604800000");
+            }
         }
     }
     void texts(std::string_view key, std::vector<std::string>& into) {
         const auto* value = take(key);
         if (value == nullptr) { return; }
         into.clear();
-        if (!value->is_array()) { mismatch(key, "a list of strings"); return; }
+        if (!value->is_array()) {
+            mismatch(key, "a list of strings");
+            return;
+        }
         for (const auto& item : value->get_array()) {
-            if (!item.is_string()) { mismatch(key, "a list of strings"); return; }
+            if (!item.is_string()) {
+                mismatch(key, "a list of strings");
+                return;
+            }
             into.emplace_back(view(item.get_string()));
         }
     }
     const json::object* object(std::string_view key) {
         const auto* value = take(key);
         if (value == nullptr) { return nullptr; }
-        if (!value->is_object()) { mismatch(key, "a map"); return nullptr; }
+        if (!value->is_object()) {
+            mismatch(key, "a map");
+            return nullptr;
+        }
         return &value->get_object();
     }
     const json::array* array(std::string_view key) {
         const auto* value = take(key);
         if (value == nullptr) { return nullptr; }
-        if (!value->is_array()) { mismatch(key, "a list"); return nullptr; }
+        if (!value->is_array()) {
+            mismatch(key, "a list");
+            return nullptr;
+        }
         return &value->get_array();
     }
     [[nodiscard]] bool has(std::string_view key) const { return object_.contains(key); }
@@ -103,7 +143,8 @@ public:
             const std::string_view name(key.data(), key.size());
             if (!seen_.contains(name)) {
                 const auto near = nearest(name, {seen_.begin(), seen_.end()});
-                return wrong(pointer_ + "/" + std::string(name), "`" + ellipsis(name, 60) + "` is no field of a pipeline here", near.empty() ? "Take it out." : "Did you mean `" + near + "`?");
+                return wrong(pointer_ + "/" + std::string(name), "`" + ellipsis(name, 60) + "` is no field of a pipeline here",
+                             near.empty() ? "Take it out." : "Did you mean `" + near + "`?");
             }
         }
         return {};
@@ -120,7 +161,10 @@ private:
         return object_.if_contains(key);
     }
     void mismatch(std::string_view key, std::string_view expected) {
-        if (!error_) { error_ = wrong(pointer_ + "/" + std::string(key), "`" + std::string(key) + "` has a wrong value", "It must be " + std::string(expected) + "."); }
+        if (!error_) {
+            error_ = wrong(pointer_ + "/" + std::string(key), "`" + std::string(key) + "` has a wrong value",
+                           "It must be " + std::string(expected) + ".");
+        }
     }
 
     const json::object& object_;
@@ -141,7 +185,9 @@ Result<StageTemplate> read_stage(const json::value& value, const std::string& po
     fields.boolean("review_blocking", out.review_blocking);
     std::string mode;
     fields.text("review_mode", mode);
-    if (!mode.empty() && mode != "blocking" && mode != "advisory") { return wrong(pointer + "/review_mode", "`review_mode` is neither blocking nor advisory", "Write one of the two."); }
+    if (!mode.empty() && mode != "blocking" && mode != "advisory") {
+        return wrong(pointer + "/review_mode", "`review_mode` is neither blocking nor advisory", "Write one of the two.");
+    }
     if (!mode.empty()) { out.review_blocking = mode == "blocking"; }
     fields.text("contract", out.contract);
     fields.text("artifact", out.artifact);
@@ -177,7 +223,8 @@ Result<StageTemplate> read_stage(const json::value& value, const std::string& po
     return out;
 }
 
-Result<std::map<std::string, ExternalArtifact, std::less<>>> read_external(const json::object* object, const std::string& pointer) {
+Result<std::map<std::string, ExternalArtifact, std::less<>>> read_external(const json::object* object,
+                                                                           const std::string& pointer) {
     std::map<std::string, ExternalArtifact, std::less<>> out;
     if (object == nullptr) { return out; }
     for (const auto& [key, value] : *object) {
@@ -212,7 +259,9 @@ Result<PipelineTemplate> read_pipeline(const json::object& value, const std::str
     const auto* continuation = fields.object("continuation");
     AF_CHECK(fields.finish());
     if (out.name.empty()) { return wrong(pointer, "the pipeline has no `name`", "Name it."); }
-    if (stages == nullptr || stages->empty()) { return wrong(pointer, "the pipeline has no stages", "List them under `stages`."); }
+    if (stages == nullptr || stages->empty()) {
+        return wrong(pointer, "the pipeline has no stages", "List them under `stages`.");
+    }
     for (std::size_t i = 0; i < stages->size(); ++i) {
         AF_TRY(StageTemplate stage, read_stage((*stages)[i], pointer + "/stages/" + std::to_string(i)));
         out.stages.push_back(std::move(stage));
@@ -242,7 +291,9 @@ Error broken(std::string_view code, std::string pointer, std::string message, st
     return Error{std::string(code), std::move(message), std::move(pointer), std::move(remedy), ErrorKind::invalid};
 }
 
-constexpr std::string_view exit_gates[] = {gate_name::red, gate_name::green, gate_name::refactor, gate_name::fix, gate_name::deliver, gate_name::tests, "conformance", "types", "syntax"};
+constexpr std::string_view exit_gates[] = {
+    gate_name::red, gate_name::green, gate_name::refactor, gate_name::fix, gate_name::deliver, gate_name::tests, "conformance",
+    "types",        "syntax"};
 
 /// What holds of a template wherever it comes from.
 Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string& pointer) {
@@ -251,63 +302,90 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
         const auto& stage = pipeline.stages[i];
         const auto at = pointer + "/stages/" + std::to_string(i);
         if (std::find(names.begin(), names.end(), stage.name) != names.end()) {
-            return broken("AF-PIPE-003", at + "/name", "two stages are called " + stage.name, "Rename one, and name its plugin with `executor`.");
+            return broken("AF-PIPE-003", at + "/name", "two stages are called " + stage.name,
+                          "Rename one, and name its plugin with `executor`.");
         }
         names.push_back(stage.name);
         if (stage.max_cycles > cycle_limit) {
-            return broken("AF-PIPE-004", at + "/max_cycles", "max_cycles is " + std::to_string(stage.max_cycles) + "; at most 10 cycles are allowed", "Write 10 or less.");
+            return broken("AF-PIPE-004", at + "/max_cycles",
+                          "max_cycles is " + std::to_string(stage.max_cycles) + "; at most 10 cycles are allowed",
+                          "Write 10 or less.");
         }
-        for (const auto& [key, said, words] : {std::tuple{"part", &stage.part, &stage_parts()}, std::tuple{"context_strategy", &stage.context_strategy, &context_strategies()}}) {
+        for (const auto& [key, said, words] : {std::tuple{"part", &stage.part, &stage_parts()},
+                                               std::tuple{"context_strategy", &stage.context_strategy, &context_strategies()}}) {
             if (said->empty() || std::ranges::find(*words, *said) != words->end()) { continue; }
             const auto near = nearest(*said, *words);
             std::string known;
             for (const std::string& word : *words) { known += (known.empty() ? "" : ", ") + word; }
-            return broken("AF-PIPE-001", at + "/" + key, "`" + std::string(key) + "` is `" + ellipsis(*said, 60) + "`, which there is not", near.empty() ? "Write one of " + known + "." : "Did you mean `" + near + "`?");
+            return broken("AF-PIPE-001", at + "/" + key,
+                          "`" + std::string(key) + "` is `" + ellipsis(*said, 60) + "`, which there is not",
+                          near.empty() ? "Write one of " + known + "." : "Did you mean `" + near + "`?");
         }
-        if (stage.timeout.count() <= 0) { return broken("AF-PIPE-001", at + "/timeout_seconds", "the stage's timeout is 0", "Write at least 1 second."); }
+        if (stage.timeout.count() <= 0) {
+            return broken("AF-PIPE-001", at + "/timeout_seconds", "the stage's timeout is 0", "Write at least 1 second.");
+        }
         AF_CHECK(edit_checks(stage.config, at + "/config"));
         AF_TRY(const auto criteria, exit_criteria(stage.config, at + "/config"));
         const auto* gate = stage.config.if_contains("exit_gate");
         // The gate of a delivery is the kernel's own, whatever the template says.
-        if (!criteria.empty() && !makes_delivery(stage) && (gate == nullptr || !gate->is_string() || gate->get_string().empty())) {
-            return broken("AF-PIPE-001", at + "/config/exit_criteria", "the stage has exit criteria and no exit gate that could measure them", "Name one with `exit_gate`.");
+        if (!criteria.empty() && !makes_delivery(stage) &&
+            (gate == nullptr || !gate->is_string() || gate->get_string().empty())) {
+            return broken("AF-PIPE-001", at + "/config/exit_criteria",
+                          "the stage has exit criteria and no exit gate that could measure them", "Name one with `exit_gate`.");
         }
-        if (const auto* shown_by = stage.config.if_contains("hand_back_gate"); shown_by != nullptr && *shown_by != json::value(gate_name::green)) {
-            return broken("AF-PIPE-001", at + "/config/hand_back_gate", "only the gate `green` shows that a test is wrong", "Write green, or take `hand_back_gate` out.");
+        if (const auto* shown_by = stage.config.if_contains("hand_back_gate");
+            shown_by != nullptr && *shown_by != json::value(gate_name::green)) {
+            return broken("AF-PIPE-001", at + "/config/hand_back_gate", "only the gate `green` shows that a test is wrong",
+                          "Write green, or take `hand_back_gate` out.");
         }
         if (stage.max_steps == 0) { return broken("AF-PIPE-001", at + "/max_steps", "max_steps is 0", "Write at least 1."); }
-        if (const std::string named = exit_gate(stage); !named.empty() && std::ranges::find(exit_gates, named) == std::end(exit_gates)) {
-            return broken("AF-PIPE-001", at + "/config/exit_gate", "there is no gate `" + ellipsis(named, 60) + "`", "Known gates: syntax, types, conformance, tests, red, green, refactor, fix, deliver.");
+        if (const std::string named = exit_gate(stage);
+            !named.empty() && std::ranges::find(exit_gates, named) == std::end(exit_gates)) {
+            return broken("AF-PIPE-001", at + "/config/exit_gate", "there is no gate `" + ellipsis(named, 60) + "`",
+                          "Known gates: syntax, types, conformance, tests, red, green, refactor, fix, deliver.");
         }
     }
     // The kernel keeps one suite of tests locked, and delivers once.
-    struct Once { bool (*is)(const StageTemplate& stage); const char* key; const char* what; };
-    for (const auto& [is, key, what] : {Once{writes_tests, "locks_tests", "locks its tests"}, Once{makes_delivery, "delivers", "delivers"}}) {
+    struct Once {
+        bool (*is)(const StageTemplate& stage);
+        const char* key;
+        const char* what;
+    };
+    for (const auto& [is, key, what] :
+         {Once{writes_tests, "locks_tests", "locks its tests"}, Once{makes_delivery, "delivers", "delivers"}}) {
         const auto first = std::ranges::find_if(pipeline.stages, is);
         const auto second = first == pipeline.stages.end() ? first : std::find_if(std::next(first), pipeline.stages.end(), is);
         if (second == pipeline.stages.end()) { continue; }
-        return broken("AF-PIPE-015", pointer + "/stages/" + std::to_string(second - pipeline.stages.begin()), "stage " + second->name + " " + what + ", and so does " + first->name,
+        return broken("AF-PIPE-015", pointer + "/stages/" + std::to_string(second - pipeline.stages.begin()),
+                      "stage " + second->name + " " + what + ", and so does " + first->name,
                       std::string("Only one stage of a pipeline does: write `") + key + ": false` in the other.");
     }
     if (!pipeline.index_of(pipeline.exit_stage)) {
         const auto near = nearest(pipeline.exit_stage, names);
-        return broken("AF-PIPE-006", pointer + "/exit/stage", "the pipeline ends at " + ellipsis(pipeline.exit_stage, 60) + ", which is no stage of it",
+        return broken("AF-PIPE-006", pointer + "/exit/stage",
+                      "the pipeline ends at " + ellipsis(pipeline.exit_stage, 60) + ", which is no stage of it",
                       near.empty() ? "Name one of its stages." : "Did you mean " + near + "?");
     }
     for (const auto* externals : {&pipeline.accepts_external, &pipeline.requires_external}) {
         const auto at = pointer + (externals == &pipeline.accepts_external ? "/accepts_external/" : "/requires_external/");
         for (const auto& [name, artifact] : *externals) {
             if (!artifact.skips_to.empty() && !pipeline.index_of(artifact.skips_to)) {
-                return broken("AF-PIPE-006", at + name + "/skips_to", "skips_to names " + ellipsis(artifact.skips_to, 60) + ", which is no stage of the pipeline", "Name one of its stages.");
+                return broken("AF-PIPE-006", at + name + "/skips_to",
+                              "skips_to names " + ellipsis(artifact.skips_to, 60) + ", which is no stage of the pipeline",
+                              "Name one of its stages.");
             }
             for (const auto& other : artifact.required) {
                 if (!pipeline.accepts_external.contains(other) && !pipeline.requires_external.contains(other)) {
-                    return broken("AF-PIPE-008", at + name + "/requires", "requires names " + ellipsis(other, 60) + ", which is no external artifact of the pipeline", "Add it to accepts_external.");
+                    return broken("AF-PIPE-008", at + name + "/requires",
+                                  "requires names " + ellipsis(other, 60) + ", which is no external artifact of the pipeline",
+                                  "Add it to accepts_external.");
                 }
             }
         }
     }
-    if (pipeline.timeout.count() <= 0) { return broken("AF-PIPE-001", pointer + "/timeout_seconds", "the pipeline's timeout is 0", "Write at least 1 second."); }
+    if (pipeline.timeout.count() <= 0) {
+        return broken("AF-PIPE-001", pointer + "/timeout_seconds", "the pipeline's timeout is 0", "Write at least 1 second.");
+    }
     return {};
 }
 
@@ -318,16 +396,20 @@ Result<void> check_conditions(const StageTemplate& stage, const std::string& at,
     std::vector<std::string> known = skip_conditions();
     for (const std::string& name : contracts.names()) {
         const auto contract = contracts.get(name);
-        for (std::string& word : contract.ok() ? contract->condition_words() : std::vector<std::string>()) { known.push_back(std::move(word)); }
+        for (std::string& word : contract.ok() ? contract->condition_words() : std::vector<std::string>()) {
+            known.push_back(std::move(word));
+        }
         for (std::string& word : provided_words(name)) { known.push_back(std::move(word)); }
     }
     for (const std::string& word : condition->words()) {
         if (std::find(known.begin(), known.end(), word) != known.end()) { continue; }
         const auto near = nearest(word, known);
-        return broken("AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which there is not",
-                      near.empty() ? "Conditions, joined by AND, OR and NOT: never, no_ambiguities, spec_provided, tests_provided, trivial_change, external_spec_provided, external_tests_provided, "
-                                     "CONTRACT_provided, and those under `conditions` of a contract."
-                                   : "Did you mean `" + near + "`?");
+        return broken(
+            "AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which there is not",
+            near.empty()
+                ? "Conditions, joined by AND, OR and NOT: never, no_ambiguities, spec_provided, tests_provided, trivial_change, external_spec_provided, external_tests_provided, "
+                  "CONTRACT_provided, and those under `conditions` of a contract."
+                : "Did you mean `" + near + "`?");
     }
     return {};
 }
@@ -335,13 +417,18 @@ Result<void> check_conditions(const StageTemplate& stage, const std::string& at,
 /// What a stage locks or delivers has to be in its artifact.
 Result<void> check_purpose(const StageTemplate& stage, const std::string& at, const Contract& contract) {
     const json::value* fields = contract.schema().if_contains("properties");
-    const auto has = [&](std::string_view field) { return fields != nullptr && fields->is_object() && fields->get_object().contains(field); };
+    const auto has = [&](std::string_view field) {
+        return fields != nullptr && fields->is_object() && fields->get_object().contains(field);
+    };
     if (writes_tests(stage) && !has("test_files")) {
-        return broken("AF-PIPE-015", at, "stage " + stage.name + " locks its tests, and its contract " + stage.contract + " has no `test_files` that name them",
+        return broken("AF-PIPE-015", at,
+                      "stage " + stage.name + " locks its tests, and its contract " + stage.contract +
+                          " has no `test_files` that name them",
                       "Give it the contract test_suite, or one with `test_files` like that, or take `locks_tests` out.");
     }
     if (!exit_gate(stage).empty() && exit_gate(stage) == gate_name::deliver && !makes_delivery(stage)) {
-        return broken("AF-PIPE-015", at, "stage " + stage.name + " has the exit gate `deliver` and does not deliver", "Write `delivers: true`, or take the gate out.");
+        return broken("AF-PIPE-015", at, "stage " + stage.name + " has the exit gate `deliver` and does not deliver",
+                      "Write `delivers: true`, or take the gate out.");
     }
     return {};
 }
@@ -350,27 +437,40 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
     const auto check = [&](const std::string& name, std::string pointer) -> Result<void> {
         if (contracts.get(name).ok()) { return {}; }
         const auto near = nearest(name, contracts.names());
-        return broken("AF-PIPE-008", std::move(pointer), "there is no contract " + ellipsis(name, 60), near.empty() ? "Add it to .agentforge/contracts/." : "Did you mean " + near + "?");
+        return broken("AF-PIPE-008", std::move(pointer), "there is no contract " + ellipsis(name, 60),
+                      near.empty() ? "Add it to .agentforge/contracts/." : "Did you mean " + near + "?");
     };
     for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
         const auto& stage = pipeline.stages[i];
         const auto at = "/pipeline/stages/" + std::to_string(i);
         if (stage.contract.empty()) {
-            return broken("AF-PIPE-009", at, "stage " + stage.name + " says no `contract`", "Add `contract: <name>`: what the stage must produce.");
+            return broken("AF-PIPE-009", at, "stage " + stage.name + " says no `contract`",
+                          "Add `contract: <name>`: what the stage must produce.");
         }
         AF_CHECK(check(stage.contract, at + "/contract"));
         AF_TRY(const Contract contract, contracts.get(stage.contract));
         AF_CHECK(check_purpose(stage, at, contract));
         AF_CHECK(check_conditions(stage, at, contracts));
-        for (std::size_t j = 0; j < stage.prerequisites.size(); ++j) { AF_CHECK(check(stage.prerequisites[j], at + "/prerequisites/" + std::to_string(j))); }
+        for (std::size_t j = 0; j < stage.prerequisites.size(); ++j) {
+            AF_CHECK(check(stage.prerequisites[j], at + "/prerequisites/" + std::to_string(j)));
+        }
     }
-    for (const auto& [name, artifact] : pipeline.accepts_external) { AF_CHECK(check(artifact.contract, "/pipeline/accepts_external/" + name + "/contract")); }
-    for (const auto& [name, artifact] : pipeline.requires_external) { AF_CHECK(check(artifact.contract, "/pipeline/requires_external/" + name + "/contract")); }
+    for (const auto& [name, artifact] : pipeline.accepts_external) {
+        AF_CHECK(check(artifact.contract, "/pipeline/accepts_external/" + name + "/contract"));
+    }
+    for (const auto& [name, artifact] : pipeline.requires_external) {
+        AF_CHECK(check(artifact.contract, "/pipeline/requires_external/" + name + "/contract"));
+    }
     if (!pipeline.deliverable.empty()) {
         AF_CHECK(check(pipeline.deliverable, "/pipeline/exit/deliverable"));
-        const auto end = pipeline.stages.begin() + static_cast<std::ptrdiff_t>(pipeline.index_of(pipeline.exit_stage).value_or(pipeline.stages.size() - 1)) + 1;
-        if (std::none_of(pipeline.stages.begin(), end, [&](const StageTemplate& stage) { return makes(stage, pipeline.deliverable); })) {
-            return broken("AF-PIPE-015", "/pipeline/exit/deliverable", "the pipeline is for " + std::string(article_for(pipeline.deliverable)) + " " + ellipsis(pipeline.deliverable, 60) + ", which no stage up to " + pipeline.exit_stage + " makes",
+        const auto end =
+            pipeline.stages.begin() +
+            static_cast<std::ptrdiff_t>(pipeline.index_of(pipeline.exit_stage).value_or(pipeline.stages.size() - 1)) + 1;
+        if (std::none_of(pipeline.stages.begin(), end,
+                         [&](const StageTemplate& stage) { return makes(stage, pipeline.deliverable); })) {
+            return broken("AF-PIPE-015", "/pipeline/exit/deliverable",
+                          "the pipeline is for " + std::string(article_for(pipeline.deliverable)) + " " +
+                              ellipsis(pipeline.deliverable, 60) + ", which no stage up to " + pipeline.exit_stage + " makes",
                           "Name the contract of one of these stages, or end the pipeline later.");
         }
     }
@@ -378,11 +478,16 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
 }
 
 /// What a stage of a template takes over from the stage of the same name in the shipped `implement`.
-constexpr std::string_view inherited[] = {"executor", "agent", "reviewers", "review_mode", "contract", "artifact", "prerequisites", "config",
-                                          "entry_point", "exit_point", "iterable", "timeout_seconds", "max_iterations", "max_retries", "max_cycles",
-                                          "max_reviews", "max_heals", "max_steps", "budget_share", "part"};
+constexpr std::string_view inherited[] = {"executor",    "agent",           "reviewers",      "review_mode",  "contract",
+                                          "artifact",    "prerequisites",   "config",         "entry_point",  "exit_point",
+                                          "iterable",    "timeout_seconds", "max_iterations", "max_retries",  "max_cycles",
+                                          "max_reviews", "max_heals",       "max_steps",      "budget_share", "part"};
 
-struct Mapping { std::optional<std::string> primary; std::optional<std::vector<std::string>> reviewers; std::optional<bool> blocking; };
+struct Mapping {
+    std::optional<std::string> primary;
+    std::optional<std::vector<std::string>> reviewers;
+    std::optional<bool> blocking;
+};
 
 Result<std::map<std::string, Mapping>> read_orchestration(const YamlDocument& document) {
     std::map<std::string, Mapping> out;
@@ -392,13 +497,20 @@ Result<std::map<std::string, Mapping>> read_orchestration(const YamlDocument& do
     const auto* top = document.value.if_object();
     if (top != nullptr) {
         for (const auto& [key, unused] : *top) {
-            if (key != "pipeline") { return fail("/" + std::string(key) + "#", "`" + ellipsis(key, 60) + "` is no field of the mapping of stages to agents", "It holds pipeline: {stages: {…}} and nothing else."); }
+            if (key != "pipeline") {
+                return fail("/" + std::string(key) + "#",
+                            "`" + ellipsis(key, 60) + "` is no field of the mapping of stages to agents",
+                            "It holds pipeline: {stages: {…}} and nothing else.");
+            }
         }
     }
     const auto* pipeline = top == nullptr || top->size() != 1 ? nullptr : top->if_contains("pipeline");
     const auto* inner = pipeline == nullptr ? nullptr : pipeline->if_object();
     const auto* stages = inner == nullptr || inner->size() != 1 ? nullptr : inner->if_contains("stages");
-    if (stages == nullptr || !stages->is_object()) { return fail("", "the mapping of stages to agents must hold pipeline: {stages: {…}} and nothing else", "See config/orchestration/pipeline.yaml."); }
+    if (stages == nullptr || !stages->is_object()) {
+        return fail("", "the mapping of stages to agents must hold pipeline: {stages: {…}} and nothing else",
+                    "See config/orchestration/pipeline.yaml.");
+    }
     for (const auto& [key, value] : stages->get_object()) {
         const auto at = "/pipeline/stages/" + std::string(key);
         if (!value.is_object()) { return fail(at, "a stage of the mapping is a map", "Write {primary: <role>, reviewers: []}."); }
@@ -410,8 +522,12 @@ Result<std::map<std::string, Mapping>> read_orchestration(const YamlDocument& do
         fields.text_or_null("primary", primary);
         fields.texts("reviewers", reviewers);
         fields.text("review_mode", mode);
-        if (auto done = fields.finish(); !done.ok()) { return fail(done.error().where, done.error().message, done.error().remedy); }
-        if (!mode.empty() && mode != "blocking" && mode != "advisory") { return fail(at + "/review_mode", "`review_mode` is neither blocking nor advisory", "Write one of the two."); }
+        if (auto done = fields.finish(); !done.ok()) {
+            return fail(done.error().where, done.error().message, done.error().remedy);
+        }
+        if (!mode.empty() && mode != "blocking" && mode != "advisory") {
+            return fail(at + "/review_mode", "`review_mode` is neither blocking nor advisory", "Write one of the two.");
+        }
         if (fields.has("primary")) { mapping.primary = primary; }
         if (fields.has("reviewers")) { mapping.reviewers = reviewers; }
         if (!mode.empty()) { mapping.blocking = mode == "blocking"; }
@@ -430,24 +546,34 @@ const json::array* stages_of(const YamlDocument& document) {
 
 const json::object* stage_named(const json::array* stages, const json::value& name) {
     if (stages == nullptr) { return nullptr; }
-    for (const auto& stage : *stages) { if (stage.is_object() && stage.get_object().contains("name") && stage.get_object().at("name") == name) { return &stage.get_object(); } }
+    for (const auto& stage : *stages) {
+        if (stage.is_object() && stage.get_object().contains("name") && stage.get_object().at("name") == name) {
+            return &stage.get_object();
+        }
+    }
     return nullptr;
 }
 
 /// A stage may call its `contract` and `skip_if` as North Star 13.4 does.
 Result<void> settle_aliases(json::object& stage, const std::string& at) {
-    constexpr std::pair<std::string_view, std::string_view> aliases[] = {{"skippable_if", "skip_if"}, {"output_contract", "contract"}};
+    constexpr std::pair<std::string_view, std::string_view> aliases[] = {{"skippable_if", "skip_if"},
+                                                                         {"output_contract", "contract"}};
     for (const auto& [other, name] : aliases) {
         const json::value* given = stage.if_contains(other);
         if (given == nullptr) { continue; }
-        if (stage.contains(name)) { return broken("AF-PIPE-001", at + "/" + std::string(other) + "#", "the stage says both `" + std::string(other) + "` and `" + std::string(name) + "`, which are the same", "Write one of the two."); }
+        if (stage.contains(name)) {
+            return broken("AF-PIPE-001", at + "/" + std::string(other) + "#",
+                          "the stage says both `" + std::string(other) + "` and `" + std::string(name) + "`, which are the same",
+                          "Write one of the two.");
+        }
         stage[name] = *given;
         stage.erase(other);
     }
     return {};
 }
 
-/// What a stage that replaces another leaves out, it takes from that one, whatever it is. One that does not iterate asks no question about its versions.
+/// What a stage that replaces another leaves out, it takes from that one, whatever it is. One that does not iterate asks no
+/// question about its versions.
 Result<void> take_rest(json::object& stage, const StagePlace& place) {
     json::object rest = place.rest;
     AF_CHECK(settle_aliases(rest, place.pointer));
@@ -467,27 +593,37 @@ std::string contract_in(const json::value& stage) {
 }
 
 /// A stage of the shipped template lacks what a change has taken out: the change is what is to be mended.
-Error placed_at_change(Error error, const ResolvedTemplate& document, const PipelineTemplate& pipeline, const json::array* defaults) {
+Error placed_at_change(Error error, const ResolvedTemplate& document, const PipelineTemplate& pipeline,
+                       const json::array* defaults) {
     const auto found = find_unprovided(pipeline, [](const StageTemplate& stage) { return stage.prerequisites; });
     error.where = document.where(error.where);
     if (!found || document.stages[found->stage].document == document.own) { return error; }
     for (const auto& [stage, change] : document.removed) {
-        const json::object* shipped = contract_in(stage).empty() && stage.is_object() ? stage_named(defaults, stage.get_object().at("name")) : nullptr;
-        if ((shipped == nullptr ? contract_in(stage) : contract_in(*shipped)) == found->contract) { error.where = document.own->where(change); }
+        const json::object* shipped =
+            contract_in(stage).empty() && stage.is_object() ? stage_named(defaults, stage.get_object().at("name")) : nullptr;
+        if ((shipped == nullptr ? contract_in(stage) : contract_in(*shipped)) == found->contract) {
+            error.where = document.own->where(change);
+        }
     }
     return error;
 }
 
 /// The template a file describes; `defaults` are the stages of the shipped `implement`.
-Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, const json::array* defaults, const std::map<std::string, Mapping>& mapping,
-                                            bool of_project, const Contract& contract, const ContractSet& contracts) {
-    const auto placed = [&](Error error) { error.where = document.where(error.where); return error; };
+Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, const json::array* defaults,
+                                            const std::map<std::string, Mapping>& mapping, bool of_project,
+                                            const Contract& contract, const ContractSet& contracts) {
+    const auto placed = [&](Error error) {
+        error.where = document.where(error.where);
+        return error;
+    };
     const auto* top = document.value.if_object();
     if (top == nullptr) { return placed(wrong("", "a pipeline template is a map", "Start it with `pipeline:`.")); }
     const auto verdict = contract.validate(*top, {});
     if (!verdict.valid()) {
         const auto& first = verdict.violations.front();
-        return placed(wrong(first.path + (first.rule == "additionalProperties" ? "#" : ""), "the pipeline template breaks its contract: " + first.message + others(verdict), "`agentforge help docs/contracts.md` describes pipeline_template."));
+        return placed(wrong(first.path + (first.rule == "additionalProperties" ? "#" : ""),
+                            "the pipeline template breaks its contract: " + first.message + others(verdict),
+                            "`agentforge help docs/contracts.md` describes pipeline_template."));
     }
     json::object value;
     std::vector<OwnKeys> own;
@@ -497,17 +633,23 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
         has_exit = value.contains("exit");
         for (auto& stage : value.at("stages").as_array()) {
             auto& object = stage.as_object();
-            if (auto named = settle_aliases(object, "/pipeline/stages/" + std::to_string(own.size())); !named.ok()) { return placed(named.error()); }
+            if (auto named = settle_aliases(object, "/pipeline/stages/" + std::to_string(own.size())); !named.ok()) {
+                return placed(named.error());
+            }
             auto& said = own.emplace_back();
             for (const auto& [key, unused] : object) { said.emplace(key); }
             if (auto taken = take_rest(object, document.stages[own.size() - 1]); !taken.ok()) { return placed(taken.error()); }
             if (const auto* base = stage_named(defaults, object.at("name"))) {
-                for (const auto key : inherited) { if (!object.contains(key) && base->contains(key)) { object[key] = base->at(key); } }
+                for (const auto key : inherited) {
+                    if (!object.contains(key) && base->contains(key)) { object[key] = base->at(key); }
+                }
             }
         }
     } catch (const std::exception&) {
-        return placed(broken("AF-PIPE-012", "", "the template lacks what every pipeline needs, though the contract pipeline_template in force accepts it",
-                             "Take the project's own pipeline_template out of its contracts (" + contract.source() + ")."));
+        return placed(
+            broken("AF-PIPE-012", "",
+                   "the template lacks what every pipeline needs, though the contract pipeline_template in force accepts it",
+                   "Take the project's own pipeline_template out of its contracts (" + contract.source() + ")."));
     }
     auto read = read_pipeline(value, "/pipeline");
     if (!read.ok()) { return placed(std::move(read).error()); }
@@ -533,10 +675,12 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
     if (auto checked = check_pipeline(pipeline, "/pipeline"); !checked.ok()) { return placed(checked.error()); }
     if (auto checked = check_contracts(pipeline, contracts); !checked.ok()) { return placed(checked.error()); }
     if (auto checked = check_template_can_run(pipeline, own, has_exit); !checked.ok()) {
-        return checked.error().code == "AF-PIPE-020" ? placed_at_change(checked.error(), document, pipeline, defaults) : placed(checked.error());
+        return checked.error().code == "AF-PIPE-020" ? placed_at_change(checked.error(), document, pipeline, defaults)
+                                                     : placed(checked.error());
     }
     if (const auto stem = std::filesystem::path(document.source).stem().string(); stem != pipeline.name) {
-        return placed(broken("AF-PIPE-010", "/pipeline/name", "the file " + stem + ".yaml defines the pipeline " + pipeline.name, "Name the file after its pipeline: " + pipeline.name + ".yaml."));
+        return placed(broken("AF-PIPE-010", "/pipeline/name", "the file " + stem + ".yaml defines the pipeline " + pipeline.name,
+                             "Name the file after its pipeline: " + pipeline.name + ".yaml."));
     }
     return read;
 }
@@ -544,7 +688,10 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
 json::object external_json(const std::map<std::string, ExternalArtifact, std::less<>>& externals) {
     json::object out;
     for (const auto& [name, artifact] : externals) {
-        out[name] = json::object{{"contract", artifact.contract}, {"skips_to", artifact.skips_to}, {"requires", list_of(artifact.required)}, {"source", artifact.source}};
+        out[name] = json::object{{"contract", artifact.contract},
+                                 {"skips_to", artifact.skips_to},
+                                 {"requires", list_of(artifact.required)},
+                                 {"source", artifact.source}};
     }
     return out;
 }
@@ -562,7 +709,9 @@ std::string hand_back_gate(const StageTemplate& stage) {
     return exit_gate(stage) == gate_name::green ? std::string(gate_name::green) : std::string();
 }
 
-bool makes(const StageTemplate& stage, std::string_view contract) { return stage.contract == contract || (!contract.empty() && stage.also_makes == contract); }
+bool makes(const StageTemplate& stage, std::string_view contract) {
+    return stage.contract == contract || (!contract.empty() && stage.also_makes == contract);
+}
 
 const std::vector<std::string>& stage_parts() {
     static const std::vector<std::string> words{"planner", "executor", "verifier", "reviewer"};
@@ -588,33 +737,65 @@ bool is_provided_word(std::string_view word, std::string_view contract) {
     return std::ranges::find(words, word) != words.end();
 }
 
-bool makes_delivery(const StageTemplate& stage) { return stage.delivers.value_or(stage.contract == contract_name::delivery_report); }
+bool makes_delivery(const StageTemplate& stage) {
+    return stage.delivers.value_or(stage.contract == contract_name::delivery_report);
+}
 
-std::string closing_gate(const StageTemplate& stage) { return makes_delivery(stage) ? std::string(gate_name::deliver) : exit_gate(stage); }
+std::string closing_gate(const StageTemplate& stage) {
+    return makes_delivery(stage) ? std::string(gate_name::deliver) : exit_gate(stage);
+}
 
 const std::vector<std::string>& skip_conditions() {
-    static const std::vector<std::string> words{"never", "no_ambiguities", "spec_provided", "tests_provided", "trivial_change", "external_spec_provided", "external_tests_provided"};
+    static const std::vector<std::string> words{
+        "never",          "no_ambiguities",         "spec_provided",          "tests_provided",
+        "trivial_change", "external_spec_provided", "external_tests_provided"};
     return words;
 }
 
 std::optional<std::size_t> PipelineTemplate::index_of(std::string_view stage) const {
-    for (std::size_t i = 0; i < stages.size(); ++i) { if (stages[i].name == stage) { return i; } }
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        if (stages[i].name == stage) { return i; }
+    }
     return std::nullopt;
 }
 
 json::object PipelineTemplate::to_json() const {
-    json::object out{{"name", name}, {"description", description}, {"goal_type", goal_type}, {"supervised", supervised}, {"timeout_ms", timeout.count()},
-                     {"source", source}, {"accepts_external", external_json(accepts_external)}, {"requires_external", external_json(requires_external)}};
+    json::object out{{"name", name},
+                     {"description", description},
+                     {"goal_type", goal_type},
+                     {"supervised", supervised},
+                     {"timeout_ms", timeout.count()},
+                     {"source", source},
+                     {"accepts_external", external_json(accepts_external)},
+                     {"requires_external", external_json(requires_external)}};
     json::array list;
     for (const auto& stage : stages) {
-        json::object entry{
-            {"name", stage.name}, {"executor", stage.executor}, {"agent", stage.agent}, {"reviewers", list_of(stage.reviewers)},
-            {"review_blocking", stage.review_blocking}, {"contract", stage.contract}, {"artifact", stage.artifact},
-            {"prerequisites", list_of(stage.prerequisites)}, {"required", stage.required}, {"purpose", stage.purpose}, {"skip_if", stage.skip_if},
-            {"iterate", stage.iterate}, {"iterate_prompt", stage.iterate_prompt}, {"default_exit", stage.default_exit},
-            {"max_iterations", stage.max_iterations}, {"max_retries", stage.max_retries}, {"max_cycles", stage.max_cycles},
-            {"max_reviews", stage.max_reviews}, {"max_heals", stage.max_heals}, {"max_steps", stage.max_steps}, {"budget_share", stage.budget_share}, {"timeout_ms", stage.timeout.count()},
-            {"approve", stage.approve}, {"entry_point", stage.entry_point}, {"exit_point", stage.exit_point}, {"config", stage.config}};
+        json::object entry{{"name", stage.name},
+                           {"executor", stage.executor},
+                           {"agent", stage.agent},
+                           {"reviewers", list_of(stage.reviewers)},
+                           {"review_blocking", stage.review_blocking},
+                           {"contract", stage.contract},
+                           {"artifact", stage.artifact},
+                           {"prerequisites", list_of(stage.prerequisites)},
+                           {"required", stage.required},
+                           {"purpose", stage.purpose},
+                           {"skip_if", stage.skip_if},
+                           {"iterate", stage.iterate},
+                           {"iterate_prompt", stage.iterate_prompt},
+                           {"default_exit", stage.default_exit},
+                           {"max_iterations", stage.max_iterations},
+                           {"max_retries", stage.max_retries},
+                           {"max_cycles", stage.max_cycles},
+                           {"max_reviews", stage.max_reviews},
+                           {"max_heals", stage.max_heals},
+                           {"max_steps", stage.max_steps},
+                           {"budget_share", stage.budget_share},
+                           {"timeout_ms", stage.timeout.count()},
+                           {"approve", stage.approve},
+                           {"entry_point", stage.entry_point},
+                           {"exit_point", stage.exit_point},
+                           {"config", stage.config}};
         if (stage.iterable) { entry["iterable"] = true; }
         if (!stage.also_makes.empty()) { entry["also_makes"] = stage.also_makes; }
         if (!stage.part.empty()) { entry["part"] = stage.part; }
@@ -625,7 +806,9 @@ json::object PipelineTemplate::to_json() const {
     }
     out["stages"] = std::move(list);
     out["exit"] = json::object{{"stage", exit_stage}, {"deliverable", deliverable}, {"summary_template", summary_template}};
-    out["continuation"] = json::object{{"prompt", continuation.prompt}, {"next_pipeline", continuation.next_pipeline}, {"provides", list_of(continuation.provides)}};
+    out["continuation"] = json::object{{"prompt", continuation.prompt},
+                                       {"next_pipeline", continuation.next_pipeline},
+                                       {"provides", list_of(continuation.provides)}};
     return out;
 }
 
@@ -653,13 +836,17 @@ struct LoadedPipelines {
     std::map<std::string, std::vector<StageOrigin>, std::less<>> origins;
 };
 
-std::vector<StageOrigin> origins_of(const PipelineTemplate& pipeline, const ResolvedTemplate& document, const YamlDocument* implement) {
+std::vector<StageOrigin> origins_of(const PipelineTemplate& pipeline, const ResolvedTemplate& document,
+                                    const YamlDocument* implement) {
     std::vector<StageOrigin> origins;
     for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
-        StageOrigin origin{pipeline.stages[i].name, document.where("/pipeline/stages/" + std::to_string(i)), document.stages[i].change, ""};
+        StageOrigin origin{pipeline.stages[i].name, document.where("/pipeline/stages/" + std::to_string(i)),
+                           document.stages[i].change, ""};
         const auto* defaults = implement == nullptr || document.stages[i].document == implement ? nullptr : stages_of(*implement);
         for (std::size_t other = 0; defaults != nullptr && other < defaults->size(); ++other) {
-            if ((*defaults)[other].is_object() && text_of((*defaults)[other].get_object(), "name") == origin.stage) { origin.defaults = implement->where("/pipeline/stages/" + std::to_string(other)); }
+            if ((*defaults)[other].is_object() && text_of((*defaults)[other].get_object(), "name") == origin.stage) {
+                origin.defaults = implement->where("/pipeline/stages/" + std::to_string(other));
+            }
         }
         if (!document.stages[i].rest_where.empty()) { origin.defaults = document.stages[i].rest_where; }
         origins.push_back(std::move(origin));
@@ -668,8 +855,9 @@ std::vector<StageOrigin> origins_of(const PipelineTemplate& pipeline, const Reso
 }
 
 /// Product, project over it, `one` (where given) over both.
-Result<LoadedPipelines> load_pipelines(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file, const std::string& one,
-                                 const ContractSet& contracts) {
+Result<LoadedPipelines> load_pipelines(const std::string& product_directory, const std::string& project_directory,
+                                       const std::string& orchestration_file, const std::string& one,
+                                       const ContractSet& contracts) {
     const auto read = [](const std::string& directory) -> Result<std::map<std::string, YamlDocument>> {
         std::map<std::string, YamlDocument> documents;
         AF_TRY(const auto files, yaml_files_of(directory));
@@ -707,9 +895,12 @@ Result<LoadedPipelines> load_pipelines(const std::string& product_directory, con
         const std::map<std::string, YamlDocument>* const layers[] = {&product, &project};
         for (const auto* documents : layers) {
             for (const auto& [stem, document] : *documents) {
-                AF_TRY(ResolvedTemplate resolved, documents == &project ? resolve_template(document, product) : resolve_template(document, {}));
-                AF_TRY(PipelineTemplate pipeline, read_file_template(resolved, defaults, mapping, documents == &project, contract, contracts));
-                loaded.origins.insert_or_assign(pipeline.name, origins_of(pipeline, resolved, implement == product.end() ? nullptr : &implement->second));
+                AF_TRY(ResolvedTemplate resolved,
+                       documents == &project ? resolve_template(document, product) : resolve_template(document, {}));
+                AF_TRY(PipelineTemplate pipeline,
+                       read_file_template(resolved, defaults, mapping, documents == &project, contract, contracts));
+                loaded.origins.insert_or_assign(
+                    pipeline.name, origins_of(pipeline, resolved, implement == product.end() ? nullptr : &implement->second));
                 resolved_templates.insert_or_assign(pipeline.name, std::move(resolved));
                 pipelines.insert_or_assign(pipeline.name, std::move(pipeline));
             }
@@ -723,8 +914,10 @@ Result<LoadedPipelines> load_pipelines(const std::string& product_directory, con
         if (!pipeline.summary_template.empty()) {
             const auto summary = load_summary(summary_folders(product_directory, project_directory), pipeline.summary_template);
             if (!summary) {
-                return placed(broken("AF-PIPE-022", "/pipeline/exit/summary_template", "there is no summary `" + ellipsis(pipeline.summary_template, 60) + "`",
-                                     "Write it into .agentforge/summaries/" + ellipsis(pipeline.summary_template, 60) + ".txt, or take the key out."));
+                return placed(broken("AF-PIPE-022", "/pipeline/exit/summary_template",
+                                     "there is no summary `" + ellipsis(pipeline.summary_template, 60) + "`",
+                                     "Write it into .agentforge/summaries/" + ellipsis(pipeline.summary_template, 60) +
+                                         ".txt, or take the key out."));
             }
             AF_TRY(const Contract deliverable, contracts.get(pipeline.deliverable));
             AF_CHECK(check_summary(*summary, deliverable));
@@ -733,17 +926,23 @@ Result<LoadedPipelines> load_pipelines(const std::string& product_directory, con
         const auto next = pipelines.find(pipeline.continuation.next_pipeline);
         if (next == pipelines.end()) {
             const auto near = nearest(pipeline.continuation.next_pipeline, names_of());
-            return Error{"AF-PIPE-011", "pipeline " + name + " is continued by " + ellipsis(pipeline.continuation.next_pipeline, 60) + ", which there is not", pipeline.source,
-                         near.empty() ? "Name one of the templates." : "Did you mean " + near + "?", ErrorKind::not_found};
+            return Error{"AF-PIPE-011",
+                         "pipeline " + name + " is continued by " + ellipsis(pipeline.continuation.next_pipeline, 60) +
+                             ", which there is not",
+                         pipeline.source, near.empty() ? "Name one of the templates." : "Did you mean " + near + "?",
+                         ErrorKind::not_found};
         }
         if (auto checked = check_continuation(pipeline, next->second); !checked.ok()) { return placed(checked.error()); }
     }
     for (const auto& [stage, unused] : mapping) {
         std::vector<std::string> known;
-        for (const auto& [name, pipeline] : pipelines) { for (const auto& each : pipeline.stages) { known.push_back(each.name); } }
+        for (const auto& [name, pipeline] : pipelines) {
+            for (const auto& each : pipeline.stages) { known.push_back(each.name); }
+        }
         if (std::find(known.begin(), known.end(), stage) == known.end()) {
             const auto near = nearest(stage, known);
-            return Error{"AF-PIPE-007", "the mapping names stage " + ellipsis(stage, 60) + ", which no pipeline has", orchestration->where("/pipeline/stages/" + stage),
+            return Error{"AF-PIPE-007", "the mapping names stage " + ellipsis(stage, 60) + ", which no pipeline has",
+                         orchestration->where("/pipeline/stages/" + stage),
                          near.empty() ? "Take it out." : "Did you mean " + near + "?", ErrorKind::invalid};
         }
     }
@@ -752,8 +951,8 @@ Result<LoadedPipelines> load_pipelines(const std::string& product_directory, con
 
 }  // namespace
 
-Result<PipelineSet> PipelineSet::load(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file,
-                                      const ContractSet& contracts) {
+Result<PipelineSet> PipelineSet::load(const std::string& product_directory, const std::string& project_directory,
+                                      const std::string& orchestration_file, const ContractSet& contracts) {
     PipelineSet set;
     AF_TRY(LoadedPipelines loaded, load_pipelines(product_directory, project_directory, orchestration_file, "", contracts));
     set.pipelines_ = std::move(loaded.pipelines);
@@ -761,8 +960,9 @@ Result<PipelineSet> PipelineSet::load(const std::string& product_directory, cons
     return set;
 }
 
-Result<CheckedPipeline> check_pipeline_file(const std::string& product_directory, const std::string& project_directory, const std::string& orchestration_file,
-                                             const std::string& file, const ContractSet& contracts) {
+Result<CheckedPipeline> check_pipeline_file(const std::string& product_directory, const std::string& project_directory,
+                                            const std::string& orchestration_file, const std::string& file,
+                                            const ContractSet& contracts) {
     AF_TRY(LoadedPipelines loaded, load_pipelines(product_directory, project_directory, orchestration_file, file, contracts));
     const std::string name = std::filesystem::path(file).stem().string();
     return CheckedPipeline{std::move(loaded.pipelines.at(name)), std::move(loaded.origins.at(name))};
@@ -772,7 +972,8 @@ Result<PipelineTemplate> PipelineSet::get(std::string_view name) const {
     if (const auto found = pipelines_.find(name); found != pipelines_.end()) { return found->second; }
     const auto near = nearest(name, names());
     return Error{"AF-PIPE-002", "there is no pipeline " + ellipsis(name, 80), "",
-                 near.empty() ? "Name one of those in config/pipelines or .agentforge/pipelines." : "Did you mean " + near + "?", ErrorKind::not_found};
+                 near.empty() ? "Name one of those in config/pipelines or .agentforge/pipelines." : "Did you mean " + near + "?",
+                 ErrorKind::not_found};
 }
 
 std::vector<StageOrigin> PipelineSet::origins(std::string_view name) const {

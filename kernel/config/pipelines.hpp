@@ -17,44 +17,46 @@
 namespace agentforge::kernel {
 
 struct StageTemplate {
-    std::string name;                       ///< Unique in the pipeline.
-    std::string executor;                   ///< Stage plugin's name; defaults to `name`.
-    std::string agent;                      ///< Primary role; empty for a stage without a model.
+    std::string name;      ///< Unique in the pipeline.
+    std::string executor;  ///< Stage plugin's name; defaults to `name`.
+    std::string agent;     ///< Primary role; empty for a stage without a model.
     std::vector<std::string> reviewers;
     bool review_blocking = true;
-    std::string contract;                   ///< Output contract.
-    std::string also_makes;                 ///< The contract that `contract` extends: its artifact is one of that, too. Empty: none.
-    std::string artifact;                   ///< File name under artifacts/phases/<stage>/; defaults to the contract's name.
-    std::vector<std::string> prerequisites; ///< Contracts that must have been produced.
-    bool required = true;                   ///< False: the user may leave the stage out (`--without`).
-    std::string purpose;                    ///< Why the stage is in this pipeline; for people and the prompt.
-    std::string skip_if;                    ///< When it is skipped (SkipCondition); empty: never. A file may call it `skippable_if`.
-    bool iterable = false;                  ///< A person may be asked about each version of its artifact.
-    bool iterate = false;                   ///< A person is asked.
-    std::string iterate_prompt;             ///< What the user is asked after each version.
-    bool default_exit = false;              ///< The pipeline ends here where the template has no `exit`.
+    std::string contract;    ///< Output contract.
+    std::string also_makes;  ///< The contract that `contract` extends: its artifact is one of that, too. Empty: none.
+    std::string artifact;    ///< File name under artifacts/phases/<stage>/; defaults to the contract's name.
+    std::vector<std::string> prerequisites;  ///< Contracts that must have been produced.
+    bool required = true;                    ///< False: the user may leave the stage out (`--without`).
+    std::string purpose;                     ///< Why the stage is in this pipeline; for people and the prompt.
+    std::string skip_if;         ///< When it is skipped (SkipCondition); empty: never. A file may call it `skippable_if`.
+    bool iterable = false;       ///< A person may be asked about each version of its artifact.
+    bool iterate = false;        ///< A person is asked.
+    std::string iterate_prompt;  ///< What the user is asked after each version.
+    bool default_exit = false;   ///< The pipeline ends here where the template has no `exit`.
     unsigned max_iterations = 3;
-    unsigned max_retries = 2;               ///< After the first attempt (001: 2).
-    unsigned max_cycles = 3;                ///< How often later stages may come back here (FR-032; at most 10).
+    unsigned max_retries = 2;  ///< After the first attempt (001: 2).
+    unsigned max_cycles = 3;   ///< How often later stages may come back here (FR-032; at most 10).
     unsigned max_reviews = 3;
-    unsigned max_heals = 2;                 ///< How often contract errors go back to the stage before a person is asked.
-    unsigned max_steps = 40;                ///< Of each agent run.
-    unsigned budget_share = 0;              ///< Percent of the task's limits on tokens and money (Task 012, FR-048…052); 0: none of its own.
-    std::chrono::milliseconds timeout{300'000};     ///< Agent time only; gates have their own.
-    bool approve = false;                   ///< Pause for approval after this stage.
-    bool entry_point = false;               ///< A task may begin here: `--skip-to`.
-    bool exit_point = true;                 ///< A task may end here: `--exit-after`, `--through`.
-    std::optional<bool> locks_tests;        ///< Nobody changes its tests once they are accepted; unsaid: where its exit gate is `red`.
-    std::optional<bool> delivers;           ///< Its work ends in the delivery; unsaid: where its contract is `delivery_report`.
-    std::string part;                       ///< planner, executor, verifier, reviewer or empty: whose settings (`orchestration.…`) hold for it.
-    std::string context_strategy;           ///< What its agents see of the task besides the stage's own words: full, focused, minimal, summary; empty: focused.
-    json::object config;                    ///< Handed to the stage as it is.
+    unsigned max_heals = 2;     ///< How often contract errors go back to the stage before a person is asked.
+    unsigned max_steps = 40;    ///< Of each agent run.
+    unsigned budget_share = 0;  ///< Percent of the task's limits on tokens and money (Task 012, FR-048…052); 0: none of its own.
+    std::chrono::milliseconds timeout{300'000};  ///< Agent time only; gates have their own.
+    bool approve = false;                        ///< Pause for approval after this stage.
+    bool entry_point = false;                    ///< A task may begin here: `--skip-to`.
+    bool exit_point = true;                      ///< A task may end here: `--exit-after`, `--through`.
+    std::optional<bool> locks_tests;  ///< Nobody changes its tests once they are accepted; unsaid: where its exit gate is `red`.
+    std::optional<bool> delivers;     ///< Its work ends in the delivery; unsaid: where its contract is `delivery_report`.
+    std::string part;  ///< planner, executor, verifier, reviewer or empty: whose settings (`orchestration.…`) hold for it.
+    std::string context_strategy;  ///< What its agents see of the task besides the stage's own words: full, focused, minimal,
+                                   ///< summary; empty: focused.
+    json::object config;           ///< Handed to the stage as it is.
     bool operator==(const StageTemplate&) const = default;
 };
 
 /// The gate that must pass on the recorded tree before the stage's artifact is accepted (`config.exit_gate`); empty: none.
 [[nodiscard]] std::string exit_gate(const StageTemplate& stage);
-/// The gate that must show what the stage says of a wrong test (`config.hand_back_gate`); unsaid: its exit gate where that is `green`. Empty: the stage hands nothing back.
+/// The gate that must show what the stage says of a wrong test (`config.hand_back_gate`); unsaid: its exit gate where that is
+/// `green`. Empty: the stage hands nothing back.
 [[nodiscard]] std::string hand_back_gate(const StageTemplate& stage);
 /// Whether its artifact is one of this contract: its own, or the one that it extends.
 [[nodiscard]] bool makes(const StageTemplate& stage, std::string_view contract);
@@ -71,9 +73,9 @@ struct StageTemplate {
 /// An artifact from outside (North Star 13.5): what the user brings instead of letting a stage make it.
 struct ExternalArtifact {
     std::string contract;
-    std::string skips_to;                   ///< Stage to begin with where it is given; empty: no stage is skipped.
-    std::vector<std::string> required;      ///< Other external artifacts that must be given too (`requires`).
-    std::string source;                     ///< "user_provided OR task_reference"; for people.
+    std::string skips_to;               ///< Stage to begin with where it is given; empty: no stage is skipped.
+    std::vector<std::string> required;  ///< Other external artifacts that must be given too (`requires`).
+    std::string source;                 ///< "user_provided OR task_reference"; for people.
     bool operator==(const ExternalArtifact&) const = default;
 };
 
@@ -82,12 +84,12 @@ struct PipelineTemplate {
     std::string description;
     std::string goal_type;
     std::vector<StageTemplate> stages;
-    std::string exit_stage;                 ///< Where the pipeline ends; defaults to the first stage with `default_exit`, else to the last.
-    std::string deliverable;                ///< Contract of what the pipeline is for; defaults to the exit stage's.
+    std::string exit_stage;   ///< Where the pipeline ends; defaults to the first stage with `default_exit`, else to the last.
+    std::string deliverable;  ///< Contract of what the pipeline is for; defaults to the exit stage's.
     std::string summary_template;
     std::map<std::string, ExternalArtifact, std::less<>> accepts_external;
     std::map<std::string, ExternalArtifact, std::less<>> requires_external;
-    struct Continuation {                   ///< What may follow; empty `next_pipeline`: nothing.
+    struct Continuation {  ///< What may follow; empty `next_pipeline`: nothing.
         std::string prompt;
         std::string next_pipeline;
         std::vector<std::string> provides;  ///< Artifacts handed over.
@@ -100,23 +102,23 @@ struct PipelineTemplate {
 
     /// Index of a stage by name, if it has it.
     [[nodiscard]] std::optional<std::size_t> index_of(std::string_view stage) const;
-    [[nodiscard]] json::object to_json() const;         ///< Goes into task.yaml; reads back to the same.
+    [[nodiscard]] json::object to_json() const;  ///< Goes into task.yaml; reads back to the same.
     [[nodiscard]] static Result<PipelineTemplate> from_json(const json::object& value);
 };
 
 /// The conditions `skip_if` may name, whatever contracts there are.
 [[nodiscard]] const std::vector<std::string>& skip_conditions();
-/// The conditions that an artifact of this contract makes true by coming from outside: `analysis_provided`, `external_analysis_provided`; of a specification
-/// also `spec_provided`, of a suite of tests `tests_provided`.
+/// The conditions that an artifact of this contract makes true by coming from outside: `analysis_provided`,
+/// `external_analysis_provided`; of a specification also `spec_provided`, of a suite of tests `tests_provided`.
 [[nodiscard]] std::vector<std::string> provided_words(std::string_view contract);
 [[nodiscard]] bool is_provided_word(std::string_view word, std::string_view contract);
 
 /// Where a stage of a template in force comes from.
 struct StageOrigin {
     std::string stage;
-    std::string where;              ///< `file:line:column`.
-    std::string change;             ///< `inserted` or `replaced` by the project's overlay; empty: as its file has it.
-    std::string defaults;           ///< `file:line:column` of the shipped stage from which it takes what it does not say; empty: none.
+    std::string where;     ///< `file:line:column`.
+    std::string change;    ///< `inserted` or `replaced` by the project's overlay; empty: as its file has it.
+    std::string defaults;  ///< `file:line:column` of the shipped stage from which it takes what it does not say; empty: none.
 };
 
 class PipelineSet {

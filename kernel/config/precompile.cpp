@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// precompile OUT FILE…: writes the source of `precompiled_definitions`, which holds what each of the YAML files says. Part of the build, not of the program.
+// precompile OUT FILE…: writes the source of `precompiled_definitions`, which holds what each of the YAML files says. Part of the
+// build, not of the program.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -36,7 +37,9 @@ std::string literal(std::string_view bytes) {
     return out + "\"";
 }
 
-std::string view(std::string_view bytes) { return "std::string_view(" + literal(bytes) + ", " + std::to_string(bytes.size()) + ")"; }
+std::string view(std::string_view bytes) {
+    return "std::string_view(" + literal(bytes) + ", " + std::to_string(bytes.size()) + ")";
+}
 
 }  // namespace
 
@@ -59,7 +62,8 @@ int main(int argc, char** argv) {
             std::cerr << document.error().to_string() << '\n';
             return 1;
         }
-        out += "    {" + view(*text) + ",\n    " + view(to_json_line(document->value)) + ",\n    " + view(places_of(*document)) + "},\n";
+        out += "    {" + view(*text) + ",\n    " + view(to_json_line(document->value)) + ",\n    " + view(places_of(*document)) +
+               "},\n";
     }
     out += "    };\n    return documents;\n}\n\n}  // namespace agentforge::kernel\n";
     std::ofstream file(argv[1], std::ios::binary | std::ios::trunc);

@@ -24,11 +24,15 @@ bool file_exists(const fs::path& path) {
 
 Result<ProductPaths> from_home(const fs::path& home) {
     if (!folder_exists(home / "config")) {
-        return Error{"AF-CONF-023", "AGENTFORGE_HOME names a folder without config/", home.string(), "Point it at AgentForge's folder, or unset it.", ErrorKind::not_found};
+        return Error{"AF-CONF-023", "AGENTFORGE_HOME names a folder without config/", home.string(),
+                     "Point it at AgentForge's folder, or unset it.", ErrorKind::not_found};
     }
     ProductPaths paths{(home / "config").string(), (home / "plugins").string(), (home / "bin" / "agentforge-exec").string()};
     for (const auto* folder : {"bin", "libexec", "libexec/agentforge"}) {
-        if (file_exists(home / folder / "agentforge-exec")) { paths.exec_helper = (home / folder / "agentforge-exec").string(); break; }
+        if (file_exists(home / folder / "agentforge-exec")) {
+            paths.exec_helper = (home / folder / "agentforge-exec").string();
+            break;
+        }
     }
     return paths;
 }
@@ -45,7 +49,8 @@ Result<ProductPaths> from_build_note(const fs::path& note) {
         return true;
     };
     if (!take("config", paths.config) || !take("plugins", paths.plugins) || !take("exec_helper", paths.exec_helper)) {
-        return Error{"AF-CONF-024", "the build tree's note lacks config, plugins or exec_helper", note.string(), "Run cmake again.", ErrorKind::invalid};
+        return Error{"AF-CONF-024", "the build tree's note lacks config, plugins or exec_helper", note.string(),
+                     "Run cmake again.", ErrorKind::invalid};
     }
     return paths;
 }
@@ -65,7 +70,8 @@ Result<ProductPaths> ProductPaths::find_for(const std::string& home, const std::
         if (at == at.parent_path()) { break; }
     }
     return Error{"AF-CONF-023", "AgentForge's own files were not found beside the program", program,
-                 "Install it as a whole, or set AGENTFORGE_HOME to the folder that holds config/ and plugins/.", ErrorKind::not_found};
+                 "Install it as a whole, or set AGENTFORGE_HOME to the folder that holds config/ and plugins/.",
+                 ErrorKind::not_found};
 }
 
 Result<ProductPaths> ProductPaths::find() {
@@ -73,7 +79,8 @@ Result<ProductPaths> ProductPaths::find() {
     std::error_code error;
     const auto program = fs::read_symlink("/proc/self/exe", error);
     if (error && home == nullptr) {
-        return Error{"AF-CONF-023", "the program's own place is not known: " + error.message(), "/proc/self/exe", "Set AGENTFORGE_HOME.", ErrorKind::not_found};
+        return Error{"AF-CONF-023", "the program's own place is not known: " + error.message(), "/proc/self/exe",
+                     "Set AGENTFORGE_HOME.", ErrorKind::not_found};
     }
     return find_for(home == nullptr ? "" : home, program.string());
 }

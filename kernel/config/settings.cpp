@@ -16,17 +16,24 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::string_view environment_prefix = "AGENTFORGE_";
-constexpr std::string_view other_variables[] = {"AGENTFORGE_HOME", "AGENTFORGE_PAGER", "AGENTFORGE_PLUGIN_PATH", "AGENTFORGE_STATE_HOME", "AGENTFORGE_TRUST_PROJECT", "AGENTFORGE_WEBHOOK_SECRET", "AGENTFORGE_WEBHOOK_URL"};
+constexpr std::string_view other_variables[] = {"AGENTFORGE_HOME",       "AGENTFORGE_PAGER",         "AGENTFORGE_PLUGIN_PATH",
+                                                "AGENTFORGE_STATE_HOME", "AGENTFORGE_TRUST_PROJECT", "AGENTFORGE_WEBHOOK_SECRET",
+                                                "AGENTFORGE_WEBHOOK_URL"};
 
 struct Layer {
     std::string name;
-    Poco::AutoPtr<Poco::Util::MapConfiguration> values;     ///< Leaves only: key → JSON text.
+    Poco::AutoPtr<Poco::Util::MapConfiguration> values;  ///< Leaves only: key → JSON text.
     std::map<std::string, std::string, std::less<>> where;
-    std::map<std::string, std::string, std::less<>> overridden;     ///< JSON text that a lower layer had for a key of this one.
+    std::map<std::string, std::string, std::less<>> overridden;  ///< JSON text that a lower layer had for a key of this one.
 };
 
 /// Settings of one layer, before they are laid over others.
-struct Leaf { std::vector<std::string> segments; json::value value; std::string where; const SettingKey* key; };
+struct Leaf {
+    std::vector<std::string> segments;
+    json::value value;
+    std::string where;
+    const SettingKey* key;
+};
 
 std::string upper(std::string_view text) {
     std::string out;
@@ -46,26 +53,33 @@ const SettingKey* key_of_variable(const SettingsSchema& schema, std::string_view
     for (const auto& key : schema.keys()) {
         const auto star = key.name.find('*');
         if (star == std::string::npos) {
-            if (upper(key.name) == rest) { segments = key.segments; return &key; }
+            if (upper(key.name) == rest) {
+                segments = key.segments;
+                return &key;
+            }
             continue;
         }
         const auto head = upper(key.name.substr(0, star));
         const auto tail = upper(key.name.substr(star + 1));
         if (rest.size() <= head.size() + tail.size() || !rest.starts_with(head) || !rest.ends_with(tail)) { continue; }
         segments = key.segments;
-        std::replace(segments.begin(), segments.end(), std::string("*"), lower(rest.substr(head.size(), rest.size() - head.size() - tail.size())));
+        std::replace(segments.begin(), segments.end(), std::string("*"),
+                     lower(rest.substr(head.size(), rest.size() - head.size() - tail.size())));
         return &key;
     }
     return nullptr;
 }
 
-Error wrong_value(const std::vector<std::string>& segments, const std::string& problem, const SettingKey& key, std::string where, const json::value& value) {
+Error wrong_value(const std::vector<std::string>& segments, const std::string& problem, const SettingKey& key, std::string where,
+                  const json::value& value) {
     if (const auto* word = value.if_string(); word != nullptr && !key.values.empty()) {
         if (const std::string near = nearest(*word, key.values); !near.empty()) {
-            return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " " + problem, std::move(where), "Did you mean " + near + "? " + key.description + ".", ErrorKind::invalid};
+            return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " " + problem, std::move(where),
+                         "Did you mean " + near + "? " + key.description + ".", ErrorKind::invalid};
         }
     }
-    return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " " + problem, std::move(where), key.description + ".", ErrorKind::invalid};
+    return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " " + problem, std::move(where),
+                 key.description + ".", ErrorKind::invalid};
 }
 
 /// A key for people: a part with a dot in it as it was written, in quotes.
@@ -95,7 +109,15 @@ Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& 
 
 std::string token(std::string_view name) {
     std::string out;
-    for (const char c : name) { if (c == '~') { out += "~0"; } else if (c == '/') { out += "~1"; } else { out += c; } }
+    for (const char c : name) {
+        if (c == '~') {
+            out += "~0";
+        } else if (c == '/') {
+            out += "~1";
+        } else {
+            out += c;
+        }
+    }
     return out;
 }
 
@@ -103,23 +125,30 @@ std::string token(std::string_view name) {
 using Places = std::function<std::string(const std::string& pointer)>;
 
 /// A free map's values, each a leaf, so that layers merge inside it.
-Result<void> flatten_free(const json::object& object, std::vector<std::string>& segments, const std::string& pointer, const Places& where, const SettingKey& setting,
-                          std::vector<Leaf>& leaves) {
+Result<void> flatten_free(const json::object& object, std::vector<std::string>& segments, const std::string& pointer,
+                          const Places& where, const SettingKey& setting, std::vector<Leaf>& leaves) {
     for (const auto& [key, value] : object) {
         if (key.empty()) {
-            return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " holds a field without a name", where(pointer), "Name it.", ErrorKind::invalid};
+            return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " holds a field without a name",
+                         where(pointer), "Name it.", ErrorKind::invalid};
         }
         segments.emplace_back(key);
         const std::string at = pointer + "/" + token(segments.back());
-        if (value.is_object() && !value.get_object().empty()) { AF_CHECK(flatten_free(value.get_object(), segments, at, where, setting, leaves)); }
-        else { leaves.push_back({segments, value, where(at), &setting}); }
+        if (value.is_object() && !value.get_object().empty()) {
+            AF_CHECK(flatten_free(value.get_object(), segments, at, where, setting, leaves));
+        } else {
+            leaves.push_back({segments, value, where(at), &setting});
+        }
         segments.pop_back();
     }
     return {};
 }
 
-Result<void> add_leaf(const SettingKey& key, const std::vector<std::string>& segments, const json::value& value, const Places& where, std::vector<Leaf>& leaves) {
-    if (const auto problem = value_problem(key, value); !problem.empty()) { return wrong_value(segments, problem, key, where(""), value); }
+Result<void> add_leaf(const SettingKey& key, const std::vector<std::string>& segments, const json::value& value,
+                      const Places& where, std::vector<Leaf>& leaves) {
+    if (const auto problem = value_problem(key, value); !problem.empty()) {
+        return wrong_value(segments, problem, key, where(""), value);
+    }
     if (key.type == SettingKey::Type::map) {
         auto inner = segments;
         AF_CHECK(flatten_free(value.get_object(), inner, "", where, key, leaves));
@@ -129,21 +158,26 @@ Result<void> add_leaf(const SettingKey& key, const std::vector<std::string>& seg
     return {};
 }
 
-Result<void> add_leaf(const SettingKey& key, const std::vector<std::string>& segments, const json::value& value, const std::string& where, std::vector<Leaf>& leaves) {
-    return add_leaf(key, segments, value, [&](const std::string&) { return where; }, leaves);
+Result<void> add_leaf(const SettingKey& key, const std::vector<std::string>& segments, const json::value& value,
+                      const std::string& where, std::vector<Leaf>& leaves) {
+    return add_leaf(
+        key, segments, value, [&](const std::string&) { return where; }, leaves);
 }
 
-Result<void> flatten(const SettingsSchema& schema, const YamlDocument& document, const json::object& object, const std::string& pointer,
-                     std::vector<std::string>& segments, std::vector<Leaf>& leaves) {
+Result<void> flatten(const SettingsSchema& schema, const YamlDocument& document, const json::object& object,
+                     const std::string& pointer, std::vector<std::string>& segments, std::vector<Leaf>& leaves) {
     for (const auto& [name, value] : object) {
         segments.emplace_back(name);
         const auto at = pointer + "/" + token(segments.back());
         if (const auto* key = schema.find(segments)) {
-            AF_CHECK(add_leaf(*key, segments, value, [&](const std::string& below) { return document.where(at + below); }, leaves));
+            AF_CHECK(add_leaf(
+                *key, segments, value, [&](const std::string& below) { return document.where(at + below); }, leaves));
         } else if (schema.is_section(segments) || schema.is_former_section(segments)) {
-            if (const auto* inner = value.if_object()) { AF_CHECK(flatten(schema, document, *inner, at, segments, leaves)); }
-            else if (!value.is_null()) {
-                return Error{"AF-CONF-021", join_key(segments) + " must be a map of settings", document.where(at), "Put the settings below it, indented.", ErrorKind::invalid};
+            if (const auto* inner = value.if_object()) {
+                AF_CHECK(flatten(schema, document, *inner, at, segments, leaves));
+            } else if (!value.is_null()) {
+                return Error{"AF-CONF-021", join_key(segments) + " must be a map of settings", document.where(at),
+                             "Put the settings below it, indented.", ErrorKind::invalid};
             }
         } else {
             return unknown_key(schema, segments, document.where(at + "#"));
@@ -157,14 +191,20 @@ Result<std::vector<Leaf>> file_leaves(const SettingsSchema& schema, const std::s
     std::vector<Leaf> leaves;
     std::error_code error;
     if (file.empty()) { return leaves; }
-    if (const auto folder = std::filesystem::path(file).parent_path(); std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error)) {
-        return Error{"AF-CONF-025", "settings are looked for in this folder, and it is none", folder.string(), "Move away what stands in its place.", ErrorKind::invalid};
+    if (const auto folder = std::filesystem::path(file).parent_path();
+        std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error)) {
+        return Error{"AF-CONF-025", "settings are looked for in this folder, and it is none", folder.string(),
+                     "Move away what stands in its place.", ErrorKind::invalid};
     }
-    if (!std::filesystem::exists(std::filesystem::symlink_status(file, error)) && (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)) { return leaves; }
+    if (!std::filesystem::exists(std::filesystem::symlink_status(file, error)) &&
+        (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)) {
+        return leaves;
+    }
     AF_TRY(const YamlDocument document, load_yaml(file));
     if (document.value.is_null()) { return leaves; }
     if (!document.value.is_object()) {
-        return Error{"AF-CONF-021", "the settings must be a map", document.where(""), "Write `llm:` and below it `backend: …`.", ErrorKind::invalid};
+        return Error{"AF-CONF-021", "the settings must be a map", document.where(""), "Write `llm:` and below it `backend: …`.",
+                     ErrorKind::invalid};
     }
     std::vector<std::string> segments;
     AF_CHECK(flatten(schema, document, document.value.get_object(), "", segments, leaves));
@@ -194,10 +234,10 @@ json::value joined(const json::value& first, const json::value& second) {
     return list;
 }
 
-/// Leaves in `project` what counts. What needs the user's trust is told in `guarded`, and goes where there is none; what is never the project's to say goes
-/// into `refused`.
-void sort_out_project(const std::vector<Leaf>& built_in, const std::vector<Leaf>& user, bool trusted, std::vector<Leaf>& project, std::vector<GuardedSetting>& guarded,
-                      std::vector<GuardedSetting>& refused) {
+/// Leaves in `project` what counts. What needs the user's trust is told in `guarded`, and goes where there is none; what is never
+/// the project's to say goes into `refused`.
+void sort_out_project(const std::vector<Leaf>& built_in, const std::vector<Leaf>& user, bool trusted, std::vector<Leaf>& project,
+                      std::vector<GuardedSetting>& guarded, std::vector<GuardedSetting>& refused) {
     std::vector<Leaf> counts;
     for (Leaf& leaf : project) {
         const Leaf* const own = find_leaf(user, leaf.segments);
@@ -222,7 +262,7 @@ void sort_out_project(const std::vector<Leaf>& built_in, const std::vector<Leaf>
 }  // namespace
 
 struct Settings::State {
-    std::vector<Layer> layers;      ///< Lowest first.
+    std::vector<Layer> layers;  ///< Lowest first.
     Poco::AutoPtr<Poco::Util::LayeredConfiguration> merged{new Poco::Util::LayeredConfiguration};
     std::vector<std::string> unknown_environment;
     json::array known;
@@ -262,8 +302,11 @@ struct Settings::State {
         for (const auto& name : names) {
             const auto inner = key.empty() ? name : key + "." + name;
             const auto plain = split_key(name).front();
-            if (auto value = leaf(inner)) { out[plain] = std::move(*value); }
-            else { out[plain] = tree(inner); }
+            if (auto value = leaf(inner)) {
+                out[plain] = std::move(*value);
+            } else {
+                out[plain] = tree(inner);
+            }
         }
         return out;
     }
@@ -274,7 +317,8 @@ Result<Settings> Settings::load(const std::string& product_directory, const Sour
     auto state = std::make_shared<State>();
     std::vector<Leaf> built_in;
     for (const auto& key : schema.keys()) {
-        json::object entry{{"key", key.name}, {"type", key.type_name}, {"description", key.description}, {"project", key.project_name}};
+        json::object entry{
+            {"key", key.name}, {"type", key.type_name}, {"description", key.description}, {"project", key.project_name}};
         if (key.fallback) {
             entry["default"] = *key.fallback;
             AF_CHECK(add_leaf(key, key.segments, *key.fallback, key.where, built_in));
@@ -287,10 +331,15 @@ Result<Settings> Settings::load(const std::string& product_directory, const Sour
     std::vector<Leaf> environment;
     for (const auto& [variable, text] : sources.environment) {
         if (!variable.starts_with(environment_prefix)) { continue; }
-        if (std::find(std::begin(other_variables), std::end(other_variables), variable) != std::end(other_variables)) { continue; }
+        if (std::find(std::begin(other_variables), std::end(other_variables), variable) != std::end(other_variables)) {
+            continue;
+        }
         std::vector<std::string> segments;
         const auto* key = is_valid_utf8(variable) ? key_of_variable(schema, variable, segments) : nullptr;
-        if (key == nullptr) { state->unknown_environment.push_back(variable); continue; }
+        if (key == nullptr) {
+            state->unknown_environment.push_back(variable);
+            continue;
+        }
         const auto where = "environment " + variable;
         AF_TRY(const json::value value, value_from_text(*key, text, where));
         AF_CHECK(add_leaf(*key, segments, value, where, environment));
@@ -336,7 +385,11 @@ std::vector<std::string> Settings::list(std::string_view key) const {
     std::vector<std::string> out;
     if (!value) { return out; }
     if (const auto* text = value->if_string()) { out.emplace_back(*text); }
-    if (const auto* list = value->if_array()) { for (const auto& item : *list) { if (item.is_string()) { out.emplace_back(item.get_string()); } } }
+    if (const auto* list = value->if_array()) {
+        for (const auto& item : *list) {
+            if (item.is_string()) { out.emplace_back(item.get_string()); }
+        }
+    }
     return out;
 }
 
@@ -344,7 +397,9 @@ json::object Settings::section(std::string_view key) const { return state_->tree
 
 std::optional<SettingOrigin> Settings::origin(std::string_view key) const {
     for (auto layer = state_->layers.rbegin(); layer != state_->layers.rend(); ++layer) {
-        if (const auto found = layer->where.find(key); found != layer->where.end() && layer->values->hasProperty(found->first)) { return SettingOrigin{layer->name, found->second}; }
+        if (const auto found = layer->where.find(key); found != layer->where.end() && layer->values->hasProperty(found->first)) {
+            return SettingOrigin{layer->name, found->second};
+        }
     }
     return std::nullopt;
 }
@@ -372,7 +427,9 @@ const std::vector<std::string>& Settings::unknown_environment() const { return s
 
 std::vector<std::string> Settings::variables() const {
     std::vector<std::string> names(std::begin(other_variables), std::end(other_variables));
-    for (const json::value& entry : state_->known) { names.push_back(std::string(environment_prefix) + upper(std::string_view(entry.get_object().at("key").as_string()))); }
+    for (const json::value& entry : state_->known) {
+        names.push_back(std::string(environment_prefix) + upper(std::string_view(entry.get_object().at("key").as_string())));
+    }
     return names;
 }
 
@@ -382,12 +439,16 @@ const std::vector<GuardedSetting>& Settings::refused() const { return state_->re
 
 const json::array& Settings::known() const { return state_->known; }
 
-const GuardedSetting* first_missed(const Settings& settings, const std::vector<GuardedSetting>& left_out, const std::function<bool(const std::string& key)>& concerns) {
+const GuardedSetting* first_missed(const Settings& settings, const std::vector<GuardedSetting>& left_out,
+                                   const std::function<bool(const std::string& key)>& concerns) {
     for (const GuardedSetting& setting : left_out) {
         if (!concerns(setting.key)) { continue; }
         const auto origin = settings.origin(setting.key);
         if (origin && (origin->layer == "flag" || origin->layer == "environment")) { continue; }
-        if (settings.text(setting.key) != (setting.value.is_string() ? std::string(setting.value.get_string()) : json::serialize(setting.value))) { return &setting; }
+        if (settings.text(setting.key) !=
+            (setting.value.is_string() ? std::string(setting.value.get_string()) : json::serialize(setting.value))) {
+            return &setting;
+        }
     }
     return nullptr;
 }

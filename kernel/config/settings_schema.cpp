@@ -12,8 +12,9 @@ namespace {
 
 const std::vector<std::pair<std::string, SettingKey::Type>>& types() {
     static const std::vector<std::pair<std::string, SettingKey::Type>> known{
-        {"string", SettingKey::Type::string}, {"path", SettingKey::Type::path}, {"integer", SettingKey::Type::integer}, {"boolean", SettingKey::Type::boolean},
-        {"list", SettingKey::Type::list}, {"command", SettingKey::Type::command}, {"map", SettingKey::Type::map}, {"decimal", SettingKey::Type::decimal}, {"span", SettingKey::Type::span}};
+        {"string", SettingKey::Type::string},   {"path", SettingKey::Type::path},       {"integer", SettingKey::Type::integer},
+        {"boolean", SettingKey::Type::boolean}, {"list", SettingKey::Type::list},       {"command", SettingKey::Type::command},
+        {"map", SettingKey::Type::map},         {"decimal", SettingKey::Type::decimal}, {"span", SettingKey::Type::span}};
     return known;
 }
 
@@ -40,17 +41,22 @@ bool can_be_compared(const SettingKey& key) {
         case SettingKey::Type::integer:
         case SettingKey::Type::decimal:
         case SettingKey::Type::boolean:
-        case SettingKey::Type::span: return true;
-        default: return !key.values.empty();
+        case SettingKey::Type::span:
+            return true;
+        default:
+            return !key.values.empty();
     }
 }
 
 bool right_fits_type(const SettingKey& key) {
     switch (key.project) {
         case SettingKey::Project::lower:
-        case SettingKey::Project::higher: return can_be_compared(key);
-        case SettingKey::Project::more: return key.type == SettingKey::Type::list;
-        default: return true;
+        case SettingKey::Project::higher:
+            return can_be_compared(key);
+        case SettingKey::Project::more:
+            return key.type == SettingKey::Type::list;
+        default:
+            return true;
     }
 }
 
@@ -74,10 +80,17 @@ std::vector<std::string> split_key(std::string_view key) {
     if (key.empty()) { return segments; }
     segments.emplace_back();
     for (std::size_t i = 0; i < key.size(); ++i) {
-        if (key[i] == '.') { segments.emplace_back(); }
-        else if (key.substr(i, 3) == "%2E") { segments.back() += '.'; i += 2; }
-        else if (key.substr(i, 3) == "%25") { segments.back() += '%'; i += 2; }
-        else { segments.back() += key[i]; }
+        if (key[i] == '.') {
+            segments.emplace_back();
+        } else if (key.substr(i, 3) == "%2E") {
+            segments.back() += '.';
+            i += 2;
+        } else if (key.substr(i, 3) == "%25") {
+            segments.back() += '%';
+            i += 2;
+        } else {
+            segments.back() += key[i];
+        }
     }
     return segments;
 }
@@ -87,9 +100,13 @@ std::string join_key(const std::vector<std::string>& segments) {
     for (std::size_t i = 0; i < segments.size(); ++i) {
         if (i > 0) { key += '.'; }
         for (const char c : segments[i]) {
-            if (c == '.') { key += "%2E"; }
-            else if (c == '%') { key += "%25"; }
-            else { key += c; }
+            if (c == '.') {
+                key += "%2E";
+            } else if (c == '%') {
+                key += "%25";
+            } else {
+                key += c;
+            }
         }
     }
     return key;
@@ -98,7 +115,8 @@ std::string join_key(const std::vector<std::string>& segments) {
 Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
     AF_TRY(const YamlDocument document, load_yaml(file));
     const auto fail = [&](std::string_view pointer, std::string message) {
-        return Error{"AF-CONF-022", "the schema of the settings is wrong: " + std::move(message), document.where(pointer), "Restore the file from the release.", ErrorKind::invalid};
+        return Error{"AF-CONF-022", "the schema of the settings is wrong: " + std::move(message), document.where(pointer),
+                     "Restore the file from the release.", ErrorKind::invalid};
     };
     const auto* top = document.value.if_object();
     const auto* settings = top == nullptr || top->size() > 2 ? nullptr : top->if_contains("settings");
@@ -114,13 +132,21 @@ Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
         FormerKey key;
         for (const auto& [keyword, what] : *entry) {
             const std::string_view word(keyword.data(), keyword.size());
-            if (word == "key" && what.is_string()) { key.name = view(what.get_string()); }
-            else if (word == "now" && what.is_string()) { key.now = view(what.get_string()); }
-            else if (word == "hint" && what.is_string()) { key.hint = view(what.get_string()); }
-            else if (word == "divisor" && what.is_int64() && what.get_int64() > 0) { key.divisor = what.get_int64(); }
-            else { return fail(at + "/" + std::string(word), "`" + std::string(word) + "` is unknown or has a wrong value"); }
+            if (word == "key" && what.is_string()) {
+                key.name = view(what.get_string());
+            } else if (word == "now" && what.is_string()) {
+                key.now = view(what.get_string());
+            } else if (word == "hint" && what.is_string()) {
+                key.hint = view(what.get_string());
+            } else if (word == "divisor" && what.is_int64() && what.get_int64() > 0) {
+                key.divisor = what.get_int64();
+            } else {
+                return fail(at + "/" + std::string(word), "`" + std::string(word) + "` is unknown or has a wrong value");
+            }
         }
-        if (key.name.empty() || key.now.empty() == key.hint.empty()) { return fail(at, "a former key needs `key`, and either `now` or `hint`"); }
+        if (key.name.empty() || key.now.empty() == key.hint.empty()) {
+            return fail(at, "a former key needs `key`, and either `now` or `hint`");
+        }
         key.segments = split_key(key.name);
         schema.former_.push_back(std::move(key));
     }
@@ -129,67 +155,104 @@ Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
         key.name = std::string(name);
         key.segments = split_key(key.name);
         std::string at = "/settings/";
-        for (const char c : key.name) { if (c == '~') { at += "~0"; } else if (c == '/') { at += "~1"; } else { at += c; } }
+        for (const char c : key.name) {
+            if (c == '~') {
+                at += "~0";
+            } else if (c == '/') {
+                at += "~1";
+            } else {
+                at += c;
+            }
+        }
         key.where = document.where(at);
         if (!value.is_object()) { return fail(at, "a setting is a map"); }
         for (const auto& [keyword, what] : value.get_object()) {
             const std::string_view word(keyword.data(), keyword.size());
             const auto pointer = at + "/" + std::string(word);
             if (word == "type" && what.is_string()) {
-                const auto found = std::find_if(types().begin(), types().end(), [&](const auto& each) { return each.first == view(what.get_string()); });
+                const auto found = std::find_if(types().begin(), types().end(),
+                                                [&](const auto& each) { return each.first == view(what.get_string()); });
                 if (found == types().end()) { return fail(pointer, "there is no type " + json::serialize(what)); }
                 key.type_name = found->first;
                 key.type = found->second;
-            } else if (word == "description" && what.is_string()) { key.description = view(what.get_string()); }
-            else if (word == "default") { key.fallback = what; }
-            else if (word == "minimum" && what.is_int64()) { key.minimum = what.get_int64(); }
-            else if (word == "maximum" && what.is_int64()) { key.maximum = what.get_int64(); }
-            else if (word == "values" && is_text_list(what)) { for (const auto& each : what.get_array()) { key.values.emplace_back(view(each.get_string())); } }
-            else if (word == "unset" && what.is_string()) { key.unset = view(what.get_string()); }
-            else if (word == "project" && what.is_string()) {
-                const auto found = std::ranges::find(project_rights, view(what.get_string()), [](const auto& each) { return each.first; });
-                if (found == std::end(project_rights)) { return fail(pointer, "a project can have no right " + json::serialize(what)); }
+            } else if (word == "description" && what.is_string()) {
+                key.description = view(what.get_string());
+            } else if (word == "default") {
+                key.fallback = what;
+            } else if (word == "minimum" && what.is_int64()) {
+                key.minimum = what.get_int64();
+            } else if (word == "maximum" && what.is_int64()) {
+                key.maximum = what.get_int64();
+            } else if (word == "values" && is_text_list(what)) {
+                for (const auto& each : what.get_array()) { key.values.emplace_back(view(each.get_string())); }
+            } else if (word == "unset" && what.is_string()) {
+                key.unset = view(what.get_string());
+            } else if (word == "project" && what.is_string()) {
+                const auto found =
+                    std::ranges::find(project_rights, view(what.get_string()), [](const auto& each) { return each.first; });
+                if (found == std::end(project_rights)) {
+                    return fail(pointer, "a project can have no right " + json::serialize(what));
+                }
                 key.project_name = found->first;
                 key.project = found->second;
+            } else {
+                return fail(pointer, "`" + std::string(word) + "` is unknown or has a wrong value");
             }
-            else { return fail(pointer, "`" + std::string(word) + "` is unknown or has a wrong value"); }
         }
-        if (key.type_name.empty() || key.description.empty() || key.project_name.empty()) { return fail(at, "a setting needs `type`, `project` and `description`"); }
+        if (key.type_name.empty() || key.description.empty() || key.project_name.empty()) {
+            return fail(at, "a setting needs `type`, `project` and `description`");
+        }
         if (!right_fits_type(key)) { return fail(at + "/project", "a " + key.type_name + " cannot be made " + key.project_name); }
         if (key.fallback) {
             if (key.name.find('*') != std::string::npos) { return fail(at + "/default", "a key with * can have no default"); }
-            if (const auto problem = value_problem(key, *key.fallback); !problem.empty()) { return fail(at + "/default", "the default " + problem); }
+            if (const auto problem = value_problem(key, *key.fallback); !problem.empty()) {
+                return fail(at + "/default", "the default " + problem);
+            }
         }
         schema.keys_.push_back(std::move(key));
     }
     for (const FormerKey& each : schema.former_) {
         if (schema.find(each.segments) != nullptr) { return fail("/former", each.name + " is a setting"); }
-        if (!each.now.empty() && schema.find(split_key(each.now)) == nullptr) { return fail("/former", each.now + " is no setting"); }
+        if (!each.now.empty() && schema.find(split_key(each.now)) == nullptr) {
+            return fail("/former", each.now + " is no setting");
+        }
     }
     return schema;
 }
 
 const FormerKey* SettingsSchema::former(const std::vector<std::string>& segments) const {
-    for (const auto& key : former_) { if (key.segments.size() == segments.size() && matches(key, segments, segments.size())) { return &key; } }
+    for (const auto& key : former_) {
+        if (key.segments.size() == segments.size() && matches(key, segments, segments.size())) { return &key; }
+    }
     return nullptr;
 }
 
 bool SettingsSchema::is_former_section(const std::vector<std::string>& segments) const {
-    return std::any_of(former_.begin(), former_.end(), [&](const FormerKey& key) { return key.segments.size() > segments.size() && matches(key, segments, segments.size()); });
+    return std::any_of(former_.begin(), former_.end(), [&](const FormerKey& key) {
+        return key.segments.size() > segments.size() && matches(key, segments, segments.size());
+    });
 }
 
 Error former_key(const FormerKey& former, const std::vector<std::string>& segments, std::string where) {
-    return Error{"AF-CONF-044", ellipsis(join_key(segments), 120) + " is no setting any more" + (former.now.empty() ? "" : ": it is " + former.now + " now"), std::move(where),
-                 former.now.empty() ? former.hint : "`agentforge config migrate` changes the file and keeps all else in it.", ErrorKind::invalid};
+    return Error{"AF-CONF-044",
+                 ellipsis(join_key(segments), 120) + " is no setting any more" +
+                     (former.now.empty() ? "" : ": it is " + former.now + " now"),
+                 std::move(where),
+                 former.now.empty() ? former.hint : "`agentforge config migrate` changes the file and keeps all else in it.",
+                 ErrorKind::invalid};
 }
 
 const SettingKey* SettingsSchema::find(const std::vector<std::string>& segments) const {
-    for (const auto& key : keys_) { if (key.segments.size() == segments.size() && matches(key, segments, segments.size())) { return &key; } }
+    for (const auto& key : keys_) {
+        if (key.segments.size() == segments.size() && matches(key, segments, segments.size())) { return &key; }
+    }
     return nullptr;
 }
 
 bool SettingsSchema::is_section(const std::vector<std::string>& segments) const {
-    return std::any_of(keys_.begin(), keys_.end(), [&](const SettingKey& key) { return key.segments.size() > segments.size() && matches(key, segments, segments.size()); });
+    return std::any_of(keys_.begin(), keys_.end(), [&](const SettingKey& key) {
+        return key.segments.size() > segments.size() && matches(key, segments, segments.size());
+    });
 }
 
 std::string SettingsSchema::nearest_to(const std::vector<std::string>& segments) const {
@@ -199,7 +262,9 @@ std::string SettingsSchema::nearest_to(const std::vector<std::string>& segments)
     const auto depth = segments.size() - 1;
     for (const auto& key : keys_) {
         whole.push_back(key.name);
-        if (key.segments.size() > depth && matches(key, segments, depth) && key.segments[depth] != "*") { siblings.push_back(key.segments[depth]); }
+        if (key.segments.size() > depth && matches(key, segments, depth) && key.segments[depth] != "*") {
+            siblings.push_back(key.segments[depth]);
+        }
     }
     if (const auto near = nearest(segments.back(), siblings); !near.empty()) {
         auto full = segments;
@@ -214,7 +279,7 @@ bool needs_agreement(const SettingKey& key, const json::value& value, const json
     if (key.project == SettingKey::Project::trust || key.project == SettingKey::Project::never) { return true; }
     const auto wanted = rank(key, value);
     const auto limit = holds == nullptr ? std::nullopt : rank(key, *holds);
-    if (!wanted || !limit) { return false; }        // Nothing to loosen; or no time at all, which is refused later.
+    if (!wanted || !limit) { return false; }  // Nothing to loosen; or no time at all, which is refused later.
     return key.project == SettingKey::Project::lower ? *wanted > *limit : *wanted < *limit;
 }
 
@@ -225,7 +290,10 @@ std::string value_problem(const SettingKey& key, const json::value& value) {
         case SettingKey::Type::path: {
             if (!value.is_string()) { return "must be a string; put it in quotes"; }
             if (value.get_string().find('\0') != json::string::npos) { return "holds a null character"; }
-            if (key.values.empty() || std::find(key.values.begin(), key.values.end(), view(value.get_string())) != key.values.end()) { return ""; }
+            if (key.values.empty() ||
+                std::find(key.values.begin(), key.values.end(), view(value.get_string())) != key.values.end()) {
+                return "";
+            }
             std::string words;
             for (const auto& each : key.values) { words += (words.empty() ? "" : ", ") + each; }
             return "must be one of " + words;
@@ -239,23 +307,36 @@ std::string value_problem(const SettingKey& key, const json::value& value) {
         case SettingKey::Type::decimal: {
             if (!value.is_number()) { return "must be a number, such as 2.50, without quotes"; }
             const double number = value.to_number<double>();
-            if (key.minimum && number < static_cast<double>(*key.minimum)) { return "must be at least " + std::to_string(*key.minimum); }
-            if (key.maximum && number > static_cast<double>(*key.maximum)) { return "must be at most " + std::to_string(*key.maximum); }
+            if (key.minimum && number < static_cast<double>(*key.minimum)) {
+                return "must be at least " + std::to_string(*key.minimum);
+            }
+            if (key.maximum && number > static_cast<double>(*key.maximum)) {
+                return "must be at most " + std::to_string(*key.maximum);
+            }
             return "";
         }
-        case SettingKey::Type::boolean: return value.is_bool() ? "" : "must be true or false";
-        case SettingKey::Type::list: return is_text_list(value) ? "" : "must be a list of strings";
-        case SettingKey::Type::command: return (value.is_string() && !value.get_string().empty()) || (is_text_list(value) && !value.get_array().empty())
-            ? "" : "must be a string or a list of strings, and not empty";
-        case SettingKey::Type::map: return value.is_object() ? "" : "must be a map";
+        case SettingKey::Type::boolean:
+            return value.is_bool() ? "" : "must be true or false";
+        case SettingKey::Type::list:
+            return is_text_list(value) ? "" : "must be a list of strings";
+        case SettingKey::Type::command:
+            return (value.is_string() && !value.get_string().empty()) || (is_text_list(value) && !value.get_array().empty())
+                       ? ""
+                       : "must be a string or a list of strings, and not empty";
+        case SettingKey::Type::map:
+            return value.is_object() ? "" : "must be a map";
     }
     return "has an unknown type";
 }
 
 Result<json::value> value_from_text(const SettingKey& key, const std::string& text, const std::string& where) {
-    if (!is_valid_utf8(text)) { return Error{"AF-CONF-009", "the setting's value is not UTF-8", where, "Write it in UTF-8; a file whose name is in another encoding wants a name in UTF-8.", ErrorKind::invalid}; }
+    if (!is_valid_utf8(text)) {
+        return Error{"AF-CONF-009", "the setting's value is not UTF-8", where,
+                     "Write it in UTF-8; a file whose name is in another encoding wants a name in UTF-8.", ErrorKind::invalid};
+    }
     const bool flow_list = text.starts_with('[');
-    if (key.type == SettingKey::Type::string || key.type == SettingKey::Type::path || key.type == SettingKey::Type::span || (key.type == SettingKey::Type::command && !flow_list)) {
+    if (key.type == SettingKey::Type::string || key.type == SettingKey::Type::path || key.type == SettingKey::Type::span ||
+        (key.type == SettingKey::Type::command && !flow_list)) {
         return json::value(json::string(text));
     }
     if (key.type == SettingKey::Type::list && !flow_list) { return json::value(json::array{json::string(text)}); }

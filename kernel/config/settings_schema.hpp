@@ -17,35 +17,35 @@ struct SettingKey {
     enum class Type : unsigned char { string = 1, path, integer, boolean, list, command, map, decimal, span };
     /// What a project's file may do with the key while the user does not trust the project.
     enum class Project : unsigned char {
-        free = 1,       ///< Set it.
-        trust,          ///< Nothing.
-        lower,          ///< Lower it: numbers, times, the place in `values`, true to false.
-        higher,         ///< Raise it.
-        more,           ///< Add to the user's list, with or without trust.
-        never           ///< Nothing, even with trust.
+        free = 1,  ///< Set it.
+        trust,     ///< Nothing.
+        lower,     ///< Lower it: numbers, times, the place in `values`, true to false.
+        higher,    ///< Raise it.
+        more,      ///< Add to the user's list, with or without trust.
+        never      ///< Nothing, even with trust.
     };
-    std::string name;                       ///< `agents.*.llm.model`
+    std::string name;  ///< `agents.*.llm.model`
     std::vector<std::string> segments;
     Type type = Type::string;
     std::string type_name;
-    std::vector<std::string> values;        ///< Of a string; empty: any.
+    std::vector<std::string> values;  ///< Of a string; empty: any.
     std::optional<std::int64_t> minimum;
     std::optional<std::int64_t> maximum;
     std::optional<json::value> fallback;
     Project project = Project::trust;
-    std::string project_name;               ///< `lower`
-    std::string unset;                      ///< The key that applies if this one is unset; empty: none.
+    std::string project_name;  ///< `lower`
+    std::string unset;         ///< The key that applies if this one is unset; empty: none.
     std::string description;
-    std::string where;                      ///< `settings_schema.yaml:6:3`
+    std::string where;  ///< `settings_schema.yaml:6:3`
 };
 
 /// A key of an older format, and what has become of it.
 struct FormerKey {
-    std::string name;                       ///< `budgets.task_tokens`
+    std::string name;  ///< `budgets.task_tokens`
     std::vector<std::string> segments;
-    std::string now;                        ///< Its name now; empty: it has no successor among the settings.
-    std::int64_t divisor = 1;               ///< The number divided by this is the new one.
-    std::string hint;                       ///< Where it has no successor: what to do instead.
+    std::string now;           ///< Its name now; empty: it has no successor among the settings.
+    std::int64_t divisor = 1;  ///< The number divided by this is the new one.
+    std::string hint;          ///< Where it has no successor: what to do instead.
 };
 
 class SettingsSchema {

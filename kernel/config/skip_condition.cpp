@@ -10,7 +10,7 @@ namespace agentforge::kernel {
 struct SkipCondition::Node {
     enum class Kind : unsigned char { word = 1, negation, all, any };
     Kind kind = Kind::word;
-    std::string text;                                   ///< As it was written.
+    std::string text;  ///< As it was written.
     std::vector<std::shared_ptr<const Node>> parts;
 };
 
@@ -28,7 +28,10 @@ public:
 
     Result<SkipNode> whole() {
         AF_TRY(SkipNode node, joined(SkipKind::any, 0));
-        if (!token_.empty()) { return wrong(token_ == ")" ? "a `)` closes nothing" : "`" + ellipsis(token_, 60) + "` stands where AND or OR is expected"); }
+        if (!token_.empty()) {
+            return wrong(token_ == ")" ? "a `)` closes nothing"
+                                       : "`" + ellipsis(token_, 60) + "` stands where AND or OR is expected");
+        }
         return node;
     }
 
@@ -60,7 +63,9 @@ private:
             return inner;
         }
         if (token_.empty()) { return wrong("a condition is missing at its end"); }
-        if (token_ == ")" || is("AND") || is("OR")) { return wrong("a condition is missing before `" + std::string(token_) + "`"); }
+        if (token_ == ")" || is("AND") || is("OR")) {
+            return wrong("a condition is missing before `" + std::string(token_) + "`");
+        }
         const std::string word(token_);
         advance();
         auto node = std::make_shared<SkipCondition::Node>();
@@ -78,7 +83,9 @@ private:
 
     [[nodiscard]] bool is(std::string_view operation) const {
         if (token_.size() != operation.size()) { return false; }
-        for (std::size_t i = 0; i < token_.size(); ++i) { if ((token_[i] & ~0x20) != operation[i]) { return false; } }
+        for (std::size_t i = 0; i < token_.size(); ++i) {
+            if ((token_[i] & ~0x20) != operation[i]) { return false; }
+        }
         return true;
     }
 
@@ -88,20 +95,24 @@ private:
         const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\n'; };
         while (at < text_.size() && is_space(text_[at])) { ++at; }
         begin_ = at;
-        if (at < text_.size() && (text_[at] == '(' || text_[at] == ')')) { ++at; }
-        else { while (at < text_.size() && !is_space(text_[at]) && text_[at] != '(' && text_[at] != ')') { ++at; } }
+        if (at < text_.size() && (text_[at] == '(' || text_[at] == ')')) {
+            ++at;
+        } else {
+            while (at < text_.size() && !is_space(text_[at]) && text_[at] != '(' && text_[at] != ')') { ++at; }
+        }
         token_ = text_.substr(begin_, at - begin_);
     }
 
     [[nodiscard]] Error wrong(std::string what) const {
-        return Error{"AF-PIPE-005", "the condition `" + ellipsis(text_, 120) + "` cannot be read: " + std::move(what), "", "Write words joined by AND, OR and NOT, such as `spec_provided AND NOT tests_provided`.",
+        return Error{"AF-PIPE-005", "the condition `" + ellipsis(text_, 120) + "` cannot be read: " + std::move(what), "",
+                     "Write words joined by AND, OR and NOT, such as `spec_provided AND NOT tests_provided`.",
                      ErrorKind::invalid};
     }
 
     std::string_view text_;
     std::string_view token_;
     std::size_t begin_ = 0;
-    std::size_t end_ = 0;           ///< Of the token before.
+    std::size_t end_ = 0;  ///< Of the token before.
 };
 
 void collect_words(const SkipCondition::Node& node, std::vector<std::string>& words) {
@@ -111,10 +122,14 @@ void collect_words(const SkipCondition::Node& node, std::vector<std::string>& wo
 
 bool condition_holds(const SkipCondition::Node& node, const std::function<bool(std::string_view)>& holds) {
     switch (node.kind) {
-        case SkipKind::word: return node.text != "never" && holds(node.text);
-        case SkipKind::negation: return !condition_holds(*node.parts.front(), holds);
-        case SkipKind::all: return std::ranges::all_of(node.parts, [&](const SkipNode& part) { return condition_holds(*part, holds); });
-        case SkipKind::any: return std::ranges::any_of(node.parts, [&](const SkipNode& part) { return condition_holds(*part, holds); });
+        case SkipKind::word:
+            return node.text != "never" && holds(node.text);
+        case SkipKind::negation:
+            return !condition_holds(*node.parts.front(), holds);
+        case SkipKind::all:
+            return std::ranges::all_of(node.parts, [&](const SkipNode& part) { return condition_holds(*part, holds); });
+        case SkipKind::any:
+            return std::ranges::any_of(node.parts, [&](const SkipNode& part) { return condition_holds(*part, holds); });
     }
     return false;
 }
@@ -134,7 +149,9 @@ std::vector<std::string> SkipCondition::words() const {
 
 std::string SkipCondition::reason(const std::function<bool(std::string_view word)>& holds) const {
     if (root_->kind != SkipKind::any) { return condition_holds(*root_, holds) ? root_->text : std::string(); }
-    for (const SkipNode& part : root_->parts) { if (condition_holds(*part, holds)) { return part->text; } }
+    for (const SkipNode& part : root_->parts) {
+        if (condition_holds(*part, holds)) { return part->text; }
+    }
     return {};
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 struct Placeholder {
     std::size_t begin = 0;
-    std::size_t end = 0;            ///< Behind the brace.
+    std::size_t end = 0;  ///< Behind the brace.
     std::string path;
 };
 
@@ -23,7 +23,9 @@ std::vector<Placeholder> placeholders(std::string_view line) {
         const std::size_t close = line.find('}', at);
         if (close == std::string_view::npos) { break; }
         const std::string_view path = line.substr(at + 1, close - at - 1);
-        const bool is_path = !path.empty() && std::ranges::all_of(path, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '[' || c == ']'; });
+        const bool is_path = !path.empty() && std::ranges::all_of(path, [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '[' || c == ']';
+        });
         if (is_path) { found.push_back({at, close + 1, std::string(path)}); }
     }
     return found;
@@ -46,18 +48,23 @@ std::string told(const json::value* value) {
     if (value->is_string()) { return std::string(view(value->get_string())); }
     if (!value->is_array()) { return json::serialize(*value); }
     std::string text;
-    for (const json::value& item : value->get_array()) { text += (text.empty() ? "" : ", ") + (item.is_string() ? std::string(view(item.get_string())) : json::serialize(item)); }
+    for (const json::value& item : value->get_array()) {
+        text += (text.empty() ? "" : ", ") + (item.is_string() ? std::string(view(item.get_string())) : json::serialize(item));
+    }
     return text;
 }
 
 /// The line with its fields filled in; empty where it has fields and all are missing.
-std::string filled(std::string_view line, const std::vector<Placeholder>& fields, const json::object& artifact, const json::object* item) {
+std::string filled(std::string_view line, const std::vector<Placeholder>& fields, const json::object& artifact,
+                   const json::object* item) {
     std::string out;
     std::size_t from = 0;
     bool any = fields.empty();
     for (const Placeholder& field : fields) {
         const std::string list = list_of_path(field.path);
-        const std::string value = list.empty() ? told(at_path(artifact, field.path)) : item == nullptr ? std::string() : told(at_path(*item, std::string_view(field.path).substr(list.size() + 3)));
+        const std::string value = list.empty()      ? told(at_path(artifact, field.path))
+                                  : item == nullptr ? std::string()
+                                                    : told(at_path(*item, std::string_view(field.path).substr(list.size() + 3)));
         any = any || !value.empty();
         out += std::string(line.substr(from, field.begin - from)) + value;
         from = field.end;
@@ -93,15 +100,23 @@ std::optional<SummaryText> load_summary(const std::vector<std::string>& folders,
 Result<void> check_summary(const SummaryText& summary, const Contract& contract) {
     const json::value* properties = contract.schema().if_contains("properties");
     std::vector<std::string> known;
-    if (properties != nullptr && properties->is_object()) { for (const auto& [key, unused] : properties->get_object()) { known.emplace_back(key); } }
+    if (properties != nullptr && properties->is_object()) {
+        for (const auto& [key, unused] : properties->get_object()) { known.emplace_back(key); }
+    }
     std::optional<Error> wrong;
     each_line_of_summary(summary.text, [&](std::string_view line, std::size_t number) {
         for (const Placeholder& field : placeholders(line)) {
             const std::string first = field.path.substr(0, field.path.find_first_of(".["));
             if (wrong || std::ranges::find(known, first) != known.end()) { continue; }
             const std::string near = nearest(first, known);
-            wrong = Error{"AF-PIPE-022", "the summary names `{" + ellipsis(field.path, 60) + "}`, and " + std::string(article_for(contract.name())) + " " + contract.name() + " has no field `" + ellipsis(first, 60) + "`", summary.source + ":" + std::to_string(number),
-                          near.empty() ? "`agentforge contracts show " + contract.name() + "` lists its fields." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+            wrong =
+                Error{"AF-PIPE-022",
+                      "the summary names `{" + ellipsis(field.path, 60) + "}`, and " + std::string(article_for(contract.name())) +
+                          " " + contract.name() + " has no field `" + ellipsis(first, 60) + "`",
+                      summary.source + ":" + std::to_string(number),
+                      near.empty() ? "`agentforge contracts show " + contract.name() + "` lists its fields."
+                                   : "Did you mean `" + near + "`?",
+                      ErrorKind::invalid};
         }
     });
     if (wrong) { return *wrong; }
@@ -112,8 +127,12 @@ std::string render_summary(std::string_view text, const json::object& artifact) 
     std::string out;
     each_line_of_summary(text, [&](std::string_view line, std::size_t) {
         const auto fields = placeholders(line);
-        const auto listed = std::ranges::find_if(fields, [](const Placeholder& field) { return !list_of_path(field.path).empty(); });
-        if (listed == fields.end()) { out += filled(line, fields, artifact, nullptr); return; }
+        const auto listed =
+            std::ranges::find_if(fields, [](const Placeholder& field) { return !list_of_path(field.path).empty(); });
+        if (listed == fields.end()) {
+            out += filled(line, fields, artifact, nullptr);
+            return;
+        }
         const json::value* items = at_path(artifact, list_of_path(listed->path));
         if (items == nullptr || !items->is_array()) { return; }
         for (const json::value& item : items->get_array()) { out += filled(line, fields, artifact, item.if_object()); }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a task's deliverable at its end: `summary_template` of a pipeline names a file in `summaries/` of the product or the project.
+// What is told of a task's deliverable at its end: `summary_template` of a pipeline names a file in `summaries/` of the product
+// or the project.
 //
-// `{field}` and `{field.inner}` stand for what the artifact says. A line with `{list[].field}` is written once for each item of the list.
+// `{field}` and `{field.inner}` stand for what the artifact says. A line with `{list[].field}` is written once for each item of
+// the list.
 #pragma once
 
 #include <optional>
@@ -18,7 +20,7 @@ namespace agentforge::kernel {
 
 struct SummaryText {
     std::string text;
-    std::string source;             ///< Its file.
+    std::string source;  ///< Its file.
 };
 
 /// The first of the folders that has `NAME.txt`. Empty: none has.

@@ -16,7 +16,9 @@ Error cannot_run(std::string_view code, std::string pointer, std::string message
     return Error{std::string(code), std::move(message), std::move(pointer), std::move(remedy), ErrorKind::invalid};
 }
 
-std::string with_article(const std::string& contract) { return std::string(article_for(contract)) + " " + ellipsis(contract, 60); }
+std::string with_article(const std::string& contract) {
+    return std::string(article_for(contract)) + " " + ellipsis(contract, 60);
+}
 
 std::string place_of_stage(std::size_t index) { return "/pipeline/stages/" + std::to_string(index); }
 
@@ -26,20 +28,32 @@ Result<void> check_exits(const PipelineTemplate& pipeline, const std::vector<Own
         const StageTemplate& stage = pipeline.stages[i];
         const std::string at = place_of_stage(i);
         if (stage.default_exit) {
-            if (!marked.empty()) { return cannot_run("AF-PIPE-018", at + "/default_exit", "stage " + stage.name + " is the default exit, and so is " + marked, "Leave `default_exit` to one of them."); }
+            if (!marked.empty()) {
+                return cannot_run("AF-PIPE-018", at + "/default_exit",
+                                  "stage " + stage.name + " is the default exit, and so is " + marked,
+                                  "Leave `default_exit` to one of them.");
+            }
             marked = stage.name;
             if (has_exit && stage.name != pipeline.exit_stage) {
-                return cannot_run("AF-PIPE-018", at + "/default_exit", "stage " + stage.name + " is the default exit, and the pipeline ends at " + pipeline.exit_stage, "Name one stage in both places.");
+                return cannot_run("AF-PIPE-018", at + "/default_exit",
+                                  "stage " + stage.name + " is the default exit, and the pipeline ends at " + pipeline.exit_stage,
+                                  "Name one stage in both places.");
             }
         }
         if (stage.name == pipeline.exit_stage && !stage.exit_point && keys[i].contains("exit_point")) {
-            return cannot_run("AF-PIPE-018", at + "/exit_point", "the pipeline ends at " + stage.name + ", which says that it is no exit point", "Take `exit_point: false` out, or end the pipeline elsewhere.");
+            return cannot_run("AF-PIPE-018", at + "/exit_point",
+                              "the pipeline ends at " + stage.name + ", which says that it is no exit point",
+                              "Take `exit_point: false` out, or end the pipeline elsewhere.");
         }
         if (i == 0 && !stage.entry_point && keys[i].contains("entry_point")) {
-            return cannot_run("AF-PIPE-018", at + "/entry_point", "the pipeline begins with " + stage.name + ", which says that it is no entry point", "Take `entry_point: false` out, or begin with another stage.");
+            return cannot_run("AF-PIPE-018", at + "/entry_point",
+                              "the pipeline begins with " + stage.name + ", which says that it is no entry point",
+                              "Take `entry_point: false` out, or begin with another stage.");
         }
         if (stage.iterate && !stage.iterable && keys[i].contains("iterable")) {
-            return cannot_run("AF-PIPE-018", at + "/iterate", "stage " + stage.name + " is to iterate, and says that it is not iterable", "Write one of the two.");
+            return cannot_run("AF-PIPE-018", at + "/iterate",
+                              "stage " + stage.name + " is to iterate, and says that it is not iterable",
+                              "Write one of the two.");
         }
     }
     return {};
@@ -49,8 +63,11 @@ Result<void> check_reached(const PipelineTemplate& pipeline, bool has_exit) {
     const std::size_t last = pipeline.index_of(pipeline.exit_stage).value_or(pipeline.stages.size() - 1);
     // A default exit is only the default: --through goes on to a later stage.
     if (has_exit && last + 1 < pipeline.stages.size()) {
-        return cannot_run("AF-PIPE-019", place_of_stage(last + 1), "no task reaches stage " + pipeline.stages[last + 1].name + ": the pipeline ends before it, at " + pipeline.exit_stage,
-                          "End the pipeline at the last stage, or mark " + pipeline.exit_stage + " with `default_exit: true` in place of `exit`: then --through reaches the later ones.");
+        return cannot_run("AF-PIPE-019", place_of_stage(last + 1),
+                          "no task reaches stage " + pipeline.stages[last + 1].name + ": the pipeline ends before it, at " +
+                              pipeline.exit_stage,
+                          "End the pipeline at the last stage, or mark " + pipeline.exit_stage +
+                              " with `default_exit: true` in place of `exit`: then --through reaches the later ones.");
     }
     for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
         const auto condition = SkipCondition::parse(pipeline.stages[i].skip_if);
@@ -58,7 +75,8 @@ Result<void> check_reached(const PipelineTemplate& pipeline, bool has_exit) {
         const auto words = condition->words();
         const bool constant = std::ranges::all_of(words, [](const std::string& word) { return word == "never"; });
         if (!constant || condition->reason([](std::string_view) { return false; }).empty()) { continue; }
-        return cannot_run("AF-PIPE-019", place_of_stage(i) + "/skip_if", "stage " + pipeline.stages[i].name + " is always skipped", "Take the stage out, or its condition.");
+        return cannot_run("AF-PIPE-019", place_of_stage(i) + "/skip_if",
+                          "stage " + pipeline.stages[i].name + " is always skipped", "Take the stage out, or its condition.");
     }
     return {};
 }
@@ -74,16 +92,26 @@ Result<void> check_prerequisites(PipelineTemplate& pipeline, const std::vector<O
         StageTemplate& stage = pipeline.stages[i];
         const bool own = keys[i].contains("prerequisites");
         const bool another = keys[i].contains("executor") || keys[i].contains("contract");
-        const auto missing = std::ranges::find_if(stage.prerequisites, [&](const std::string& each) { return !made.contains(each) && !comes_from_outside(pipeline, each); });
+        const auto missing = std::ranges::find_if(stage.prerequisites, [&](const std::string& each) {
+            return !made.contains(each) && !comes_from_outside(pipeline, each);
+        });
         if (missing != stage.prerequisites.end() && own) {
-            return cannot_run("AF-PIPE-020", place_of_stage(i) + "/prerequisites/" + std::to_string(missing - stage.prerequisites.begin()),
-                              "stage " + stage.name + " builds on " + with_article(*missing) + ", and no stage before it makes one", "Add the stage that makes it, or take it from outside with `accepts_external`.");
+            return cannot_run(
+                "AF-PIPE-020", place_of_stage(i) + "/prerequisites/" + std::to_string(missing - stage.prerequisites.begin()),
+                "stage " + stage.name + " builds on " + with_article(*missing) + ", and no stage before it makes one",
+                "Add the stage that makes it, or take it from outside with `accepts_external`.");
         }
         if (missing != stage.prerequisites.end() && !another) {
-            return cannot_run("AF-PIPE-020", place_of_stage(i), "stage " + stage.name + " builds on " + with_article(*missing) + ", as in the shipped pipeline, and no stage before it makes one",
-                              "Add the stage that makes it, take it from outside with `accepts_external`, or write `prerequisites: []`.");
+            return cannot_run(
+                "AF-PIPE-020", place_of_stage(i),
+                "stage " + stage.name + " builds on " + with_article(*missing) +
+                    ", as in the shipped pipeline, and no stage before it makes one",
+                "Add the stage that makes it, take it from outside with `accepts_external`, or write `prerequisites: []`.");
         }
-        if (!own) { std::erase_if(stage.prerequisites, [&](const std::string& each) { return !made.contains(each) && !comes_from_outside(pipeline, each); }); }
+        if (!own) {
+            std::erase_if(stage.prerequisites,
+                          [&](const std::string& each) { return !made.contains(each) && !comes_from_outside(pipeline, each); });
+        }
         made.insert(stage.contract);
         made.insert(stage.also_makes);
     }
@@ -97,13 +125,17 @@ Result<void> check_skip(const PipelineTemplate& pipeline, const std::string& at,
     std::set<std::string, std::less<>> there{external.contract};
     for (const auto& [name, required] : pipeline.requires_external) { there.insert(required.contract); }
     for (const std::string& name : external.required) {
-        if (const auto other = pipeline.accepts_external.find(name); other != pipeline.accepts_external.end()) { there.insert(other->second.contract); }
+        if (const auto other = pipeline.accepts_external.find(name); other != pipeline.accepts_external.end()) {
+            there.insert(other->second.contract);
+        }
     }
     const std::size_t last = pipeline.index_of(pipeline.exit_stage).value_or(pipeline.stages.size() - 1);
     for (std::size_t i = *first; i <= last; ++i) {
         for (const std::string& contract : pipeline.stages[i].prerequisites) {
             if (there.contains(contract)) { continue; }
-            return cannot_run("AF-PIPE-020", at + "/skips_to", "it begins at " + external.skips_to + " then, and stage " + pipeline.stages[i].name + " builds on " + with_article(contract) + ", which nothing provides",
+            return cannot_run("AF-PIPE-020", at + "/skips_to",
+                              "it begins at " + external.skips_to + " then, and stage " + pipeline.stages[i].name +
+                                  " builds on " + with_article(contract) + ", which nothing provides",
                               "Begin earlier, or name what else must be given with `requires`.");
         }
         there.insert(pipeline.stages[i].contract);
@@ -118,8 +150,14 @@ Result<void> check_externals(const PipelineTemplate& pipeline) {
         for (const auto& [name, external] : *all) {
             if (!external.source.empty()) {
                 const auto words = SkipCondition::parse(external.source);
-                const bool known = words.ok() && std::ranges::all_of(words->words(), [](const std::string& word) { return word == "user_provided" || word == "task_reference"; });
-                if (!known) { return cannot_run("AF-PIPE-021", at + name + "/source", "there is no source `" + ellipsis(external.source, 60) + "`", "Write user_provided, task_reference, or both joined by OR."); }
+                const bool known = words.ok() && std::ranges::all_of(words->words(), [](const std::string& word) {
+                                       return word == "user_provided" || word == "task_reference";
+                                   });
+                if (!known) {
+                    return cannot_run("AF-PIPE-021", at + name + "/source",
+                                      "there is no source `" + ellipsis(external.source, 60) + "`",
+                                      "Write user_provided, task_reference, or both joined by OR.");
+                }
             }
             AF_CHECK(check_skip(pipeline, at + name, external));
         }
@@ -127,7 +165,7 @@ Result<void> check_externals(const PipelineTemplate& pipeline) {
     return {};
 }
 
-constexpr std::size_t most_varied = 6;      // Each doubles the ways to go.
+constexpr std::size_t most_varied = 6;  // Each doubles the ways to go.
 
 using Words = std::set<std::string>;
 
@@ -160,7 +198,9 @@ std::vector<Beginning> beginnings_of(const PipelineTemplate& pipeline) {
             beginning.names.insert(name);
             beginning.contracts.insert(external.contract);
             beginning.first = std::max(beginning.first, pipeline.index_of(external.skips_to).value_or(0));
-            whole = whole && std::ranges::all_of(external.required, [&](const std::string& other) { return chosen.contains(other) || pipeline.requires_external.contains(other); });
+            whole = whole && std::ranges::all_of(external.required, [&](const std::string& other) {
+                        return chosen.contains(other) || pipeline.requires_external.contains(other);
+                    });
         };
         for (const auto& [name, external] : pipeline.requires_external) { take(name, external); }
         for (const std::string& name : chosen) { take(name, pipeline.accepts_external.find(name)->second); }
@@ -175,10 +215,12 @@ std::string joined(const Words& names) {
     return all;
 }
 
-/// The ways through a template from one beginning. A word that artifacts make true stays true: what was accepted before stays accepted.
+/// The ways through a template from one beginning. A word that artifacts make true stays true: what was accepted before stays
+/// accepted.
 class Ways {
 public:
-    Ways(const PipelineTemplate& pipeline, const StageNeeds& needs, const Beginning& beginning, const std::vector<SkipCondition>& conditions)
+    Ways(const PipelineTemplate& pipeline, const StageNeeds& needs, const Beginning& beginning,
+         const std::vector<SkipCondition>& conditions)
         : pipeline_(pipeline), needs_(needs), beginning_(beginning), conditions_(conditions) {
         for (const SkipCondition& condition : conditions) {
             for (const std::string& word : condition.words()) {
@@ -199,7 +241,9 @@ private:
     using Contracts = std::set<std::string, std::less<>>;
 
     std::optional<Unprovided> from(std::size_t index, const Words& holds, const Contracts& there) {
-        if (index >= pipeline_.stages.size() || index > beginning_.last || !seen_.insert({index, holds, there}).second) { return std::nullopt; }
+        if (index >= pipeline_.stages.size() || index > beginning_.last || !seen_.insert({index, holds, there}).second) {
+            return std::nullopt;
+        }
         const StageTemplate& stage = pipeline_.stages[index];
         Contracts then = there;
         if (!is_skipped(index, holds)) {
@@ -223,7 +267,8 @@ private:
             const auto provided = [&](const std::string& contract) { return is_provided_word(word, contract); };
             return holds.contains(std::string(word)) || std::ranges::any_of(beginning_.contracts, provided);
         };
-        return beginning_.contracts.contains(stage.contract) || beginning_.left_out.contains(stage.name) || !conditions_[index].reason(word_holds).empty();
+        return beginning_.contracts.contains(stage.contract) || beginning_.left_out.contains(stage.name) ||
+               !conditions_[index].reason(word_holds).empty();
     }
 
     [[nodiscard]] std::string in_words(const Words& holds) const {
@@ -254,7 +299,8 @@ std::vector<SkipCondition> conditions_of(const PipelineTemplate& pipeline) {
     return conditions;
 }
 
-/// Prerequisites that a stage of another kind has taken over from the shipped one of its name, and that some way leaves it without, are dropped; others are refused.
+/// Prerequisites that a stage of another kind has taken over from the shipped one of its name, and that some way leaves it
+/// without, are dropped; others are refused.
 Result<void> check_every_way(PipelineTemplate& pipeline, const std::vector<OwnKeys>& keys) {
     const auto prerequisites = [](const StageTemplate& stage) { return stage.prerequisites; };
     while (const auto found = find_unprovided(pipeline, prerequisites)) {
@@ -266,7 +312,8 @@ Result<void> check_every_way(PipelineTemplate& pipeline, const std::vector<OwnKe
             continue;
         }
         const auto index = std::ranges::find(stage.prerequisites, found->contract) - stage.prerequisites.begin();
-        const std::string at = place_of_stage(found->stage) + (own.contains("prerequisites") ? "/prerequisites/" + std::to_string(index) : "");
+        const std::string at =
+            place_of_stage(found->stage) + (own.contains("prerequisites") ? "/prerequisites/" + std::to_string(index) : "");
         return unprovided_error(*found, "stage " + stage.name, at);
     }
     return {};
@@ -287,8 +334,11 @@ std::optional<Unprovided> find_unprovided(const PipelineTemplate& pipeline, cons
 }
 
 Error unprovided_error(const Unprovided& found, const std::string& who, std::string where) {
-    return cannot_run("AF-PIPE-020", std::move(where), who + " builds on " + with_article(found.contract) + ", and no stage that runs before it makes one" + (found.when.empty() ? "" : " " + found.when),
-                      "Add the stage that makes it, demand it from outside with `requires_external`, or take out what leaves the stage without it.");
+    return cannot_run(
+        "AF-PIPE-020", std::move(where),
+        who + " builds on " + with_article(found.contract) + ", and no stage that runs before it makes one" +
+            (found.when.empty() ? "" : " " + found.when),
+        "Add the stage that makes it, demand it from outside with `requires_external`, or take out what leaves the stage without it.");
 }
 
 Result<void> check_template_can_run(PipelineTemplate& pipeline, const std::vector<OwnKeys>& keys, bool has_exit) {
@@ -303,20 +353,30 @@ Result<void> check_exit_point(const PipelineTemplate& pipeline, std::string_view
     const auto index = exit.empty() ? std::nullopt : pipeline.index_of(exit);
     if (!index || pipeline.stages[*index].exit_point || exit == pipeline.exit_stage) { return {}; }
     std::string points;
-    for (const StageTemplate& stage : pipeline.stages) { if (stage.exit_point) { points += (points.empty() ? "" : ", ") + stage.name; } }
-    return Error{"AF-EXT-012", "stage `" + std::string(exit) + "` is no exit point of pipeline `" + pipeline.name + "`", pipeline.source, "End at one of: " + points, ErrorKind::invalid};
+    for (const StageTemplate& stage : pipeline.stages) {
+        if (stage.exit_point) { points += (points.empty() ? "" : ", ") + stage.name; }
+    }
+    return Error{"AF-EXT-012", "stage `" + std::string(exit) + "` is no exit point of pipeline `" + pipeline.name + "`",
+                 pipeline.source, "End at one of: " + points, ErrorKind::invalid};
 }
 
 Result<void> check_continuation(const PipelineTemplate& pipeline, const PipelineTemplate& next) {
     for (std::size_t i = 0; i < pipeline.continuation.provides.size(); ++i) {
         const std::string& contract = pipeline.continuation.provides[i];
         const std::string at = "/pipeline/continuation/provides/" + std::to_string(i);
-        const bool made = std::ranges::any_of(pipeline.stages, [&](const StageTemplate& stage) { return makes(stage, contract); });
+        const bool made =
+            std::ranges::any_of(pipeline.stages, [&](const StageTemplate& stage) { return makes(stage, contract); });
         if (!made && !comes_from_outside(pipeline, contract)) {
-            return cannot_run("AF-PIPE-021", at, "pipeline " + pipeline.name + " hands over " + with_article(contract) + ", which none of its stages makes", "Name the contract of one of its stages.");
+            return cannot_run(
+                "AF-PIPE-021", at,
+                "pipeline " + pipeline.name + " hands over " + with_article(contract) + ", which none of its stages makes",
+                "Name the contract of one of its stages.");
         }
         if (!comes_from_outside(next, contract)) {
-            return cannot_run("AF-PIPE-021", at, "pipeline " + pipeline.name + " hands over " + with_article(contract) + ", and " + next.name + " takes none from outside", "Take it out, or add it to `accepts_external` of " + next.name + ".");
+            return cannot_run("AF-PIPE-021", at,
+                              "pipeline " + pipeline.name + " hands over " + with_article(contract) + ", and " + next.name +
+                                  " takes none from outside",
+                              "Take it out, or add it to `accepts_external` of " + next.name + ".");
         }
     }
     return {};

@@ -29,7 +29,10 @@ std::optional<double> as_number(const json::value& value) {
     return std::nullopt;
 }
 
-struct Comparison { std::string_view sign; double bound = 0; };
+struct Comparison {
+    std::string_view sign;
+    double bound = 0;
+};
 
 /// `>= 80`; empty where the text does not begin with a sign or no number follows.
 std::optional<Comparison> comparison_of(std::string_view text) {
@@ -77,11 +80,14 @@ Result<EditCheck> read_edit_check(const json::value& value, const std::string& p
                 check.gate = std::string(field.get_string());
             } else if (name == "must_pass" && field.is_bool()) {
                 must_pass = field.get_bool();
-            } else if (name == "scope" && field.is_string() && (field.get_string() == "affected" || field.get_string() == "all")) {
+            } else if (name == "scope" && field.is_string() &&
+                       (field.get_string() == "affected" || field.get_string() == "all")) {
                 check.affected = field.get_string() == "affected";
             } else if (name == "gate" || name == "must_pass" || name == "scope") {
                 return wrong_verification(at, "`" + name + "` has a wrong value",
-                                          name == "gate" ? "Name a gate." : name == "must_pass" ? "It must be true or false." : "It must be affected or all.");
+                                          name == "gate"        ? "Name a gate."
+                                          : name == "must_pass" ? "It must be true or false."
+                                                                : "It must be affected or all.");
             } else {
                 const auto near = nearest(name, std::vector<std::string>{"gate", "must_pass", "scope"});
                 return wrong_verification(at, "`" + ellipsis(name, 60) + "` is no field of a check after edits",
@@ -89,16 +95,20 @@ Result<EditCheck> read_edit_check(const json::value& value, const std::string& p
             }
         }
         if (check.affected && check.gate != "tests") {
-            return wrong_verification(pointer + "/scope", "only `tests` has a scope; syntax and conformance look at the edited files anyway", "Take it out.");
+            return wrong_verification(pointer + "/scope",
+                                      "only `tests` has a scope; syntax and conformance look at the edited files anyway",
+                                      "Take it out.");
         }
     } else {
-        return wrong_verification(pointer, "a check after edits is a gate's name or a map", "Write `- syntax` or `- {gate: syntax, must_pass: true}`.");
+        return wrong_verification(pointer, "a check after edits is a gate's name or a map",
+                                  "Write `- syntax` or `- {gate: syntax, must_pass: true}`.");
     }
     const std::vector<std::string> gates{"syntax", "types", "conformance", "tests"};
     if (std::find(gates.begin(), gates.end(), check.gate) == gates.end()) {
         const auto near = nearest(check.gate, gates);
-        return wrong_verification(pointer, "`" + ellipsis(check.gate, 60) + "` is no gate that can run after an edit",
-                                  near.empty() ? "There are syntax, types, conformance and tests." : "Did you mean `" + near + "`?");
+        return wrong_verification(
+            pointer, "`" + ellipsis(check.gate, 60) + "` is no gate that can run after an edit",
+            near.empty() ? "There are syntax, types, conformance and tests." : "Did you mean `" + near + "`?");
     }
     check.must_pass = must_pass.value_or(check.gate == "syntax");
     return check;
@@ -106,7 +116,9 @@ Result<EditCheck> read_edit_check(const json::value& value, const std::string& p
 
 Result<ExitCriterion> read_criterion(const json::value& value, const std::string& pointer) {
     const auto* object = value.if_object();
-    if (object == nullptr) { return wrong_verification(pointer, "an exit criterion is a map", "Write `- all_tests_pass: true`."); }
+    if (object == nullptr) {
+        return wrong_verification(pointer, "an exit criterion is a map", "Write `- all_tests_pass: true`.");
+    }
     ExitCriterion criterion;
     for (const auto& [key, field] : *object) {
         const std::string name(key);
@@ -117,19 +129,25 @@ Result<ExitCriterion> read_criterion(const json::value& value, const std::string
             continue;
         }
         if (!criterion.fact.empty()) {
-            return wrong_verification(at, "one criterion names two facts, `" + criterion.fact + "` and `" + ellipsis(name, 60) + "`", "Write each as an entry of its own.");
+            return wrong_verification(at,
+                                      "one criterion names two facts, `" + criterion.fact + "` and `" + ellipsis(name, 60) + "`",
+                                      "Write each as an entry of its own.");
         }
         if (field.is_object() || field.is_array() || field.is_null()) {
-            return wrong_verification(at, "`" + ellipsis(name, 60) + "` has a wrong value", "It must be true, false, a number, a text or a comparison such as \">= 80\".");
+            return wrong_verification(at, "`" + ellipsis(name, 60) + "` has a wrong value",
+                                      "It must be true, false, a number, a text or a comparison such as \">= 80\".");
         }
         if (field.is_string() && begins_as_comparison(std::string_view(field.get_string().data(), field.get_string().size())) &&
             !comparison_of(std::string_view(field.get_string().data(), field.get_string().size()))) {
-            return wrong_verification(at, "`" + ellipsis(as_text(field), 60) + "` is no comparison", "Write a sign and a number: \">= 80\".");
+            return wrong_verification(at, "`" + ellipsis(as_text(field), 60) + "` is no comparison",
+                                      "Write a sign and a number: \">= 80\".");
         }
         criterion.fact = name;
         criterion.expected = field;
     }
-    if (criterion.fact.empty()) { return wrong_verification(pointer, "the exit criterion names no fact", "Write `- all_tests_pass: true`."); }
+    if (criterion.fact.empty()) {
+        return wrong_verification(pointer, "the exit criterion names no fact", "Write `- all_tests_pass: true`.");
+    }
     return criterion;
 }
 
@@ -160,7 +178,8 @@ Result<std::vector<ExitCriterion>> exit_criteria(const json::object& config, con
     const auto* object = value->if_object();
     const json::value* required = object == nullptr ? nullptr : object->if_contains("required");
     if (required == nullptr || !required->is_array() || object->size() != 1) {
-        return wrong_verification(at, "`exit_criteria` has a wrong value", "It must be a map with one key, `required`: a list of facts and what they must be.");
+        return wrong_verification(at, "`exit_criteria` has a wrong value",
+                                  "It must be a map with one key, `required`: a list of facts and what they must be.");
     }
     for (std::size_t i = 0; i < required->get_array().size(); ++i) {
         AF_TRY(ExitCriterion criterion, read_criterion(required->get_array()[i], at + "/required/" + std::to_string(i)));

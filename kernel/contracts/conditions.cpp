@@ -33,7 +33,8 @@ bool is_small(const json::object& artifact) {
         for (const json::value& entry : list->get_array()) {
             if (!entry.is_object()) { return false; }
             ++files;
-            lines += number_in(entry.get_object(), "lines") + number_in(entry.get_object(), "lines_added") + number_in(entry.get_object(), "lines_removed");
+            lines += number_in(entry.get_object(), "lines") + number_in(entry.get_object(), "lines_added") +
+                     number_in(entry.get_object(), "lines_removed");
         }
     }
     return files <= most_files && lines <= most_lines;
@@ -72,12 +73,16 @@ Result<std::vector<Condition>> read_conditions(const YamlDocument& document) {
     const json::value* given = document.value.as_object().if_contains("conditions");
     if (given == nullptr) { return conditions; }
     const auto wrong = [&](const std::string& pointer, const std::string& what) {
-        return Error{"AF-CONT-013", what, document.where(pointer), "Write a list of {empty: FIELD}, {small_change: true} and {contract: NAME, field: FIELD, is: TEXT}.", ErrorKind::invalid};
+        return Error{"AF-CONT-013", what, document.where(pointer),
+                     "Write a list of {empty: FIELD}, {small_change: true} and {contract: NAME, field: FIELD, is: TEXT}.",
+                     ErrorKind::invalid};
     };
     if (!given->is_object()) { return wrong("/conditions", "`conditions` must be a map from a word of skip_if to its checks"); }
     for (const auto& [key, checks] : given->get_object()) {
         const std::string pointer = "/conditions/" + pointer_token(key);
-        if (!checks.is_array() || checks.get_array().empty()) { return wrong(pointer, "the condition `" + std::string(key) + "` has no list of checks"); }
+        if (!checks.is_array() || checks.get_array().empty()) {
+            return wrong(pointer, "the condition `" + std::string(key) + "` has no list of checks");
+        }
         Condition condition{std::string(key), {}};
         for (std::size_t index = 0; index < checks.get_array().size(); ++index) {
             const json::object* map = checks.get_array()[index].if_object();

@@ -18,11 +18,17 @@
 namespace agentforge::kernel {
 
 /// `{empty: FIELD}`: the list is empty or absent.
-struct EmptyField { std::string field; };
+struct EmptyField {
+    std::string field;
+};
 /// `{small_change: true}`: the files that the kernel measured are at most two, and their changed lines at most ten.
 struct SmallChange {};
 /// `{contract: NAME, field: FIELD, is: TEXT}`: another artifact of the task says so.
-struct SaidElsewhere { std::string contract; std::string field; std::string is; };
+struct SaidElsewhere {
+    std::string contract;
+    std::string field;
+    std::string is;
+};
 
 struct Condition {
     std::string word;

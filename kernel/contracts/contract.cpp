@@ -18,11 +18,17 @@ constexpr std::string_view envelope_keys[] = {"_artifact_meta", "_metadata"};
 std::vector<std::string> pointer_parts(std::string_view pointer) {
     std::vector<std::string> parts;
     for (const char c : pointer) {
-        if (c == '/') { parts.emplace_back(); } else { parts.back() += c; }
+        if (c == '/') {
+            parts.emplace_back();
+        } else {
+            parts.back() += c;
+        }
     }
-    for (auto& part : parts) {      // RFC 6901: ~1 first, then ~0.
+    for (auto& part : parts) {  // RFC 6901: ~1 first, then ~0.
         for (const auto& [escaped, plain] : {std::pair{"~1", "/"}, std::pair{"~0", "~"}}) {
-            for (std::size_t at = part.find(escaped); at != std::string::npos; at = part.find(escaped, at + 1)) { part.replace(at, 2, plain); }
+            for (std::size_t at = part.find(escaped); at != std::string::npos; at = part.find(escaped, at + 1)) {
+                part.replace(at, 2, plain);
+            }
         }
     }
     return parts;
@@ -69,8 +75,11 @@ class LaterCheck {
 public:
     void check(const json::object& schema, const json::object& value, ViolationList& violations) const {
         std::call_once(once_, [&] { check_.emplace(SchemaCheck::make(schema)); });
-        if (check_->ok()) { check_->value().check(value, violations); }
-        else { violations.add({}, "schema", "the artifact could not be checked: " + check_->error().message); }
+        if (check_->ok()) {
+            check_->value().check(value, violations);
+        } else {
+            violations.add({}, "schema", "the artifact could not be checked: " + check_->error().message);
+        }
     }
 
 private:
@@ -82,7 +91,10 @@ private:
 
 struct Contract::Data {
     Data(CompiledContract the_compiled, std::vector<Condition> the_conditions, std::string the_source, std::string the_base)
-        : compiled(std::move(the_compiled)), conditions(std::move(the_conditions)), source(std::move(the_source)), extends(std::move(the_base)) {
+        : compiled(std::move(the_compiled)),
+          conditions(std::move(the_conditions)),
+          source(std::move(the_source)),
+          extends(std::move(the_base)) {
         for (const auto* rule : compiled.rules) { rule_texts.emplace_back(rule->text); }
     }
 
@@ -157,7 +169,8 @@ void Contract::fill_measured(json::object& artifact, const json::object& facts) 
 Result<Contract> compile_contract(const YamlDocument& document) {
     AF_TRY(CompiledContract compiled, compile_language(document));
     AF_TRY(auto conditions, read_conditions(document));
-    return Contract(std::make_shared<const Contract::Data>(std::move(compiled), std::move(conditions), document.source, extended_name(document)));
+    return Contract(std::make_shared<const Contract::Data>(std::move(compiled), std::move(conditions), document.source,
+                                                           extended_name(document)));
 }
 
 namespace {
@@ -177,7 +190,9 @@ Result<Contract> compile_extending(YamlDocument document, const YamlDocument& ba
     if (below.contains("conditions") && !top.contains("conditions")) { top["conditions"] = below.at("conditions"); }
     if (below.contains("validation") && (!top.contains("validation") || top.at("validation").is_array())) {
         json::array rules = below.at("validation").as_array();
-        if (const auto* own = top.if_contains("validation")) { rules.insert(rules.end(), own->get_array().begin(), own->get_array().end()); }
+        if (const auto* own = top.if_contains("validation")) {
+            rules.insert(rules.end(), own->get_array().begin(), own->get_array().end());
+        }
         top["validation"] = std::move(rules);
     }
     return compile_contract(document);
@@ -214,8 +229,12 @@ Result<ContractSet> ContractSet::load(const std::vector<std::string>& directorie
         const auto base = plain.find(extended_name(document));
         if (base == plain.end()) {
             const auto near = nearest(extended_name(document), set.names());
-            return Error{"AF-CONT-014", "the contract extends `" + ellipsis(extended_name(document), 80) + "`, which there is not, or which itself extends another", document.where("/extends"),
-                         near.empty() ? "Name a contract that extends none." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+            return Error{"AF-CONT-014",
+                         "the contract extends `" + ellipsis(extended_name(document), 80) +
+                             "`, which there is not, or which itself extends another",
+                         document.where("/extends"),
+                         near.empty() ? "Name a contract that extends none." : "Did you mean `" + near + "`?",
+                         ErrorKind::invalid};
         }
         AF_TRY(Contract contract, compile_extending(std::move(document), base->second));
         set.contracts_.insert_or_assign(name, std::move(contract));
@@ -227,7 +246,8 @@ Result<Contract> ContractSet::get(std::string_view name) const {
     if (const auto found = contracts_.find(name); found != contracts_.end()) { return found->second; }
     const auto near = nearest(name, names());
     return Error{"AF-CONT-002", "there is no contract " + ellipsis(name, 80), "",
-                 near.empty() ? "Name one of those in config/contracts or .agentforge/contracts." : "Did you mean " + near + "?", ErrorKind::not_found};
+                 near.empty() ? "Name one of those in config/contracts or .agentforge/contracts." : "Did you mean " + near + "?",
+                 ErrorKind::not_found};
 }
 
 std::vector<std::string> ContractSet::names() const {
@@ -246,7 +266,8 @@ Result<std::vector<std::string>> yaml_files_of(const std::string& directory) {
         const auto& path = entries->path();
         if (path.filename().string().starts_with('.')) { continue; }
         if (path.extension() == ".yml") {
-            return Error{"AF-CONF-030", "a file ends in .yml and would not be read", path.string(), "Rename it to end in .yaml.", ErrorKind::invalid};
+            return Error{"AF-CONF-030", "a file ends in .yml and would not be read", path.string(), "Rename it to end in .yaml.",
+                         ErrorKind::invalid};
         }
         if (path.extension() == ".yaml") {
             files.push_back(path.string());
@@ -257,10 +278,15 @@ Result<std::vector<std::string>> yaml_files_of(const std::string& directory) {
         const std::string name = path.filename().string();
         const std::string extension = path.extension().string();
         if (name.ends_with('~') || name == "README" || std::ranges::find(others, extension) != others.end()) { continue; }
-        return Error{"AF-CONF-080", entries->is_directory(error) ? "a folder stands where definitions do and would not be read" : "a file does not end in .yaml and would not be read",
+        return Error{"AF-CONF-080",
+                     entries->is_directory(error) ? "a folder stands where definitions do and would not be read"
+                                                  : "a file does not end in .yaml and would not be read",
                      path.string(), "Name it NAME.yaml beside the others, or move it away.", ErrorKind::invalid};
     }
-    if (error) { return Error{"AF-CONF-031", "the folder could not be listed: " + error.message(), directory, "Check its permissions.", ErrorKind::io}; }
+    if (error) {
+        return Error{"AF-CONF-031", "the folder could not be listed: " + error.message(), directory, "Check its permissions.",
+                     ErrorKind::io};
+    }
     std::sort(files.begin(), files.end());
     return files;
 }

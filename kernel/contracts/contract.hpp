@@ -21,9 +21,9 @@ namespace agentforge::kernel {
 
 /// One broken rule, in words that a model or a person can act on.
 struct ContractViolation {
-    std::string path;       ///< JSON pointer into the artifact.
-    std::string rule;       ///< Keyword (`required`, `pattern`, …) or the named rule's text.
-    std::string message;    ///< "requirements[0].id is \"R1\"; it must match ^REQ-[0-9]{3}$"
+    std::string path;     ///< JSON pointer into the artifact.
+    std::string rule;     ///< Keyword (`required`, `pattern`, …) or the named rule's text.
+    std::string message;  ///< "requirements[0].id is \"R1\"; it must match ^REQ-[0-9]{3}$"
 };
 
 struct ContractVerdict {
@@ -34,7 +34,7 @@ struct ContractVerdict {
 
 /// What named rules may look at besides the artifact itself.
 struct RuleContext {
-    const std::map<std::string, json::object, std::less<>>* artifacts = nullptr;    ///< By contract, without envelope.
+    const std::map<std::string, json::object, std::less<>>* artifacts = nullptr;  ///< By contract, without envelope.
     std::function<bool(std::string_view)> agent_exists;
     std::function<bool(std::string_view)> contract_exists;
     std::function<bool(std::string_view)> tool_exists;

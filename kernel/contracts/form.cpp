@@ -16,7 +16,9 @@ const json::object* form_part(const json::object& schema, std::string_view key) 
 std::string form_type(const json::object& schema) {
     const json::value* type = schema.if_contains("type");
     if (type != nullptr && type->is_string()) { return std::string(type->get_string()); }
-    if (type != nullptr && type->is_array() && !type->get_array().empty() && type->get_array().front().is_string()) { return std::string(type->get_array().front().get_string()); }
+    if (type != nullptr && type->is_array() && !type->get_array().empty() && type->get_array().front().is_string()) {
+        return std::string(type->get_array().front().get_string());
+    }
     return schema.contains("properties") ? "object" : "string";
 }
 
@@ -41,7 +43,9 @@ std::string text_matching(std::string_view pattern) {
         if (pattern.starts_with('{')) {
             count = 0;
             std::size_t at = 1;
-            while (at < pattern.size() && pattern[at] >= '0' && pattern[at] <= '9' && count < 100) { count = count * 10 + static_cast<std::size_t>(pattern[at++] - '0'); }
+            while (at < pattern.size() && pattern[at] >= '0' && pattern[at] <= '9' && count < 100) {
+                count = count * 10 + static_cast<std::size_t>(pattern[at++] - '0');
+            }
             const auto end = pattern.find('}');
             if (end == std::string_view::npos) { return {}; }
             pattern.remove_prefix(end + 1);
@@ -53,7 +57,7 @@ std::string text_matching(std::string_view pattern) {
         }
         for (std::size_t i = 0; i < count; ++i) { text += one; }
     }
-    if (text.size() >= 3 && text.ends_with("000")) { text.back() = '1'; }       // The first of numbered ids.
+    if (text.size() >= 3 && text.ends_with("000")) { text.back() = '1'; }  // The first of numbered ids.
     return text;
 }
 
@@ -61,7 +65,10 @@ std::string first_value(const json::object& schema) {
     for (const std::string_view key : {"const", "default"}) {
         if (const json::value* value = schema.if_contains(key)) { return json::serialize(*value); }
     }
-    if (const json::value* words = schema.if_contains("enum"); words != nullptr && words->is_array() && !words->get_array().empty()) { return json::serialize(words->get_array().front()); }
+    if (const json::value* words = schema.if_contains("enum");
+        words != nullptr && words->is_array() && !words->get_array().empty()) {
+        return json::serialize(words->get_array().front());
+    }
     const std::string type = form_type(schema);
     if (type == "integer" || type == "number") {
         const json::value* least = schema.if_contains("minimum");
@@ -72,21 +79,28 @@ std::string first_value(const json::object& schema) {
     if (type == "object") { return "{}"; }
     if (type == "null") { return "null"; }
     const json::value* pattern = schema.if_contains("pattern");
-    return json::serialize(json::value(pattern != nullptr && pattern->is_string() ? text_matching(std::string_view(pattern->get_string())) : std::string()));
+    return json::serialize(json::value(
+        pattern != nullptr && pattern->is_string() ? text_matching(std::string_view(pattern->get_string())) : std::string()));
 }
 
 /// What the value must be, in words.
 std::string form_note(const json::object& schema, bool required) {
     std::string note = required ? "required" : "optional";
     const auto number = [&](std::string_view key, std::string_view before, std::string_view after) {
-        if (const json::value* value = schema.if_contains(key); value != nullptr && value->is_number()) { note += ", " + std::string(before) + json::serialize(*value) + std::string(after); }
+        if (const json::value* value = schema.if_contains(key); value != nullptr && value->is_number()) {
+            note += ", " + std::string(before) + json::serialize(*value) + std::string(after);
+        }
     };
     if (const json::value* words = schema.if_contains("enum"); words != nullptr && words->is_array()) {
         std::string list;
-        for (const json::value& word : words->get_array()) { list += (list.empty() ? "" : ", ") + (word.is_string() ? std::string(word.get_string()) : json::serialize(word)); }
+        for (const json::value& word : words->get_array()) {
+            list += (list.empty() ? "" : ", ") + (word.is_string() ? std::string(word.get_string()) : json::serialize(word));
+        }
         note += ", one of: " + list;
     }
-    if (const json::value* pattern = schema.if_contains("pattern"); pattern != nullptr && pattern->is_string()) { note += ", matches " + std::string(pattern->get_string()); }
+    if (const json::value* pattern = schema.if_contains("pattern"); pattern != nullptr && pattern->is_string()) {
+        note += ", matches " + std::string(pattern->get_string());
+    }
     number("minimum", "at least ", "");
     number("maximum", "at most ", "");
     number("maxLength", "at most ", " characters");
@@ -106,7 +120,8 @@ public:
         for (const bool wanted : {true, false}) {
             for (const auto& [key, value] : *properties) {
                 const std::string name(key);
-                const bool required = list != nullptr && list->is_array() && std::ranges::find(list->get_array(), json::value(name)) != list->get_array().end();
+                const bool required = list != nullptr && list->is_array() &&
+                                      std::ranges::find(list->get_array(), json::value(name)) != list->get_array().end();
                 if (required != wanted || !value.is_object() || name.starts_with('_')) { continue; }
                 field(name, value.get_object(), indent, required, commented || !required);
             }
@@ -157,7 +172,9 @@ private:
 void put_defaults(const json::object& schema, json::value& value) {
     if (json::array* array = value.if_array()) {
         const json::object* items = form_part(schema, "items");
-        if (items != nullptr) { for (json::value& item : *array) { put_defaults(*items, item); } }
+        if (items != nullptr) {
+            for (json::value& item : *array) { put_defaults(*items, item); }
+        }
         return;
     }
     json::object* object = value.if_object();
@@ -166,8 +183,11 @@ void put_defaults(const json::object& schema, json::value& value) {
     for (const auto& [key, property] : *properties) {
         const json::object* inner = property.if_object();
         if (inner == nullptr) { continue; }
-        if (json::value* there = object->if_contains(key)) { put_defaults(*inner, *there); }
-        else if (const json::value* otherwise = inner->if_contains("default")) { (*object)[key] = *otherwise; }
+        if (json::value* there = object->if_contains(key)) {
+            put_defaults(*inner, *there);
+        } else if (const json::value* otherwise = inner->if_contains("default")) {
+            (*object)[key] = *otherwise;
+        }
     }
 }
 
@@ -176,7 +196,9 @@ void put_defaults(const json::object& schema, json::value& value) {
 std::string contract_form(const Contract& contract) {
     FormWriter form;
     form.fields(contract.model_schema(), "", false);
-    std::string text = "## " + contract.name() + " " + contract.version() + ": " + first_line(contract.description()) + "\n## Fill in what is required. A line that begins with # is optional: take the # away, and from the lines below it that belong to it.\n";
+    std::string text =
+        "## " + contract.name() + " " + contract.version() + ": " + first_line(contract.description()) +
+        "\n## Fill in what is required. A line that begins with # is optional: take the # away, and from the lines below it that belong to it.\n";
     for (const std::string& rule : contract.rules()) { text += "## Rule: " + rule + "\n"; }
     return text + "\n" + form.take();
 }

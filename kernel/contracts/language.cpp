@@ -15,7 +15,7 @@ struct Keyword {
     enum class Value : unsigned char { special = 1, count, number, boolean, text, any };
     std::string_view name;
     std::string_view schema_name;
-    std::string_view types;         ///< Space-separated; empty: every type.
+    std::string_view types;  ///< Space-separated; empty: every type.
     Value value;
 };
 
@@ -44,7 +44,8 @@ constexpr Keyword keywords[] = {
 };
 
 const std::vector<std::string> type_names{"string", "integer", "number", "boolean", "array", "object", "null"};
-const std::vector<std::string> contract_keys{"contract", "version", "description", "schema", "validation", "conditions", "additionalProperties", "extends"};
+const std::vector<std::string> contract_keys{"contract",   "version",    "description",          "schema",
+                                             "validation", "conditions", "additionalProperties", "extends"};
 
 const std::map<std::string, std::string, std::less<>>& formats() {
     static const std::map<std::string, std::string, std::less<>> known{
@@ -69,7 +70,8 @@ public:
         for (const auto& [key, value] : *top) {
             const std::string_view name(key.data(), key.size());
             if (std::find(contract_keys.begin(), contract_keys.end(), name) == contract_keys.end()) {
-                return fail("AF-CONT-003", "/" + pointer_token(name) + "#", "`" + std::string(name) + "` is no keyword of a contract",
+                return fail("AF-CONT-003", "/" + pointer_token(name) + "#",
+                            "`" + std::string(name) + "` is no keyword of a contract",
                             did_you_mean(name, contract_keys, "A contract has"));
             }
         }
@@ -83,7 +85,8 @@ public:
         }
         const auto* schema = top->if_contains("schema");
         if (schema == nullptr || !schema->is_object() || schema->get_object().empty()) {
-            return fail("AF-CONT-001", schema == nullptr ? "" : "/schema", "the contract has no `schema` with properties", "Write `schema:` with a map of properties.");
+            return fail("AF-CONT-001", schema == nullptr ? "" : "/schema", "the contract has no `schema` with properties",
+                        "Write `schema:` with a map of properties.");
         }
         json::object wrapped{{"type", "object"}, {"properties", *schema}};
         if (const auto* more = top->if_contains("additionalProperties")) { wrapped["additionalProperties"] = *more; }
@@ -103,7 +106,12 @@ public:
     }
 
 private:
-    struct Both { json::object full; json::object model; bool asked = true; bool required = false; };
+    struct Both {
+        json::object full;
+        json::object model;
+        bool asked = true;
+        bool required = false;
+    };
 
     [[nodiscard]] Error fail(std::string code, std::string_view pointer, std::string message, std::string remedy) const {
         return Error{std::move(code), std::move(message), document_.where(pointer), std::move(remedy), ErrorKind::invalid};
@@ -112,16 +120,21 @@ private:
     static std::string name_problem(std::string_view name) {
         if (name.empty() || name.size() > 64) { return "must have 1 to 64 characters"; }
         for (const char c : name) {
-            if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_')) { return "holds a character other than a-z, 0-9 and _"; }
+            if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_')) {
+                return "holds a character other than a-z, 0-9 and _";
+            }
         }
         return "";
     }
 
     Result<std::string> text(const json::object& top, std::string_view key) const {
         const auto* value = top.if_contains(key);
-        if (value == nullptr) { return fail("AF-CONT-001", "", "the contract has no `" + std::string(key) + "`", "Add `" + std::string(key) + ":`."); }
+        if (value == nullptr) {
+            return fail("AF-CONT-001", "", "the contract has no `" + std::string(key) + "`", "Add `" + std::string(key) + ":`.");
+        }
         if (!value->is_string() || value->get_string().empty()) {
-            return fail("AF-CONT-001", "/" + std::string(key), "`" + std::string(key) + "` must be a string that is not empty", "Quote it: " + std::string(key) + ": \"1.0\".");
+            return fail("AF-CONT-001", "/" + std::string(key), "`" + std::string(key) + "` must be a string that is not empty",
+                        "Quote it: " + std::string(key) + ": \"1.0\".");
         }
         return std::string(view(value->get_string()));
     }
@@ -129,7 +142,10 @@ private:
     Result<void> rules(const json::object& top, CompiledContract& out) const {
         const auto* validation = top.if_contains("validation");
         if (validation == nullptr) { return {}; }
-        if (!validation->is_array()) { return fail("AF-CONT-007", "/validation", "`validation` must be a list of named rules", "See `agentforge help docs/contracts.md` for the rules."); }
+        if (!validation->is_array()) {
+            return fail("AF-CONT-007", "/validation", "`validation` must be a list of named rules",
+                        "See `agentforge help docs/contracts.md` for the rules.");
+        }
         for (std::size_t i = 0; i < validation->get_array().size(); ++i) {
             const auto pointer = "/validation/" + std::to_string(i);
             const auto* name = validation->get_array()[i].if_string();
@@ -139,7 +155,9 @@ private:
                 for (const auto& each : named_rules()) { known.emplace_back(each.text); }
                 const auto shown = name == nullptr ? "this" : "`" + ellipsis(view(*name), 120) + "`";
                 const auto near = name == nullptr ? std::string() : nearest(view(*name), known);
-                return fail("AF-CONT-005", pointer, shown + " is no named rule", near.empty() ? "See `agentforge help docs/contracts.md` for the rules." : "Did you mean `" + near + "`?");
+                return fail(
+                    "AF-CONT-005", pointer, shown + " is no named rule",
+                    near.empty() ? "See `agentforge help docs/contracts.md` for the rules." : "Did you mean `" + near + "`?");
             }
             out.rules.push_back(rule);
         }
@@ -148,7 +166,8 @@ private:
 
     /// `wrapped` has type, properties, additionalProperties; `keys_at` is where those keywords stand in the file,
     /// `fields_at` where the properties stand, `place` the pointer into the artifact.
-    Result<Both> object_schema(const json::object& wrapped, std::string_view keys_at, std::string_view fields_at, std::string_view place, std::size_t depth) {
+    Result<Both> object_schema(const json::object& wrapped, std::string_view keys_at, std::string_view fields_at,
+                               std::string_view place, std::size_t depth) {
         Both out;
         out.full["type"] = "object";
         out.model["type"] = "object";
@@ -162,7 +181,9 @@ private:
         const auto* properties = property.if_contains("properties");
         const auto* more = property.if_contains("additionalProperties");
         if (properties != nullptr) {
-            if (!properties->is_object()) { return fail("AF-CONT-007", fields_at, "`properties` must be a map", "Write one property a line."); }
+            if (!properties->is_object()) {
+                return fail("AF-CONT-007", fields_at, "`properties` must be a map", "Write one property a line.");
+            }
             json::object full;
             json::object model;
             json::array required_full;
@@ -171,7 +192,8 @@ private:
             for (const auto& [key, value] : properties->get_object()) {
                 const std::string_view name(key.data(), key.size());
                 const auto at = std::string(fields_at) + "/" + pointer_token(name);
-                const auto inner_place = place ? std::optional<std::string>(std::string(*place) + "/" + pointer_token(name)) : std::nullopt;
+                const auto inner_place =
+                    place ? std::optional<std::string>(std::string(*place) + "/" + pointer_token(name)) : std::nullopt;
                 AF_TRY(Both inner, this->property(value, at, inner_place, depth + 1));
                 full[key] = std::move(inner.full);
                 if (inner.required) { required_full.push_back(json::string(name)); }
@@ -189,14 +211,15 @@ private:
             if (!required_full.empty()) { out.full["required"] = std::move(required_full); }
             if (!required_model.empty()) { out.model["required"] = std::move(required_model); }
         }
-        json::value rest_full = properties == nullptr;      // An object without properties is free.
+        json::value rest_full = properties == nullptr;  // An object without properties is free.
         json::value rest_model = rest_full;
         if (more != nullptr) {
             if (more->is_bool()) {
                 rest_full = *more;
                 rest_model = *more;
             } else {
-                AF_TRY(Both inner, this->property(*more, std::string(keys_at) + "/additionalProperties", std::nullopt, depth + 1));
+                AF_TRY(Both inner,
+                       this->property(*more, std::string(keys_at) + "/additionalProperties", std::nullopt, depth + 1));
                 rest_full = std::move(inner.full);
                 rest_model = std::move(inner.model);
             }
@@ -208,62 +231,85 @@ private:
 
     Result<std::vector<std::string>> types(const json::object& property, const std::string& at) const {
         const auto* type = property.if_contains("type");
-        if (type == nullptr) { return fail("AF-CONT-004", at, "the property has no `type`", did_you_mean("", type_names, "Types are")); }
+        if (type == nullptr) {
+            return fail("AF-CONT-004", at, "the property has no `type`", did_you_mean("", type_names, "Types are"));
+        }
         std::vector<std::string> names;
         const auto add = [&](const json::value& value) {
-            if (value.is_null()) { names.emplace_back("null"); return true; }     // `null` unquoted.
+            if (value.is_null()) {
+                names.emplace_back("null");
+                return true;
+            }  // `null` unquoted.
             const auto* name = value.if_string();
-            if (name == nullptr || std::find(type_names.begin(), type_names.end(), view(*name)) == type_names.end()) { return false; }
+            if (name == nullptr || std::find(type_names.begin(), type_names.end(), view(*name)) == type_names.end()) {
+                return false;
+            }
             names.emplace_back(view(*name));
             return true;
         };
         const auto unknown = [&](const json::value& value, const std::string& pointer) {
             const auto* name = value.if_string();
-            return fail("AF-CONT-004", pointer, (name == nullptr ? std::string("this") : "`" + ellipsis(view(*name), 60) + "`") + " is no type",
+            return fail("AF-CONT-004", pointer,
+                        (name == nullptr ? std::string("this") : "`" + ellipsis(view(*name), 60) + "`") + " is no type",
                         did_you_mean(name == nullptr ? "" : view(*name), type_names, "Types are"));
         };
         if (const auto* list = type->if_array()) {
             for (std::size_t i = 0; i < list->size(); ++i) {
                 if (!add((*list)[i])) { return unknown((*list)[i], at + "/type/" + std::to_string(i)); }
             }
-            if (names.empty()) { return fail("AF-CONT-004", at + "/type", "`type` is an empty list", did_you_mean("", type_names, "Types are")); }
+            if (names.empty()) {
+                return fail("AF-CONT-004", at + "/type", "`type` is an empty list", did_you_mean("", type_names, "Types are"));
+            }
         } else if (!add(*type)) {
             return unknown(*type, at + "/type");
         }
         return names;
     }
 
-    Result<void> check_keywords(const json::object& property, const std::string& at, const std::vector<std::string>& types) const {
+    Result<void> check_keywords(const json::object& property, const std::string& at,
+                                const std::vector<std::string>& types) const {
         for (const auto& [key, value] : property) {
             const std::string_view name(key.data(), key.size());
             const auto pointer = at + "/" + pointer_token(name);
-            const auto found = std::find_if(std::begin(keywords), std::end(keywords), [&](const Keyword& each) { return each.name == name; });
+            const auto found =
+                std::find_if(std::begin(keywords), std::end(keywords), [&](const Keyword& each) { return each.name == name; });
             if (found == std::end(keywords)) {
                 std::vector<std::string> known;
                 for (const auto& each : keywords) { known.emplace_back(each.name); }
-                return fail("AF-CONT-003", pointer + "#", "`" + ellipsis(name, 60) + "` is no keyword of a property", did_you_mean(name, known, "Keywords are"));
+                return fail("AF-CONT-003", pointer + "#", "`" + ellipsis(name, 60) + "` is no keyword of a property",
+                            did_you_mean(name, known, "Keywords are"));
             }
             if (!found->types.empty() && std::none_of(types.begin(), types.end(), [&](const std::string& type) {
-                    return (" " + std::string(found->types) + " ").find(" " + type + " ") != std::string::npos; })) {
-                return fail("AF-CONT-007", pointer, "`" + std::string(name) + "` does not go with type " + types.front(), "It goes with: " + std::string(found->types) + ".");
+                    return (" " + std::string(found->types) + " ").find(" " + type + " ") != std::string::npos;
+                })) {
+                return fail("AF-CONT-007", pointer, "`" + std::string(name) + "` does not go with type " + types.front(),
+                            "It goes with: " + std::string(found->types) + ".");
             }
             const bool fits = found->value == Keyword::Value::special || found->value == Keyword::Value::any ||
-                (found->value == Keyword::Value::boolean && value.is_bool()) || (found->value == Keyword::Value::text && value.is_string()) ||
-                (found->value == Keyword::Value::number && value.is_number()) ||
-                (found->value == Keyword::Value::count && value.is_int64() && value.get_int64() >= 0);
+                              (found->value == Keyword::Value::boolean && value.is_bool()) ||
+                              (found->value == Keyword::Value::text && value.is_string()) ||
+                              (found->value == Keyword::Value::number && value.is_number()) ||
+                              (found->value == Keyword::Value::count && value.is_int64() && value.get_int64() >= 0);
             if (!fits) {
                 return fail("AF-CONT-007", pointer, "`" + std::string(name) + "` is " + show(value) + ", which it cannot be",
-                            found->value == Keyword::Value::boolean ? "Write true or false." : found->value == Keyword::Value::count ? "Write a whole number from 0."
-                            : found->value == Keyword::Value::number ? "Write a number." : "Write a text.");
+                            found->value == Keyword::Value::boolean  ? "Write true or false."
+                            : found->value == Keyword::Value::count  ? "Write a whole number from 0."
+                            : found->value == Keyword::Value::number ? "Write a number."
+                                                                     : "Write a text.");
             }
         }
         return {};
     }
 
     Result<Both> property(const json::value& value, const std::string& at, std::optional<std::string> place, std::size_t depth) {
-        if (depth > max_schema_depth) { return fail("AF-CONT-007", at, "the schema is nested deeper than " + std::to_string(max_schema_depth) + " levels", "Make it flatter."); }
+        if (depth > max_schema_depth) {
+            return fail("AF-CONT-007", at, "the schema is nested deeper than " + std::to_string(max_schema_depth) + " levels",
+                        "Make it flatter.");
+        }
         const auto* property = value.if_object();
-        if (property == nullptr) { return fail("AF-CONT-004", at, "a property is a map with a `type`", did_you_mean("", type_names, "Types are")); }
+        if (property == nullptr) {
+            return fail("AF-CONT-004", at, "a property is a map with a `type`", did_you_mean("", type_names, "Types are"));
+        }
         AF_TRY(const auto names, types(*property, at));
         AF_CHECK(check_keywords(*property, at, names));
 
@@ -272,11 +318,16 @@ private:
         if (const auto* measured = property->if_contains("measured")) {
             AF_CHECK(measure(*measured, at, place));
             out.asked = false;
-            place.reset();      // What stands inside comes with the fact.
+            place.reset();  // What stands inside comes with the fact.
         }
         json::object plain;
-        if (names.size() == 1) { plain["type"] = names.front(); }
-        else { json::array list; for (const auto& name : names) { list.push_back(json::string(name)); } plain["type"] = std::move(list); }
+        if (names.size() == 1) {
+            plain["type"] = names.front();
+        } else {
+            json::array list;
+            for (const auto& name : names) { list.push_back(json::string(name)); }
+            plain["type"] = std::move(list);
+        }
         for (const auto& keyword : keywords) {
             const auto* found = property->if_contains(keyword.name);
             if (found == nullptr || keyword.schema_name.empty()) { continue; }
@@ -300,13 +351,18 @@ private:
 
     Result<void> special_texts(const json::object& property, const std::string& at, json::object& plain) const {
         if (const auto* allowed = property.if_contains("enum")) {
-            if (!allowed->is_array() || allowed->get_array().empty()) { return fail("AF-CONT-007", at + "/enum", "`enum` must be a list of values", "Write enum: [a, b]."); }
+            if (!allowed->is_array() || allowed->get_array().empty()) {
+                return fail("AF-CONT-007", at + "/enum", "`enum` must be a list of values", "Write enum: [a, b].");
+            }
             plain["enum"] = *allowed;
         }
         if (const auto* pattern = property.if_contains("pattern")) {
             const auto* text = pattern->if_string();
             const auto problem = text == nullptr ? std::string("it is no text") : pattern_problem(view(*text));
-            if (!problem.empty()) { return fail("AF-CONT-006", at + "/pattern", "`pattern` is not a regular expression: " + problem, "Write it in RE2's syntax, quoted."); }
+            if (!problem.empty()) {
+                return fail("AF-CONT-006", at + "/pattern", "`pattern` is not a regular expression: " + problem,
+                            "Write it in RE2's syntax, quoted.");
+            }
             plain["pattern"] = *pattern;
         }
         if (const auto* format = property.if_contains("format")) {
@@ -315,7 +371,8 @@ private:
             if (found == formats().end()) {
                 std::vector<std::string> known;
                 for (const auto& [name, schema_name] : formats()) { known.push_back(name); }
-                return fail("AF-CONT-009", at + "/format", show(*format) + " is no format", did_you_mean(text == nullptr ? "" : view(*text), known, "Formats are"));
+                return fail("AF-CONT-009", at + "/format", show(*format) + " is no format",
+                            did_you_mean(text == nullptr ? "" : view(*text), known, "Formats are"));
             }
             plain["format"] = found->second;
         }
@@ -325,10 +382,12 @@ private:
     Result<void> measure(const json::value& fact, const std::string& at, const std::optional<std::string>& place) {
         const auto* name = fact.if_string();
         if (name == nullptr || !name_problem(view(*name)).empty()) {
-            return fail("AF-CONT-008", at + "/measured", "`measured` must be the name of a fact", "Use lower-case letters, digits and _.");
+            return fail("AF-CONT-008", at + "/measured", "`measured` must be the name of a fact",
+                        "Use lower-case letters, digits and _.");
         }
         if (!place) {
-            return fail("AF-CONT-008", at + "/measured", "`measured` stands inside a list, a free map or another measured property",
+            return fail("AF-CONT-008", at + "/measured",
+                        "`measured` stands inside a list, a free map or another measured property",
                         "Measure the whole list or map instead.");
         }
         measured_[*place] = std::string(view(*name));

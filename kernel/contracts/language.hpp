@@ -16,7 +16,7 @@ struct CompiledContract {
     json::object schema;
     json::object model_schema;
     std::map<std::string, std::string, std::less<>> measured;
-    std::vector<std::string> not_asked;     ///< Pointers of what `model_schema` leaves out, outermost.
+    std::vector<std::string> not_asked;  ///< Pointers of what `model_schema` leaves out, outermost.
     std::vector<const NamedRule*> rules;
 };
 

@@ -16,7 +16,7 @@ inline constexpr std::string_view delivery_report = "delivery_report";
 /// For whom an implementation is handed back (`hand_back.to` of the contract `implementation`), whatever these stages are called.
 namespace agentforge::kernel::hand_back_to {
 
-inline constexpr std::string_view tests = "red";                ///< The stage that wrote the tests.
-inline constexpr std::string_view specification = "spec";       ///< The stage that wrote the specification.
+inline constexpr std::string_view tests = "red";           ///< The stage that wrote the tests.
+inline constexpr std::string_view specification = "spec";  ///< The stage that wrote the specification.
 
 }  // namespace agentforge::kernel::hand_back_to

@@ -43,24 +43,34 @@ const json::object* specification_in(const RuleContext& context) {
     const auto is_specification = [](const json::object& artifact) {
         return artifact.contains("spec_id") && artifact.contains("requirements");
     };
-    if (const auto found = context.artifacts->find(contract_name::specification); found != context.artifacts->end() && found->second.contains("requirements")) {
+    if (const auto found = context.artifacts->find(contract_name::specification);
+        found != context.artifacts->end() && found->second.contains("requirements")) {
         return &found->second;
     }
-    for (const auto& [stage, artifact] : *context.artifacts) { if (is_specification(artifact)) { return &artifact; } }
+    for (const auto& [stage, artifact] : *context.artifacts) {
+        if (is_specification(artifact)) { return &artifact; }
+    }
     return nullptr;
 }
 
 const json::object* artifact_with(const RuleContext& context, std::string_view contract, std::string_view field) {
     if (context.artifacts == nullptr) { return nullptr; }
-    if (const auto found = context.artifacts->find(contract); found != context.artifacts->end() && found->second.contains(field)) { return &found->second; }
-    for (const auto& [name, artifact] : *context.artifacts) { if (artifact.contains(field)) { return &artifact; } }
+    if (const auto found = context.artifacts->find(contract);
+        found != context.artifacts->end() && found->second.contains(field)) {
+        return &found->second;
+    }
+    for (const auto& [name, artifact] : *context.artifacts) {
+        if (artifact.contains(field)) { return &artifact; }
+    }
     return nullptr;
 }
 
-void requirements_have_criteria(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
+void requirements_have_criteria(const NamedRule& rule, const json::object& artifact, const RuleContext&,
+                                ViolationList& violations) {
     each_object(artifact, "requirements", {}, [&](const json::object& requirement, const ArtifactPath& path) {
         if (list_of(requirement, "acceptance_criteria").empty()) {
-            violations.add(path.field("acceptance_criteria"), rule.text, path.words() + " (" + ellipsis(text_of(requirement, "id"), 40) + ") has no acceptance criterion");
+            violations.add(path.field("acceptance_criteria"), rule.text,
+                           path.words() + " (" + ellipsis(text_of(requirement, "id"), 40) + ") has no acceptance criterion");
         }
     });
 }
@@ -80,13 +90,14 @@ void paths_are_relative(const NamedRule& rule, const json::object& artifact, con
     }
     each_object(artifact, "components", {}, [&](const json::object& item, const ArtifactPath& path) {
         auto text = text_of(item, "path");
-        if (text.size() > 1 && text.ends_with('/')) { text.pop_back(); }      // A component may be a folder.
+        if (text.size() > 1 && text.ends_with('/')) { text.pop_back(); }  // A component may be a folder.
         if (!text.empty()) { check(text, path.field("path")); }
     });
     each_object(artifact, "interfaces", {}, [&](const json::object& item, const ArtifactPath& path) {
         if (item.contains("file")) { check(text_of(item, "file"), path.field("file")); }
     });
-    each_object(artifact, "improvements", {}, [&](const json::object& item, const ArtifactPath& path) { each_text(item, "files", path, check); });
+    each_object(artifact, "improvements", {},
+                [&](const json::object& item, const ArtifactPath& path) { each_text(item, "files", path, check); });
     for (const auto& [key, note] : object_of(artifact, "file_notes")) {
         const std::string_view name(key.data(), key.size());
         check(name, ArtifactPath().field("file_notes").field(name));
@@ -134,7 +145,8 @@ void no_cycles(const NamedRule& rule, const json::object& artifact, const RuleCo
         std::map<std::string, std::vector<std::string>> edges;
         each_object(artifact, list, {}, [&](const json::object& item, const ArtifactPath& path) {
             auto& targets = edges[std::string(text_of(item, name_key))];
-            each_text(item, "depends_on", path, [&](std::string_view target, const ArtifactPath&) { targets.emplace_back(target); });
+            each_text(item, "depends_on", path,
+                      [&](std::string_view target, const ArtifactPath&) { targets.emplace_back(target); });
         });
         const auto cycle = find_cycle(edges);
         if (cycle.empty()) { return; }
@@ -151,31 +163,36 @@ void requirements_are_unique(const NamedRule& rule, const json::object& artifact
     each_object(artifact, "requirements", {}, [&](const json::object& requirement, const ArtifactPath& path) {
         const auto id = text_of(requirement, "id");
         if (!id.empty() && !seen.emplace(id).second) {
-            violations.add(path.field("id"), rule.text, path.words_of("id") + " is " + show(json::string(id)) + ", which another requirement has already");
+            violations.add(path.field("id"), rule.text,
+                           path.words_of("id") + " is " + show(json::string(id)) + ", which another requirement has already");
         }
     });
 }
 
 std::set<std::string, std::less<>> requirement_ids(const json::object& specification) {
     std::set<std::string, std::less<>> ids;
-    each_object(specification, "requirements", {}, [&](const json::object& requirement, const ArtifactPath&) { ids.emplace(text_of(requirement, "id")); });
+    each_object(specification, "requirements", {},
+                [&](const json::object& requirement, const ArtifactPath&) { ids.emplace(text_of(requirement, "id")); });
     return ids;
 }
 
 void add_unknown_reference(const NamedRule& rule, const std::set<std::string, std::less<>>& ids, std::string_view reference,
                            const ArtifactPath& path, ViolationList& violations) {
     if (reference.empty() || ids.contains(reference)) { return; }
-    violations.add(path, rule.text, path.words() + " is " + show(json::string(reference)) + ", which is no requirement of the specification");
+    violations.add(path, rule.text,
+                   path.words() + " is " + show(json::string(reference)) + ", which is no requirement of the specification");
 }
 
-void test_cases_name_requirements(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
+void test_cases_name_requirements(const NamedRule& rule, const json::object& artifact, const RuleContext&,
+                                  ViolationList& violations) {
     const auto ids = requirement_ids(artifact);
     each_object(artifact, "test_cases", {}, [&](const json::object& test, const ArtifactPath& path) {
         add_unknown_reference(rule, ids, text_of(test, "requirement_ref"), path.field("requirement_ref"), violations);
     });
 }
 
-void outdated_tests_name_requirements(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
+void outdated_tests_name_requirements(const NamedRule& rule, const json::object& artifact, const RuleContext&,
+                                      ViolationList& violations) {
     const auto ids = requirement_ids(artifact);
     each_object(artifact, "outdated_tests", {}, [&](const json::object& test, const ArtifactPath& path) {
         add_unknown_reference(rule, ids, text_of(test, "requirement_ref"), path.field("requirement_ref"), violations);
@@ -184,9 +201,8 @@ void outdated_tests_name_requirements(const NamedRule& rule, const json::object&
 
 template <class Visit>
 void each_test(const json::object& suite, Visit visit) {
-    each_object(suite, "test_files", {}, [&](const json::object& file, const ArtifactPath& file_path) {
-        each_object(file, "tests", file_path, visit);
-    });
+    each_object(suite, "test_files", {},
+                [&](const json::object& file, const ArtifactPath& file_path) { each_object(file, "tests", file_path, visit); });
 }
 
 bool is_guard(const json::object& test) { return text_of(test, "kind") == "guard"; }
@@ -199,7 +215,8 @@ bool guards_suffice(const RuleContext& context) {
     return action == "refactor" || action == "delete";
 }
 
-void requirements_have_tests(const NamedRule& rule, const json::object& artifact, const RuleContext& context, ViolationList& violations) {
+void requirements_have_tests(const NamedRule& rule, const json::object& artifact, const RuleContext& context,
+                             ViolationList& violations) {
     const auto* specification = specification_in(context);
     if (specification == nullptr) {
         violations.add({}, rule.text, "there is no specification to compare the tests with");
@@ -216,14 +233,17 @@ void requirements_have_tests(const NamedRule& rule, const json::object& artifact
         if (!method.empty() && method != "test") { return; }
         const auto id = text_of(requirement, "id");
         if (with_new.contains(id) || (guards && with_guard.contains(id))) { return; }
-        violations.add(ArtifactPath().field("test_files"), rule.text,
-                       "requirement " + ellipsis(id, 40) + (with_guard.contains(id) ? " has only guards; it needs a test that fails before the change" : " has no test"));
+        violations.add(
+            ArtifactPath().field("test_files"), rule.text,
+            "requirement " + ellipsis(id, 40) +
+                (with_guard.contains(id) ? " has only guards; it needs a test that fails before the change" : " has no test"));
     });
 }
 
-void tests_name_requirements(const NamedRule& rule, const json::object& artifact, const RuleContext& context, ViolationList& violations) {
+void tests_name_requirements(const NamedRule& rule, const json::object& artifact, const RuleContext& context,
+                             ViolationList& violations) {
     const auto* specification = specification_in(context);
-    if (specification == nullptr) { return; }       // Said by the rule on tests for requirements.
+    if (specification == nullptr) { return; }  // Said by the rule on tests for requirements.
     const auto ids = requirement_ids(*specification);
     each_test(artifact, [&](const json::object& test, const ArtifactPath& path) {
         add_unknown_reference(rule, ids, text_of(test, "requirement_ref"), path.field("requirement_ref"), violations);
@@ -231,21 +251,27 @@ void tests_name_requirements(const NamedRule& rule, const json::object& artifact
 }
 
 /// The measured fact `verification.<field>` is true.
-void require_verified(const NamedRule& rule, const json::object& artifact, std::string_view field, std::string_view broken, ViolationList& violations) {
+void require_verified(const NamedRule& rule, const json::object& artifact, std::string_view field, std::string_view broken,
+                      ViolationList& violations) {
     const auto& verification = object_of(artifact, "verification");
     const auto* fact = verification.if_contains(field);
     const auto path = ArtifactPath().field("verification").field(field);
-    if (fact == nullptr) { violations.add(path, rule.text, path.words() + " was not measured"); }
-    else if (!fact->is_bool() || !fact->get_bool()) { violations.add(path, rule.text, path.words() + " is " + show(*fact) + ": " + std::string(broken)); }
+    if (fact == nullptr) {
+        violations.add(path, rule.text, path.words() + " was not measured");
+    } else if (!fact->is_bool() || !fact->get_bool()) {
+        violations.add(path, rule.text, path.words() + " is " + show(*fact) + ": " + std::string(broken));
+    }
 }
 
 void tests_fail(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
-    require_verified(rule, artifact, "all_tests_fail", "a new test passes before the implementation exists, or did not run", violations);
+    require_verified(rule, artifact, "all_tests_fail", "a new test passes before the implementation exists, or did not run",
+                     violations);
 }
 
 void failing_tests_exist(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
     bool expects_failures = false;
-    each_test(artifact, [&](const json::object& test, const ArtifactPath&) { expects_failures = expects_failures || !is_guard(test); });
+    each_test(artifact,
+              [&](const json::object& test, const ArtifactPath&) { expects_failures = expects_failures || !is_guard(test); });
     if (expects_failures && list_of(artifact, "failing_tests").empty()) {
         violations.add(ArtifactPath().field("failing_tests"), rule.text, "failing_tests is empty: no test was seen to fail");
     }
@@ -258,9 +284,10 @@ void suite_passes(const NamedRule& rule, const json::object& artifact, const Rul
     std::set<std::string, std::less<>> passing;
     each_text(artifact, "passing_tests", {}, [&](std::string_view test, const ArtifactPath&) { passing.emplace(test); });
     each_text(*suite, "failing_tests", {}, [&](std::string_view test, const ArtifactPath&) {
-        const auto first = passing.lower_bound(test);       // The test itself, or the first of its parameters: `test[1]`.
+        const auto first = passing.lower_bound(test);  // The test itself, or the first of its parameters: `test[1]`.
         if (first == passing.end() || (*first != test && !first->starts_with(std::string(test) + "["))) {
-            violations.add(ArtifactPath().field("passing_tests"), rule.text, ellipsis(test, 200) + " failed before the change and does not pass now");
+            violations.add(ArtifactPath().field("passing_tests"), rule.text,
+                           ellipsis(test, 200) + " failed before the change and does not pass now");
         }
     });
 }
@@ -277,7 +304,8 @@ void deployment_ready(const NamedRule& rule, const json::object& artifact, const
     require_verified(rule, artifact, "deployment_ready", "the tree to be delivered does not pass its gates", violations);
 }
 
-void blocking_issues_have_remediation(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
+void blocking_issues_have_remediation(const NamedRule& rule, const json::object& artifact, const RuleContext&,
+                                      ViolationList& violations) {
     each_object(artifact, "blocking_issues", {}, [&](const json::object& issue, const ArtifactPath& path) {
         const auto remediation = text_of(issue, "remediation");
         if (remediation.find_first_not_of(" \t\r\n") == std::string_view::npos) {
@@ -298,12 +326,17 @@ void tools_do_not_overlap(const NamedRule& rule, const json::object& artifact, c
     const auto& tools = object_of(object_of(artifact, "capabilities"), "tools");
     std::set<std::string, std::less<>> forbidden;
     each_text(tools, "forbidden", {}, [&](std::string_view tool, const ArtifactPath&) { forbidden.emplace(tool); });
-    each_text(tools, "allowed", ArtifactPath().field("capabilities").field("tools"), [&](std::string_view tool, const ArtifactPath& path) {
-        if (forbidden.contains(tool)) { violations.add(path, rule.text, path.words() + " is " + show(json::string(tool)) + ", which is also forbidden"); }
-    });
+    each_text(tools, "allowed", ArtifactPath().field("capabilities").field("tools"),
+              [&](std::string_view tool, const ArtifactPath& path) {
+                  if (forbidden.contains(tool)) {
+                      violations.add(path, rule.text,
+                                     path.words() + " is " + show(json::string(tool)) + ", which is also forbidden");
+                  }
+              });
 }
 
-void output_contract_exists(const NamedRule& rule, const json::object& artifact, const RuleContext& context, ViolationList& violations) {
+void output_contract_exists(const NamedRule& rule, const json::object& artifact, const RuleContext& context,
+                            ViolationList& violations) {
     if (!context.contract_exists) { return; }
     const auto& output = object_of(object_of(artifact, "capabilities"), "output");
     const auto path = ArtifactPath().field("capabilities").field("output").field("contract");
@@ -322,20 +355,28 @@ void output_contract_exists(const NamedRule& rule, const json::object& artifact,
     }
 }
 
-void named_agents_exist(const NamedRule& rule, const json::object& artifact, std::string_view key, const RuleContext& context, ViolationList& violations) {
+void named_agents_exist(const NamedRule& rule, const json::object& artifact, std::string_view key, const RuleContext& context,
+                        ViolationList& violations) {
     if (!context.agent_exists) { return; }
-    each_text(object_of(artifact, "orchestration"), key, ArtifactPath().field("orchestration"), [&](std::string_view role, const ArtifactPath& path) {
-        if (!context.agent_exists(role)) { violations.add(path, rule.text, path.words() + " is " + show(json::string(role)) + ", and there is no such agent"); }
-    });
+    each_text(object_of(artifact, "orchestration"), key, ArtifactPath().field("orchestration"),
+              [&](std::string_view role, const ArtifactPath& path) {
+                  if (!context.agent_exists(role)) {
+                      violations.add(path, rule.text,
+                                     path.words() + " is " + show(json::string(role)) + ", and there is no such agent");
+                  }
+              });
 }
 
-void receives_from_exist(const NamedRule& rule, const json::object& artifact, const RuleContext& context, ViolationList& violations) {
+void receives_from_exist(const NamedRule& rule, const json::object& artifact, const RuleContext& context,
+                         ViolationList& violations) {
     named_agents_exist(rule, artifact, "receives_from", context, violations);
 }
-void hands_off_to_exist(const NamedRule& rule, const json::object& artifact, const RuleContext& context, ViolationList& violations) {
+void hands_off_to_exist(const NamedRule& rule, const json::object& artifact, const RuleContext& context,
+                        ViolationList& violations) {
     named_agents_exist(rule, artifact, "hands_off_to", context, violations);
 }
-void reviewed_by_exist(const NamedRule& rule, const json::object& artifact, const RuleContext& context, ViolationList& violations) {
+void reviewed_by_exist(const NamedRule& rule, const json::object& artifact, const RuleContext& context,
+                       ViolationList& violations) {
     named_agents_exist(rule, artifact, "reviewed_by", context, violations);
 }
 void reviews_exist(const NamedRule& rule, const json::object& artifact, const RuleContext& context, ViolationList& violations) {
@@ -344,7 +385,9 @@ void reviews_exist(const NamedRule& rule, const json::object& artifact, const Ru
 
 std::int64_t whole_number(const json::object& object, std::string_view key) {
     const auto* value = object.if_contains(key);
-    return value != nullptr && value->is_int64() ? value->get_int64() : value != nullptr && value->is_uint64() ? static_cast<std::int64_t>(value->get_uint64()) : 0;
+    return value != nullptr && value->is_int64()    ? value->get_int64()
+           : value != nullptr && value->is_uint64() ? static_cast<std::int64_t>(value->get_uint64())
+                                                    : 0;
 }
 
 void steps_are_numbered(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
@@ -352,7 +395,9 @@ void steps_are_numbered(const NamedRule& rule, const json::object& artifact, con
     each_object(artifact, "steps", {}, [&](const json::object& step, const ArtifactPath& path) {
         expected += 1;
         if (const auto number = whole_number(step, "number"); number != expected) {
-            violations.add(path.field("number"), rule.text, path.words_of("number") + " is " + std::to_string(number) + "; it must be " + std::to_string(expected));
+            violations.add(
+                path.field("number"), rule.text,
+                path.words_of("number") + " is " + std::to_string(number) + "; it must be " + std::to_string(expected));
         }
     });
 }
@@ -362,7 +407,8 @@ void steps_depend_on_earlier(const NamedRule& rule, const json::object& artifact
         for (const auto& other : list_of(step, "depends_on")) {
             const auto number = other.is_int64() ? other.get_int64() : 0;
             if (number >= 1 && number < whole_number(step, "number")) { continue; }
-            violations.add(path.field("depends_on"), rule.text, path.words_of("depends_on") + " holds " + show(other) + ", which is no step before it");
+            violations.add(path.field("depends_on"), rule.text,
+                           path.words_of("depends_on") + " holds " + show(other) + ", which is no step before it");
         }
     });
 }
@@ -370,11 +416,14 @@ void steps_depend_on_earlier(const NamedRule& rule, const json::object& artifact
 void steps_name_requirements(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
     const auto ids = requirement_ids(artifact);
     each_object(artifact, "steps", {}, [&](const json::object& step, const ArtifactPath& path) {
-        each_text(step, "requirements", path, [&](std::string_view reference, const ArtifactPath& at) { add_unknown_reference(rule, ids, reference, at, violations); });
+        each_text(step, "requirements", path, [&](std::string_view reference, const ArtifactPath& at) {
+            add_unknown_reference(rule, ids, reference, at, violations);
+        });
     });
 }
 
-void tested_requirements_have_steps(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
+void tested_requirements_have_steps(const NamedRule& rule, const json::object& artifact, const RuleContext&,
+                                    ViolationList& violations) {
     std::set<std::string, std::less<>> named;
     each_object(artifact, "steps", {}, [&](const json::object& step, const ArtifactPath& path) {
         each_text(step, "requirements", path, [&](std::string_view reference, const ArtifactPath&) { named.emplace(reference); });
@@ -383,31 +432,38 @@ void tested_requirements_have_steps(const NamedRule& rule, const json::object& a
         const auto method = text_of(requirement, "verification_method");
         const auto id = text_of(requirement, "id");
         if ((!method.empty() && method != "test") || id.empty() || named.contains(id)) { return; }
-        violations.add(path.field("id"), rule.text, path.words_of("id") + " is " + show(json::string(id)) + ", which no step names under `requirements`");
+        violations.add(path.field("id"), rule.text,
+                       path.words_of("id") + " is " + show(json::string(id)) + ", which no step names under `requirements`");
     });
 }
 
 void decision_fits_issues(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
     const bool approves = text_of(artifact, "decision") == "approve";
     if (!approves && list_of(artifact, "issues").empty()) {
-        violations.add(ArtifactPath().field("issues"), rule.text, "the work is sent back, and issues is empty: nobody would know what to change");
+        violations.add(ArtifactPath().field("issues"), rule.text,
+                       "the work is sent back, and issues is empty: nobody would know what to change");
     }
     if (!approves) { return; }
     each_object(artifact, "issues", {}, [&](const json::object& issue, const ArtifactPath& path) {
         const auto severity = text_of(issue, "severity");
         if (severity != "high" && severity != "critical") { return; }
-        violations.add(path.field("severity"), rule.text, path.words_of("severity") + " is " + std::string(severity) + ", and the decision is approve: send the work back, or rate the issue for what it is");
+        violations.add(path.field("severity"), rule.text,
+                       path.words_of("severity") + " is " + std::string(severity) +
+                           ", and the decision is approve: send the work back, or rate the issue for what it is");
     });
 }
 
 void stages_are_unique(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
     std::set<std::string, std::less<>> seen;
-    each_object(object_of(artifact, "pipeline"), "stages", ArtifactPath().field("pipeline"), [&](const json::object& stage, const ArtifactPath& path) {
-        const auto name = text_of(stage, "name");
-        if (!name.empty() && !seen.emplace(name).second) {
-            violations.add(path.field("name"), rule.text, path.words_of("name") + " is " + show(json::string(name)) + ", which another stage has already");
-        }
-    });
+    each_object(object_of(artifact, "pipeline"), "stages", ArtifactPath().field("pipeline"),
+                [&](const json::object& stage, const ArtifactPath& path) {
+                    const auto name = text_of(stage, "name");
+                    if (!name.empty() && !seen.emplace(name).second) {
+                        violations.add(
+                            path.field("name"), rule.text,
+                            path.words_of("name") + " is " + show(json::string(name)) + ", which another stage has already");
+                    }
+                });
 }
 
 }  // namespace

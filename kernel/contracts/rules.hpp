@@ -7,8 +7,8 @@
 namespace agentforge::kernel {
 
 struct NamedRule {
-    std::string_view text;      ///< Stable: contract files quote it.
-    bool needs_measured;        ///< Looks at what the kernel measured; not asked of a model's answer.
+    std::string_view text;  ///< Stable: contract files quote it.
+    bool needs_measured;    ///< Looks at what the kernel measured; not asked of a model's answer.
     void (*check)(const NamedRule& rule, const json::object& artifact, const RuleContext& context, ViolationList& violations);
 };
 

@@ -31,7 +31,6 @@ RE2::Options pattern_options() {
     return options;
 }
 
-
 const json::object* object_at(const json::object& from, std::string_view key) {
     const auto* found = from.if_contains(key);
     return found == nullptr ? nullptr : found->if_object();
@@ -111,7 +110,7 @@ json::value without_checked_here(const json::value& schema) {
     for (const auto& [key, value] : *object) {
         const std::string_view name(key.data(), key.size());
         if (std::find(std::begin(checked_here), std::end(checked_here), name) != std::end(checked_here)) { continue; }
-        if (name == "properties") {     // Its keys are names, not keywords.
+        if (name == "properties") {  // Its keys are names, not keywords.
             json::object properties;
             for (const auto& [field, inner] : value.as_object()) { properties[field] = without_checked_here(inner); }
             copy[key] = std::move(properties);
@@ -127,7 +126,8 @@ json::value without_checked_here(const json::value& schema) {
 void gather_patterns(const json::object& schema, std::unordered_map<std::string, std::unique_ptr<RE2>>& patterns) {
     if (const auto* pattern = schema.if_contains("pattern")) {
         const auto text = view(pattern->as_string());
-        patterns.try_emplace(std::string(text), std::make_unique<RE2>(re2::StringPiece(text.data(), text.size()), pattern_options()));
+        patterns.try_emplace(std::string(text),
+                             std::make_unique<RE2>(re2::StringPiece(text.data(), text.size()), pattern_options()));
     }
     if (const auto* properties = object_at(schema, "properties")) {
         for (const auto& [name, inner] : *properties) { gather_patterns(inner.as_object(), patterns); }
@@ -143,13 +143,16 @@ void check_texts(const SchemaCheck::Compiled& compiled, const Place& place, Viol
         if (const auto* pattern = schema.if_contains("pattern")) {
             const auto& expression = *compiled.patterns.at(std::string(view(pattern->as_string())));
             if (!RE2::PartialMatch(re2::StringPiece(text->data(), text->size()), expression)) {
-                violations.add(place.path, "pattern", place.path.words() + " is " + show(*place.value) + "; it must match " + expression.pattern());
+                violations.add(place.path, "pattern",
+                               place.path.words() + " is " + show(*place.value) + "; it must match " + expression.pattern());
             }
         }
         if (const auto* format = schema.if_contains("format")) {
             const auto name = view(format->as_string());
             if (name == "date-time" && !parse_time(view(*text)).ok()) {
-                violations.add(place.path, "format", place.path.words() + " is " + show(*place.value) + "; it must be a time like 2026-01-02T15:30:00Z");
+                violations.add(
+                    place.path, "format",
+                    place.path.words() + " is " + show(*place.value) + "; it must be a time like 2026-01-02T15:30:00Z");
             } else if (name == "relative-path") {
                 if (const auto problem = relative_path_problem(view(*text)); !problem.empty()) {
                     violations.add(place.path, "format", place.path.words() + " is " + show(*place.value) + ", which " + problem);
@@ -204,14 +207,17 @@ std::optional<Place> follow(const json::object& schema, const json::value& artif
 void add_unknown_fields(const Place& place, ViolationList& violations) {
     std::vector<std::string> known;
     if (const auto* properties = object_at(*place.schema, "properties")) {
-        for (const auto& [name, inner] : *properties) { if (!name.starts_with('_')) { known.emplace_back(name); } }
+        for (const auto& [name, inner] : *properties) {
+            if (!name.starts_with('_')) { known.emplace_back(name); }
+        }
     }
     for (const auto& [key, value] : place.value->as_object()) {
         const std::string_view name(key.data(), key.size());
         if (schema_of_field(*place.schema, name) != nullptr) { continue; }
         std::string message = place.path.words_of(name) + " is not a field of this contract";
-        if (const auto near = nearest(name, known); !near.empty()) { message += "; did you mean " + near + "?"; }
-        else {
+        if (const auto near = nearest(name, known); !near.empty()) {
+            message += "; did you mean " + near + "?";
+        } else {
             message += "; the fields here are";
             for (const auto& field : known) { message += (field == known.front() ? " " : ", ") + field; }
         }
@@ -231,27 +237,36 @@ bool explain(const Place& place, std::string_view description, ViolationList& vi
         add_unknown_fields(place, violations);
     } else if (is("Value type not permitted")) {
         const auto* type = schema.if_contains("type");
-        violations.add(place.path, "type", words + " is " + std::string(kind_words(*place.value)) + "; it must be " + (type == nullptr ? "of another type" : type_words(*type)));
+        violations.add(place.path, "type",
+                       words + " is " + std::string(kind_words(*place.value)) + "; it must be " +
+                           (type == nullptr ? "of another type" : type_words(*type)));
     } else if (is("Failed to match against any enum")) {
-        violations.add(place.path, "enum", words + " is " + show(*place.value) + "; it must be one of " + list_words(schema.at("enum").as_array()));
+        violations.add(place.path, "enum",
+                       words + " is " + show(*place.value) + "; it must be one of " + list_words(schema.at("enum").as_array()));
     } else if (is("Failed to match expected value set by 'const'")) {
         violations.add(place.path, "const", words + " is " + show(*place.value) + "; it must be " + show(schema.at("const")));
     } else if (is("Array should contain no more") || is("Array should contain no fewer")) {
         const bool more = is("Array should contain no more");
-        violations.add(place.path, more ? "max_items" : "min_items", words + " has " + std::to_string(place.value->as_array().size()) +
-            " items; it must have " + (more ? "at most " : "at least ") + number_of(more ? "maxItems" : "minItems", schema));
+        violations.add(place.path, more ? "max_items" : "min_items",
+                       words + " has " + std::to_string(place.value->as_array().size()) + " items; it must have " +
+                           (more ? "at most " : "at least ") + number_of(more ? "maxItems" : "minItems", schema));
     } else if (is("String should be no more") || is("String should be no fewer")) {
         const bool more = is("String should be no more");
-        violations.add(place.path, more ? "max_length" : "min_length", words + " has " + std::to_string(count_characters(view(place.value->as_string()))) +
-            " characters; it must have " + (more ? "at most " : "at least ") + number_of(more ? "maxLength" : "minLength", schema));
+        violations.add(place.path, more ? "max_length" : "min_length",
+                       words + " has " + std::to_string(count_characters(view(place.value->as_string()))) +
+                           " characters; it must have " + (more ? "at most " : "at least ") +
+                           number_of(more ? "maxLength" : "minLength", schema));
     } else if (is("Object should have no more") || is("Object should have no fewer")) {
         const bool more = is("Object should have no more");
-        violations.add(place.path, more ? "max_properties" : "min_properties", words + " has " + std::to_string(place.value->as_object().size()) +
-            " fields; it must have " + (more ? "at most " : "at least ") + number_of(more ? "maxProperties" : "minProperties", schema));
+        violations.add(place.path, more ? "max_properties" : "min_properties",
+                       words + " has " + std::to_string(place.value->as_object().size()) + " fields; it must have " +
+                           (more ? "at most " : "at least ") + number_of(more ? "maxProperties" : "minProperties", schema));
     } else if (is("Expected number less")) {
-        violations.add(place.path, "maximum", words + " is " + show(*place.value) + "; it must be at most " + number_of("maximum", schema));
+        violations.add(place.path, "maximum",
+                       words + " is " + show(*place.value) + "; it must be at most " + number_of("maximum", schema));
     } else if (is("Expected number greater")) {
-        violations.add(place.path, "minimum", words + " is " + show(*place.value) + "; it must be at least " + number_of("minimum", schema));
+        violations.add(place.path, "minimum",
+                       words + " is " + show(*place.value) + "; it must be at least " + number_of("minimum", schema));
     } else if (is("Failed to validate")) {
         return false;
     } else {
@@ -263,25 +278,41 @@ bool explain(const Place& place, std::string_view description, ViolationList& vi
 }  // namespace
 
 bool within_limits(const json::object& value, const ArtifactLimits& limits, ViolationList& violations) {
-    struct Pending { const json::value* value; std::size_t depth; };
+    struct Pending {
+        const json::value* value;
+        std::size_t depth;
+    };
     std::vector<Pending> pending;
     std::size_t values = 0;
     std::size_t text = 0;
     std::string problem;
     const auto push_fields = [&](const json::object& object, std::size_t depth) {
-        for (const auto& [key, inner] : object) { text += key.size(); pending.push_back({&inner, depth}); }
+        for (const auto& [key, inner] : object) {
+            text += key.size();
+            pending.push_back({&inner, depth});
+        }
     };
     push_fields(value, 2);
     while (!pending.empty() && problem.empty()) {
         const auto [current, depth] = pending.back();
         pending.pop_back();
         ++values;
-        if (depth > limits.max_depth) { problem = "is nested deeper than " + std::to_string(limits.max_depth) + " levels"; break; }
-        if (const auto* string = current->if_string()) { text += string->size(); }
-        else if (const auto* list = current->if_array()) { for (const auto& inner : *list) { pending.push_back({&inner, depth + 1}); } }
-        else if (const auto* object = current->if_object()) { push_fields(*object, depth + 1); }
-        if (values + pending.size() > limits.max_values) { problem = "holds more than " + std::to_string(limits.max_values) + " values"; }
-        else if (text > limits.max_text_bytes) { problem = "holds more than " + std::to_string(limits.max_text_bytes) + " bytes of text"; }
+        if (depth > limits.max_depth) {
+            problem = "is nested deeper than " + std::to_string(limits.max_depth) + " levels";
+            break;
+        }
+        if (const auto* string = current->if_string()) {
+            text += string->size();
+        } else if (const auto* list = current->if_array()) {
+            for (const auto& inner : *list) { pending.push_back({&inner, depth + 1}); }
+        } else if (const auto* object = current->if_object()) {
+            push_fields(*object, depth + 1);
+        }
+        if (values + pending.size() > limits.max_values) {
+            problem = "holds more than " + std::to_string(limits.max_values) + " values";
+        } else if (text > limits.max_text_bytes) {
+            problem = "holds more than " + std::to_string(limits.max_text_bytes) + " bytes of text";
+        }
     }
     if (problem.empty()) { return true; }
     violations.add({}, "limits", "the artifact " + problem);

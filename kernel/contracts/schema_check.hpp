@@ -11,7 +11,7 @@ namespace agentforge::kernel {
 struct ArtifactLimits {
     std::size_t max_depth = 64;
     std::size_t max_values = 200'000;
-    std::size_t max_text_bytes = 8UL << 20U;    ///< All strings and keys together.
+    std::size_t max_text_bytes = 8UL << 20U;  ///< All strings and keys together.
 };
 
 class SchemaCheck {

@@ -8,9 +8,13 @@ namespace agentforge::kernel {
 std::string pointer_token(std::string_view name) {
     std::string token;
     for (const char c : name) {
-        if (c == '~') { token += "~0"; }
-        else if (c == '/') { token += "~1"; }
-        else { token += c; }
+        if (c == '~') {
+            token += "~0";
+        } else if (c == '/') {
+            token += "~1";
+        } else {
+            token += c;
+        }
     }
     return token;
 }
@@ -30,10 +34,14 @@ ArtifactPath ArtifactPath::item(std::size_t index) const {
 }
 
 void ViolationList::add(const ArtifactPath& path, std::string_view rule, std::string_view message) {
-    if (violations_.size() >= max_violations) { ++more_; return; }
+    if (violations_.size() >= max_violations) {
+        ++more_;
+        return;
+    }
     auto text = ellipsis(message, max_violation_bytes);
     // Names come from the artifact: they must not drive a terminal or break a line of the journal.
-    std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20U || c == 0x7FU; }, ' ');
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < 0x20U || c == 0x7FU; }, ' ');
     violations_.push_back({path.pointer(), std::string(rule), std::move(text)});
 }
 
@@ -41,21 +49,29 @@ ContractVerdict ViolationList::verdict() && {
     ContractVerdict verdict;
     verdict.violations = std::move(violations_);
     if (more_ > 0) {
-        verdict.violations.push_back({"", "more", std::to_string(more_) + (more_ == 1 ? " more rule is broken" : " more rules are broken")});
+        verdict.violations.push_back(
+            {"", "more", std::to_string(more_) + (more_ == 1 ? " more rule is broken" : " more rules are broken")});
     }
     return verdict;
 }
 
 std::string_view kind_words(const json::value& value) {
     switch (value.kind()) {
-        case json::kind::null: return "null";
-        case json::kind::bool_: return "a boolean";
+        case json::kind::null:
+            return "null";
+        case json::kind::bool_:
+            return "a boolean";
         case json::kind::int64:
-        case json::kind::uint64: return "an integer";
-        case json::kind::double_: return "a number";
-        case json::kind::string: return "a string";
-        case json::kind::array: return "an array";
-        case json::kind::object: return "an object";
+        case json::kind::uint64:
+            return "an integer";
+        case json::kind::double_:
+            return "a number";
+        case json::kind::string:
+            return "a string";
+        case json::kind::array:
+            return "an array";
+        case json::kind::object:
+            return "an object";
     }
     return "a value";
 }
@@ -70,7 +86,8 @@ std::string show(const json::value& value) {
             const auto& text = value.get_string();
             return json::serialize(json::value(ellipsis(std::string_view(text.data(), text.size()), 80)));
         }
-        default: return json::serialize(value);
+        default:
+            return json::serialize(value);
     }
 }
 

@@ -24,7 +24,10 @@ std::string text(const json::object& value, std::string_view key) {
 }  // namespace
 
 json::object CallUsage::to_json() const {
-    json::object out{{"model", model}, {"input_tokens", input_tokens}, {"cached_input_tokens", cached_input_tokens}, {"cache_write_input_tokens", cache_write_input_tokens},
+    json::object out{{"model", model},
+                     {"input_tokens", input_tokens},
+                     {"cached_input_tokens", cached_input_tokens},
+                     {"cache_write_input_tokens", cache_write_input_tokens},
                      {"output_tokens", output_tokens}};
     if (cost_microusd) {
         out["cost_microusd"] = *cost_microusd;
@@ -57,7 +60,7 @@ void Spend::add(const CallUsage& call, bool lost_call) {
     cost_microusd += call.cost_microusd.value_or(0);
     unpriced += call.cost_microusd ? 0 : 1;
     estimated += call.estimated ? 1 : 0;
-    if (lost_call) { return; }      // What it may have used at most says nothing of the next one.
+    if (lost_call) { return; }  // What it may have used at most says nothing of the next one.
     dearest_microusd = std::max(dearest_microusd, call.cost_microusd.value_or(0));
     largest_input = std::max(largest_input, call.input_tokens);
 }
@@ -83,7 +86,8 @@ std::uint64_t Spend::input_token_equivalents() const noexcept {
 }
 
 void Ledger::add(std::string_view stage, std::string_view agent, const CallUsage& call, bool lost_call) {
-    auto entry = std::ranges::find_if(entries_, [&](const LedgerEntry& one) { return one.stage == stage && one.agent == agent && one.model == call.model; });
+    auto entry = std::ranges::find_if(
+        entries_, [&](const LedgerEntry& one) { return one.stage == stage && one.agent == agent && one.model == call.model; });
     if (entry == entries_.end()) {
         entries_.push_back({std::string(stage), std::string(agent), call.model, {}});
         entry = std::prev(entries_.end());
@@ -99,17 +103,21 @@ Spend Ledger::total() const {
 
 Spend Ledger::of_stage(std::string_view stage) const {
     Spend sum;
-    for (const LedgerEntry& entry : entries_) { if (entry.stage == stage) { sum.add(entry.spend); } }
+    for (const LedgerEntry& entry : entries_) {
+        if (entry.stage == stage) { sum.add(entry.spend); }
+    }
     return sum;
 }
 
 Spend Ledger::of_model(std::string_view model) const {
     Spend sum;
-    for (const LedgerEntry& entry : entries_) { if (entry.model == model) { sum.add(entry.spend); } }
+    for (const LedgerEntry& entry : entries_) {
+        if (entry.model == model) { sum.add(entry.spend); }
+    }
     return sum;
 }
 
-std::vector<std::pair<std::string, Spend>> Ledger::by(std::string LedgerEntry::* field) const {
+std::vector<std::pair<std::string, Spend>> Ledger::by(std::string LedgerEntry::*field) const {
     std::vector<std::pair<std::string, Spend>> sums;
     for (const LedgerEntry& entry : entries_) {
         auto sum = std::ranges::find_if(sums, [&](const auto& one) { return one.first == entry.*field; });
@@ -124,7 +132,9 @@ std::vector<std::pair<std::string, Spend>> Ledger::by(std::string LedgerEntry::*
 
 std::vector<std::string> Ledger::unpriced_models() const {
     std::vector<std::string> models;
-    for (const auto& [model, spend] : by(&LedgerEntry::model)) { if (!spend.cost_known()) { models.push_back(model); } }
+    for (const auto& [model, spend] : by(&LedgerEntry::model)) {
+        if (!spend.cost_known()) { models.push_back(model); }
+    }
     return models;
 }
 
@@ -177,10 +187,12 @@ std::optional<Ledger> Ledger::from_json(const json::array& value) {
 std::string cost_in_words(const Spend& spend, const std::vector<std::string>& unpriced_models) {
     if (spend.cost_known()) { return money(spend.cost_microusd); }
     std::string names;
-    for (const std::string& model : unpriced_models) { names += (names.empty() ? "" : ", ") + (model.empty() ? std::string("a model that was not named") : model); }
+    for (const std::string& model : unpriced_models) {
+        names += (names.empty() ? "" : ", ") + (model.empty() ? std::string("a model that was not named") : model);
+    }
     if (spend.unpriced == spend.calls + spend.lost) { return "unknown (no price for " + names + ")"; }
-    return "at least " + money(spend.cost_microusd) + ", unknown for " + std::to_string(spend.unpriced) + " of " + std::to_string(spend.calls + spend.lost) +
-           " calls (no price for " + names + ")";
+    return "at least " + money(spend.cost_microusd) + ", unknown for " + std::to_string(spend.unpriced) + " of " +
+           std::to_string(spend.calls + spend.lost) + " calls (no price for " + names + ")";
 }
 
 }  // namespace agentforge::kernel

@@ -15,14 +15,17 @@ namespace {
 constexpr std::uint64_t million = 1'000'000;
 constexpr std::uint64_t second = 1'000;
 
-constexpr std::pair<const char*, std::optional<std::uint64_t> Limits::*> fields[] = {{"max_cost_microusd", &Limits::cost_microusd},
-                                                                                       {"max_tokens", &Limits::tokens},
-                                                                                       {"max_steps", &Limits::steps},
-                                                                                       {"max_wall_time_ms", &Limits::wall_ms}};
+constexpr std::pair<const char*, std::optional<std::uint64_t> Limits::*> fields[] = {
+    {"max_cost_microusd", &Limits::cost_microusd},
+    {"max_tokens", &Limits::tokens},
+    {"max_steps", &Limits::steps},
+    {"max_wall_time_ms", &Limits::wall_ms}};
 
 json::object one_to_json(const Limits& limits) {
     json::object out;
-    for (const auto& [name, field] : fields) { if (const auto& value = limits.*field) { out[name] = *value; } }
+    for (const auto& [name, field] : fields) {
+        if (const auto& value = limits.*field) { out[name] = *value; }
+    }
     return out;
 }
 
@@ -37,26 +40,36 @@ Limits one_from_json(const json::object& value) {
 
 Limits over(const Limits& upper, const Limits& lower) {
     Limits limits = upper;
-    for (const auto& [name, field] : fields) { if (!(limits.*field)) { limits.*field = lower.*field; } }
+    for (const auto& [name, field] : fields) {
+        if (!(limits.*field)) { limits.*field = lower.*field; }
+    }
     return limits;
 }
 
-Result<Limits> read_some(const json::object& settings, const std::string& prefix, const std::function<std::string(const std::string&)>& where) {
+Result<Limits> read_some(const json::object& settings, const std::string& prefix,
+                         const std::function<std::string(const std::string&)>& where) {
     Limits limits;
     const auto wrong = [&](const std::string& key, const std::string& message, std::string remedy) {
-        return Error{"AF-COST-002", "the setting " + prefix + key + " " + message, where(prefix + key), std::move(remedy), ErrorKind::invalid};
+        return Error{"AF-COST-002", "the setting " + prefix + key + " " + message, where(prefix + key), std::move(remedy),
+                     ErrorKind::invalid};
     };
     if (const json::value* cost = settings.if_contains("max_cost_usd")) {
         constexpr double most = 1e9;
         const double usd = cost->is_number() ? cost->to_number<double>() : 0;
-        const auto micro = usd > 0 && usd <= most ? static_cast<std::uint64_t>(std::floor(usd * static_cast<double>(million) + 1e-3)) : 0;
-        if (micro == 0) { return wrong("max_cost_usd", "is " + ellipsis(json::serialize(*cost), 60) + " and must be an amount of USD above 0", "Write a number such as 2.50."); }
+        const auto micro =
+            usd > 0 && usd <= most ? static_cast<std::uint64_t>(std::floor(usd * static_cast<double>(million) + 1e-3)) : 0;
+        if (micro == 0) {
+            return wrong("max_cost_usd", "is " + ellipsis(json::serialize(*cost), 60) + " and must be an amount of USD above 0",
+                         "Write a number such as 2.50.");
+        }
         limits.cost_microusd = micro;
     }
     const auto count = [&](const char* key, std::optional<std::uint64_t>& into) -> Result<void> {
         const json::value* value = settings.if_contains(key);
         if (value == nullptr) { return {}; }
-        if (!value->is_int64() || value->get_int64() < 1) { return wrong(key, "must be a whole number above 0", "Leave it out where there is to be no limit."); }
+        if (!value->is_int64() || value->get_int64() < 1) {
+            return wrong(key, "must be a whole number above 0", "Leave it out where there is to be no limit.");
+        }
         into = static_cast<std::uint64_t>(value->get_int64());
         return {};
     };
@@ -64,7 +77,11 @@ Result<Limits> read_some(const json::object& settings, const std::string& prefix
     AF_CHECK(count("max_steps", limits.steps));
     if (const json::value* time = settings.if_contains("max_wall_time")) {
         const auto span = time->is_string() ? parse_time_span(std::string_view(time->get_string())) : std::nullopt;
-        if (!span) { return wrong("max_wall_time", "is " + ellipsis(json::serialize(*time), 60) + " and must be a time such as 90s, 30m, 1h30m or 2d", "Write days, hours, minutes and seconds in this order, a year at most."); }
+        if (!span) {
+            return wrong("max_wall_time",
+                         "is " + ellipsis(json::serialize(*time), 60) + " and must be a time such as 90s, 30m, 1h30m or 2d",
+                         "Write days, hours, minutes and seconds in this order, a year at most.");
+        }
         limits.wall_ms = static_cast<std::uint64_t>(span->count());
     }
     return limits;
@@ -78,12 +95,12 @@ std::string count_in_words(std::uint64_t number) {
 
 struct Amount {
     const char* code;
-    const char* key;                        ///< `max_tokens`
-    std::optional<std::uint64_t> Limits::* field;
-    const char* verb;                       ///< `use`
-    const char* past;                       ///< `has used`
-    const char* unit;                       ///< ` tokens`
-    bool shared;                            ///< Divided among the stages.
+    const char* key;  ///< `max_tokens`
+    std::optional<std::uint64_t> Limits::*field;
+    const char* verb;  ///< `use`
+    const char* past;  ///< `has used`
+    const char* unit;  ///< ` tokens`
+    bool shared;       ///< Divided among the stages.
     std::uint64_t (*of)(const StageStanding&);
 };
 
@@ -102,34 +119,45 @@ std::string raised(const Amount& what, std::uint64_t limit, std::uint64_t needed
 }
 
 constexpr Amount amounts[] = {
-    {"AF-COST-010", "max_cost_usd", &Limits::cost_microusd, "cost", "has cost", "", true, [](const StageStanding& stage) { return stage.spend.cost_microusd; }},
-    {"AF-COST-011", "max_tokens", &Limits::tokens, "use", "has used", " tokens", true, [](const StageStanding& stage) { return stage.spend.tokens(); }},
-    {"AF-COST-012", "max_steps", &Limits::steps, "take", "has taken", " steps", false, [](const StageStanding& stage) { return stage.steps; }},
-    {"AF-COST-013", "max_wall_time", &Limits::wall_ms, "run for", "has run for", "", false, [](const StageStanding& stage) { return stage.wall_ms; }},
+    {"AF-COST-010", "max_cost_usd", &Limits::cost_microusd, "cost", "has cost", "", true,
+     [](const StageStanding& stage) { return stage.spend.cost_microusd; }},
+    {"AF-COST-011", "max_tokens", &Limits::tokens, "use", "has used", " tokens", true,
+     [](const StageStanding& stage) { return stage.spend.tokens(); }},
+    {"AF-COST-012", "max_steps", &Limits::steps, "take", "has taken", " steps", false,
+     [](const StageStanding& stage) { return stage.steps; }},
+    {"AF-COST-013", "max_wall_time", &Limits::wall_ms, "run for", "has run for", "", false,
+     [](const StageStanding& stage) { return stage.wall_ms; }},
 };
 
-/// `used` and `next` against `limit`; who is `the task` or `stage x`. A share (`next` is nothing) is passed only once it is used up.
-std::optional<Error> over_limit(const Amount& what, const std::string& who, const std::string& key, std::uint64_t limit, std::uint64_t used, std::uint64_t next) {
+/// `used` and `next` against `limit`; who is `the task` or `stage x`. A share (`next` is nothing) is passed only once it is used
+/// up.
+std::optional<Error> over_limit(const Amount& what, const std::string& who, const std::string& key, std::uint64_t limit,
+                                std::uint64_t used, std::uint64_t next) {
     if (used < limit && used + next <= limit) { return std::nullopt; }
-    std::string message = who + " may " + what.verb + " " + written(what, limit) + "; it " + what.past + " " + written(what, used);
+    std::string message =
+        who + " may " + what.verb + " " + written(what, limit) + "; it " + what.past + " " + written(what, used);
     if (used < limit) { message += ", and the next call may take up to " + written(what, next) + " more"; }
     return Error{what.code, std::move(message), key, "", ErrorKind::unavailable};
 }
 
 std::string go_on(const Standing& standing, const std::string& key, const std::string& value) {
-    return "agentforge resume " + (standing.task_id.empty() ? std::string("TASK") : standing.task_id) + " --set " + key + "=" + value;
+    return "agentforge resume " + (standing.task_id.empty() ? std::string("TASK") : standing.task_id) + " --set " + key + "=" +
+           value;
 }
 
 }  // namespace
 
 bool TaskLimits::limits_cost() const noexcept {
-    return task.cost_microusd || std::ranges::any_of(stages, [](const auto& stage) { return stage.second.cost_microusd.has_value(); });
+    return task.cost_microusd ||
+           std::ranges::any_of(stages, [](const auto& stage) { return stage.second.cost_microusd.has_value(); });
 }
 
 json::object TaskLimits::to_json() const {
     json::object out = one_to_json(task);
     json::object inner;
-    for (const auto& [name, limits] : stages) { if (limits.any()) { inner[name] = one_to_json(limits); } }
+    for (const auto& [name, limits] : stages) {
+        if (limits.any()) { inner[name] = one_to_json(limits); }
+    }
     if (!inner.empty()) { out["stages"] = std::move(inner); }
     return out;
 }
@@ -138,7 +166,9 @@ TaskLimits TaskLimits::from_json(const json::object& value) {
     TaskLimits limits;
     limits.task = one_from_json(value);
     if (const json::value* stages = value.if_contains("stages"); stages != nullptr && stages->is_object()) {
-        for (const auto& [name, stage] : stages->get_object()) { if (stage.is_object()) { limits.stages[std::string(name)] = one_from_json(stage.get_object()); } }
+        for (const auto& [name, stage] : stages->get_object()) {
+            if (stage.is_object()) { limits.stages[std::string(name)] = one_from_json(stage.get_object()); }
+        }
     }
     return limits;
 }
@@ -185,13 +215,20 @@ std::optional<Error> limit_reached(const TaskLimits& limits, const Standing& sta
     for (const Amount& what : amounts) {
         const bool time = what.field == &Limits::wall_ms;
         if (call == nullptr && !time) { continue; }
-        const std::uint64_t next = time ? 0 : what.field == &Limits::cost_microusd ? call->cost_microusd : what.field == &Limits::tokens ? call->tokens : 1;
+        const std::uint64_t next = time                                   ? 0
+                                   : what.field == &Limits::cost_microusd ? call->cost_microusd
+                                   : what.field == &Limits::tokens        ? call->tokens
+                                                                          : 1;
         const std::string task_key = std::string("limits.") + what.key;
         const std::string stage_key = "limits.stages." + stage.name + "." + what.key;
         const std::optional<std::uint64_t>& stage_limit = own.*what.field;
-        const auto check = [&](const std::string& who, const std::string& key, std::uint64_t limit, std::uint64_t used, std::uint64_t needed) {
+        const auto check = [&](const std::string& who, const std::string& key, std::uint64_t limit, std::uint64_t used,
+                               std::uint64_t needed) {
             auto error = over_limit(what, who, key, limit, used, next);
-            if (error) { error->remedy = "nothing is lost; raise the limit, here or in the settings, and go on: " + go_on(standing, key, raised(what, limit, needed)); }
+            if (error) {
+                error->remedy = "nothing is lost; raise the limit, here or in the settings, and go on: " +
+                                go_on(standing, key, raised(what, limit, needed));
+            }
             return error;
         };
         if (const auto& limit = limits.task.*what.field) {
@@ -202,20 +239,26 @@ std::optional<Error> limit_reached(const TaskLimits& limits, const Standing& sta
                 if (index <= standing.current) { used_so_far = used; }
             }
             const std::uint64_t part = what.shared && !stage_limit ? share_of(*limit, standing) : *limit;
-            const std::uint64_t needed = std::max(used + next, part < *limit ? used_so_far * (*limit / std::max<std::uint64_t>(part, 1) + 1) : 0);
+            const std::uint64_t needed =
+                std::max(used + next, part < *limit ? used_so_far * (*limit / std::max<std::uint64_t>(part, 1) + 1) : 0);
             if (auto error = check("the task", task_key, *limit, used, needed)) { return error; }
             if (part < *limit) {
-                if (auto error = over_limit(what, "stage `" + stage.name + "` with those before it", task_key, part, used_so_far, 0)) {
+                if (auto error =
+                        over_limit(what, "stage `" + stage.name + "` with those before it", task_key, part, used_so_far, 0)) {
                     error->message += " (" + std::to_string(part * 100 / *limit) + " % of the task's limit)";
                     const std::uint64_t mine = what.of(stage);
-                    error->remedy = "nothing is lost; raise the limit, or give this stage one of its own, and go on: " + go_on(standing, task_key, raised(what, *limit, needed)) + "   or   " +
+                    error->remedy = "nothing is lost; raise the limit, or give this stage one of its own, and go on: " +
+                                    go_on(standing, task_key, raised(what, *limit, needed)) + "   or   " +
                                     go_on(standing, stage_key, raised(what, mine, mine + next));
                     return error;
                 }
             }
         }
         if (stage_limit) {
-            if (auto error = check("stage `" + stage.name + "`", stage_key, *stage_limit, what.of(stage), what.of(stage) + next)) { return error; }
+            if (auto error =
+                    check("stage `" + stage.name + "`", stage_key, *stage_limit, what.of(stage), what.of(stage) + next)) {
+                return error;
+            }
         }
     }
     return std::nullopt;
@@ -233,7 +276,9 @@ std::optional<std::chrono::milliseconds> time_left(const TaskLimits& limits, con
     bound(limits.task.wall_ms, used);
     if (standing.current < standing.stages.size()) {
         const StageStanding& stage = standing.stages[standing.current];
-        if (const auto own = limits.stages.find(stage.name); own != limits.stages.end()) { bound(own->second.wall_ms, stage.wall_ms); }
+        if (const auto own = limits.stages.find(stage.name); own != limits.stages.end()) {
+            bound(own->second.wall_ms, stage.wall_ms);
+        }
     }
     if (!left) { return std::nullopt; }
     return std::chrono::milliseconds(*left);
@@ -241,8 +286,11 @@ std::optional<std::chrono::milliseconds> time_left(const TaskLimits& limits, con
 
 Error price_is_unknown(const std::string& model) {
     const std::string name = model.empty() ? "the model, which is not named," : "the model `" + model + "`";
-    return Error{"AF-COST-014", "a limit on the cost is set, and the price of " + name + " is unknown, so the limit cannot be kept", "limits.max_cost_usd",
-                 "give its price in a file that `cost.prices` names (`agentforge help docs/models.md` shows one), or limit max_tokens instead", ErrorKind::unavailable};
+    return Error{
+        "AF-COST-014", "a limit on the cost is set, and the price of " + name + " is unknown, so the limit cannot be kept",
+        "limits.max_cost_usd",
+        "give its price in a file that `cost.prices` names (`agentforge help docs/models.md` shows one), or limit max_tokens instead",
+        ErrorKind::unavailable};
 }
 
 }  // namespace agentforge::kernel

@@ -25,9 +25,9 @@ namespace agentforge::kernel {
 /// Empty: no limit.
 struct Limits {
     std::optional<std::uint64_t> cost_microusd = {};
-    std::optional<std::uint64_t> tokens = {};            ///< Input and output.
-    std::optional<std::uint64_t> steps = {};             ///< Model calls with their actions.
-    std::optional<std::uint64_t> wall_ms = {};           ///< While the task runs: not while it is paused or waits for a person.
+    std::optional<std::uint64_t> tokens = {};   ///< Input and output.
+    std::optional<std::uint64_t> steps = {};    ///< Model calls with their actions.
+    std::optional<std::uint64_t> wall_ms = {};  ///< While the task runs: not while it is paused or waits for a person.
     [[nodiscard]] bool any() const noexcept { return cost_microusd || tokens || steps || wall_ms; }
     bool operator==(const Limits&) const = default;
 };
@@ -47,7 +47,8 @@ struct TaskLimits {
 /// Reads the settings below `limits`: max_cost_usd (0.000001 to a billion), max_tokens, max_steps, max_wall_time (`90s`, `30m`,
 /// `1h30m`, `2d`), and the same below `stages.<stage>`. `where` says where a key was written.
 /// Errors: AF-COST-002 with the place.
-[[nodiscard]] Result<TaskLimits> read_limits(const json::object& settings, const std::function<std::string(const std::string& key)>& where);
+[[nodiscard]] Result<TaskLimits> read_limits(const json::object& settings,
+                                             const std::function<std::string(const std::string& key)>& where);
 
 /// `upper`, and where it says nothing, `lower`.
 [[nodiscard]] TaskLimits laid_over(const TaskLimits& upper, const TaskLimits& lower);
@@ -55,23 +56,23 @@ struct TaskLimits {
 /// How far the stages of a task have come.
 struct StageStanding {
     std::string name;
-    unsigned share = 0;             ///< Percent of the task's limits; 0: none of its own.
+    unsigned share = 0;  ///< Percent of the task's limits; 0: none of its own.
     Spend spend;
     std::uint64_t steps = 0;
     std::uint64_t wall_ms = 0;
 };
 struct Standing {
     std::string task_id;
-    std::vector<StageStanding> stages;      ///< Up to the one where the pipeline ends.
+    std::vector<StageStanding> stages;  ///< Up to the one where the pipeline ends.
     std::size_t current = 0;
 };
 
 /// What the next call may use at most.
 struct NextCall {
-    std::string model;                              ///< As configured; may be empty.
+    std::string model;  ///< As configured; may be empty.
     std::uint64_t tokens = 0;
-    std::uint64_t cost_microusd = 0;                ///< 0 where it is unknown.
-    bool price_unknown = false;                     ///< No price is known, and a call of this model came back without a cost.
+    std::uint64_t cost_microusd = 0;  ///< 0 where it is unknown.
+    bool price_unknown = false;       ///< No price is known, and a call of this model came back without a cost.
 };
 
 /// The limit that the next call would pass, or that has been reached without one (`call` null: only time counts). All errors are

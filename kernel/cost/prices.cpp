@@ -14,13 +14,13 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::uint64_t million = 1'000'000;
-constexpr double dearest = 100'000;     // USD for a million tokens; keeps every sum below 2^64.
+constexpr double dearest = 100'000;  // USD for a million tokens; keeps every sum below 2^64.
 constexpr std::uint64_t most_tokens = 1'000'000'000;
 
 /// Whole dollars' worth and the rest are kept apart, so that nothing overflows and only the sum is rounded.
 struct Sum {
     std::uint64_t whole = 0;
-    std::uint64_t parts = 0;            // Millionths of a micro-USD.
+    std::uint64_t parts = 0;  // Millionths of a micro-USD.
     void add(std::uint64_t tokens, std::uint64_t price) {
         tokens = std::min(tokens, most_tokens);
         whole += tokens / million * price + tokens % million * (price / million);
@@ -31,15 +31,28 @@ struct Sum {
 
 std::string pointer_part(std::string_view name) {
     std::string out;
-    for (const char c : name) { if (c == '~') { out += "~0"; } else if (c == '/') { out += "~1"; } else { out += c; } }
+    for (const char c : name) {
+        if (c == '~') {
+            out += "~0";
+        } else if (c == '/') {
+            out += "~1";
+        } else {
+            out += c;
+        }
+    }
     return out;
 }
 
-bool digits(std::string_view text) { return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }); }
+bool digits(std::string_view text) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
 
 /// `2026-11-01`
 bool is_date(std::string_view text) {
-    if (text.size() != 10 || text[4] != '-' || text[7] != '-' || !digits(text.substr(0, 4)) || !digits(text.substr(5, 2)) || !digits(text.substr(8, 2))) { return false; }
+    if (text.size() != 10 || text[4] != '-' || text[7] != '-' || !digits(text.substr(0, 4)) || !digits(text.substr(5, 2)) ||
+        !digits(text.substr(8, 2))) {
+        return false;
+    }
     const int month = (text[5] - '0') * 10 + (text[6] - '0');
     const int day = (text[8] - '0') * 10 + (text[9] - '0');
     return month >= 1 && month <= 12 && day >= 1 && day <= 31;
@@ -48,8 +61,13 @@ bool is_date(std::string_view text) {
 /// The name without the date at its end; the same where it has none.
 std::string_view undated(std::string_view name) {
     if (name.ends_with("-latest")) { return name.substr(0, name.size() - 7); }
-    if (name.size() > 11 && name[name.size() - 11] == '-' && is_date(name.substr(name.size() - 10))) { return name.substr(0, name.size() - 11); }
-    if (name.size() > 9 && (name[name.size() - 9] == '-' || name[name.size() - 9] == '@') && digits(name.substr(name.size() - 8))) { return name.substr(0, name.size() - 9); }
+    if (name.size() > 11 && name[name.size() - 11] == '-' && is_date(name.substr(name.size() - 10))) {
+        return name.substr(0, name.size() - 11);
+    }
+    if (name.size() > 9 && (name[name.size() - 9] == '-' || name[name.size() - 9] == '@') &&
+        digits(name.substr(name.size() - 8))) {
+        return name.substr(0, name.size() - 9);
+    }
     return name;
 }
 
@@ -85,17 +103,23 @@ Result<PriceTable> PriceTable::load(const std::string& shipped, const std::strin
 Result<void> PriceTable::add(const std::string& file, const std::string& named_at) {
     const auto read = read_file(file);
     if (!read.ok()) {
-        return Error{"AF-COST-001", "the table of prices cannot be read: " + read.error().to_string(), named_at, "Name a file that exists, or take the setting out.", ErrorKind::invalid};
+        return Error{"AF-COST-001", "the table of prices cannot be read: " + read.error().to_string(), named_at,
+                     "Name a file that exists, or take the setting out.", ErrorKind::invalid};
     }
     const std::string& text = *read;
     AF_TRY(const YamlDocument document, parse_yaml(text, file));
     const auto wrong = [&](std::string_view pointer, std::string message, std::string remedy) {
-        return Error{"AF-COST-001", "the table of prices is wrong: " + std::move(message), document.where(pointer), std::move(remedy), ErrorKind::invalid};
+        return Error{"AF-COST-001", "the table of prices is wrong: " + std::move(message), document.where(pointer),
+                     std::move(remedy), ErrorKind::invalid};
     };
     const auto* top = document.value.if_object();
     if (top != nullptr) {
         for (const auto& [key, unused] : *top) {
-            if (key != "prices") { return wrong("/" + std::string(key) + "#", "`" + ellipsis(key, 60) + "` is no field of it; it holds `prices:` and nothing else", "Write it as config/prices.yaml is written."); }
+            if (key != "prices") {
+                return wrong("/" + std::string(key) + "#",
+                             "`" + ellipsis(key, 60) + "` is no field of it; it holds `prices:` and nothing else",
+                             "Write it as config/prices.yaml is written.");
+            }
         }
     }
     const json::value* prices = top == nullptr ? nullptr : top->if_contains("prices");
@@ -110,25 +134,36 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
         const std::string at = "/prices/" + pointer_part(key);
         if (key == "as_of") {
             if (!value.is_string() || !is_date(std::string_view(value.get_string()))) {
-                return wrong(at, "`as_of` is " + ellipsis(json::serialize(value), 60) + " and must be a date like 2026-11-01", "Write the day on which the prices were looked up.");
+                return wrong(at, "`as_of` is " + ellipsis(json::serialize(value), 60) + " and must be a date like 2026-11-01",
+                             "Write the day on which the prices were looked up.");
             }
             source.as_of = std::string(value.get_string());
         } else if (key == "source") {
             if (!value.is_string()) { return wrong(at, "`source` must be a text", "Say where the prices were looked up."); }
             source.source = std::string(value.get_string());
         } else if (key == "models") {
-            if (!value.is_object()) { return wrong(at, "`models` must be a map from a model's name to its prices", "Write `<model>: {input: 3, output: 15}`."); }
+            if (!value.is_object()) {
+                return wrong(at, "`models` must be a map from a model's name to its prices",
+                             "Write `<model>: {input: 3, output: 15}`.");
+            }
             models = &value.get_object();
         } else {
             return wrong(at, "`" + ellipsis(std::string(key), 60) + "` is unknown", "It may hold as_of, source and models.");
         }
     }
-    if (source.as_of.empty()) { return wrong("/prices", "it has no `as_of`", "Add the day on which the prices were looked up, like `as_of: 2026-11-01`."); }
-    if (models == nullptr) { return wrong("/prices", "it has no `models`", "Add `models:` and below it `<model>: {input: 3, output: 15}`."); }
+    if (source.as_of.empty()) {
+        return wrong("/prices", "it has no `as_of`", "Add the day on which the prices were looked up, like `as_of: 2026-11-01`.");
+    }
+    if (models == nullptr) {
+        return wrong("/prices", "it has no `models`", "Add `models:` and below it `<model>: {input: 3, output: 15}`.");
+    }
     for (const auto& [name, value] : *models) {
         const std::string at = "/prices/models/" + pointer_part(name);
         const std::string model = ellipsis(std::string(name), 80);
-        if (!value.is_object()) { return wrong(at, "the prices of `" + model + "` must be a map", "Write {input: 3, output: 15}: USD for a million tokens."); }
+        if (!value.is_object()) {
+            return wrong(at, "the prices of `" + model + "` must be a map",
+                         "Write {input: 3, output: 15}: USD for a million tokens.");
+        }
         std::map<std::string, std::uint64_t, std::less<>> found;
         for (const auto& [field, amount] : value.get_object()) {
             const std::string here = at + "/" + pointer_part(field);
@@ -136,17 +171,22 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
             if (std::ranges::find(known, std::string_view(field)) == known.end()) {
                 const std::string near = nearest(std::string_view(field), known);
                 return wrong(here, "`" + ellipsis(std::string(field), 60) + "` of `" + model + "` is unknown",
-                             near.empty() ? "There are input, cached_input, cache_write, output and reasoning." : "Did you mean `" + near + "`?");
+                             near.empty() ? "There are input, cached_input, cache_write, output and reasoning."
+                                          : "Did you mean `" + near + "`?");
             }
             const double usd = amount.is_number() ? amount.to_number<double>() : -1;
             if (!(usd >= 0 && usd <= dearest)) {
-                return wrong(here, "`" + std::string(field) + "` of `" + model + "` is " + ellipsis(json::serialize(amount), 60) + " and must be a number from 0 to 100000",
+                return wrong(here,
+                             "`" + std::string(field) + "` of `" + model + "` is " + ellipsis(json::serialize(amount), 60) +
+                                 " and must be a number from 0 to 100000",
                              "Write USD for a million tokens, without quotes: " + std::string(field) + ": 0.25");
             }
             found.emplace(std::string(field), static_cast<std::uint64_t>(std::ceil(usd * static_cast<double>(million) - 1e-3)));
         }
         for (const char* needed : {"input", "output"}) {
-            if (!found.contains(needed)) { return wrong(at, "`" + model + "` has no `" + needed + "`", "Give at least input and output."); }
+            if (!found.contains(needed)) {
+                return wrong(at, "`" + model + "` has no `" + needed + "`", "Give at least input and output.");
+            }
         }
         const auto or_else = [&](const char* field, std::uint64_t otherwise) {
             const auto given = found.find(field);
@@ -154,7 +194,8 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
         };
         const std::uint64_t input = found["input"];
         const std::uint64_t output = found["output"];
-        models_[std::string(name)] = ModelPrice{input, or_else("cached_input", input), or_else("cache_write", input), output, or_else("reasoning", output)};
+        models_[std::string(name)] = ModelPrice{input, or_else("cached_input", input), or_else("cache_write", input), output,
+                                                or_else("reasoning", output)};
     }
     sources_.push_back(std::move(source));
     return {};

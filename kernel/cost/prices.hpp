@@ -18,10 +18,10 @@ namespace agentforge::kernel {
 
 /// Tokens of one call, as the model's server counts them.
 struct TokenCounts {
-    std::uint64_t input = 0;            ///< All of them, those below included.
-    std::uint64_t cached_input = 0;     ///< Read from the server's cache.
-    std::uint64_t cache_write = 0;      ///< Written into it.
-    std::uint64_t output = 0;           ///< All of them, reasoning included.
+    std::uint64_t input = 0;         ///< All of them, those below included.
+    std::uint64_t cached_input = 0;  ///< Read from the server's cache.
+    std::uint64_t cache_write = 0;   ///< Written into it.
+    std::uint64_t output = 0;        ///< All of them, reasoning included.
     std::uint64_t reasoning = 0;
 };
 
@@ -42,17 +42,19 @@ struct ModelPrice {
 /// Where prices come from.
 struct PriceSource {
     std::string file;
-    std::string as_of;                  ///< `2026-11-01`: when the prices were looked up.
-    std::string source;                 ///< Where; for people.
-    std::string sha256;                 ///< Of the file.
+    std::string as_of;   ///< `2026-11-01`: when the prices were looked up.
+    std::string source;  ///< Where; for people.
+    std::string sha256;  ///< Of the file.
 };
 
 class PriceTable {
 public:
     /// Reads the shipped table and, over it, a person's own ("": none), which replaces prices model by model.
     /// `named_at` says where the setting stands that names the latter.
-    /// Errors: AF-COST-001 with file, line, column and field, or that place where the file cannot be read; AF-CONF-00x where it is no YAML.
-    [[nodiscard]] static Result<PriceTable> load(const std::string& shipped, const std::string& own = {}, const std::string& named_at = {});
+    /// Errors: AF-COST-001 with file, line, column and field, or that place where the file cannot be read; AF-CONF-00x where it
+    /// is no YAML.
+    [[nodiscard]] static Result<PriceTable> load(const std::string& shipped, const std::string& own = {},
+                                                 const std::string& named_at = {});
 
     /// The price of a model as a server or the settings name it: by its name, else without the date at its end
     /// (`-20250929`, `-2025-08-07`, `@20250929`) or `-latest`. Null: unknown.

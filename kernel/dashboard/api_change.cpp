@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person does: start, pause, resume, abort, fork, answer, approve, reject, ask for changes. Each is the command of that name.
+// What a person does: start, pause, resume, abort, fork, answer, approve, reject, ask for changes. Each is the command of that
+// name.
 #include <algorithm>
 
 #include "base/json_fields.hpp"
@@ -11,10 +12,14 @@ namespace agentforge::kernel {
 
 namespace {
 
-Error wrong_field(const std::string& what) { return {"AF-DASH-013", "The request cannot be used: " + what, "", "docs/dashboard.md and /api/openapi.json describe what it takes", ErrorKind::invalid}; }
+Error wrong_field(const std::string& what) {
+    return {"AF-DASH-013", "The request cannot be used: " + what, "",
+            "docs/dashboard.md and /api/openapi.json describe what it takes", ErrorKind::invalid};
+}
 
 /// Nothing unknown is passed over, and every text is one.
-Result<void> only(const json::object& body, std::initializer_list<std::string_view> texts, std::initializer_list<std::string_view> flags = {}) {
+Result<void> only(const json::object& body, std::initializer_list<std::string_view> texts,
+                  std::initializer_list<std::string_view> flags = {}) {
     for (const auto& field : body) {
         const std::string key(field.key());
         const bool text = std::ranges::find(texts, std::string_view(key)) != texts.end();
@@ -22,14 +27,18 @@ Result<void> only(const json::object& body, std::initializer_list<std::string_vi
         if (!text && !flag) { return wrong_field("unknown field `" + ellipsis(key, 60) + "`"); }
         if (text && !field.value().is_string()) { return wrong_field("`" + key + "` must be a text"); }
         if (flag && !field.value().is_bool()) { return wrong_field("`" + key + "` must be true or false"); }
-        if (text && field.value().get_string().find('\0') != json::string::npos) { return wrong_field("`" + key + "` holds a NUL"); }
+        if (text && field.value().get_string().find('\0') != json::string::npos) {
+            return wrong_field("`" + key + "` holds a NUL");
+        }
     }
     return {};
 }
 
 Result<std::string> required(const json::object& body, const char* key) {
     std::string text = text_of(body, key);
-    if (text.find_first_not_of(" \t\r\n") == std::string::npos) { return wrong_field(std::string("`") + key + "` is missing or empty"); }
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+        return wrong_field(std::string("`") + key + "` is missing or empty");
+    }
     return text;
 }
 
@@ -58,10 +67,11 @@ public:
     HttpResponse answered(const std::string& id) const {
         json::object told{{"task_id", place_.task_id}, {"id", id}, {"answered", true}, {"resumed", true}, {"problem", nullptr}};
         const auto resumed = resume();
-        constexpr std::string_view taken = "AF-TASK-003";      // The process that waited for the answer goes on with it.
+        constexpr std::string_view taken = "AF-TASK-003";  // The process that waited for the answer goes on with it.
         if (!resumed.ok() && resumed.error().code != taken) {
             told["resumed"] = false;
-            told["problem"] = {{"code", resumed.error().code}, {"title", resumed.error().message}, {"detail", resumed.error().remedy}};
+            told["problem"] = {
+                {"code", resumed.error().code}, {"title", resumed.error().message}, {"detail", resumed.error().remedy}};
         }
         return json_response(told);
     }
@@ -71,7 +81,8 @@ public:
         AF_TRY(const Aggregator::Figures figures, parts_.tasks.figures(place_));
         const std::string& status = figures->overview.summary.status;
         if (status != "completed" && status != "aborted") { return {}; }
-        return Error{"AF-DASH-022", "The task has ended", figures->overview.summary.status, "start another, or go on from one of its steps", ErrorKind::conflict};
+        return Error{"AF-DASH-022", "The task has ended", figures->overview.summary.status,
+                     "start another, or go on from one of its steps", ErrorKind::conflict};
     }
 
     /// Errors: `conflict` AF-DASH-062.
@@ -79,7 +90,9 @@ public:
         AF_TRY(const Aggregator::Figures figures, parts_.tasks.figures(place_));
         const auto actions = available_actions(figures->overview);
         if (std::ranges::find(actions, "extend") != actions.end()) { return {}; }
-        return Error{"AF-DASH-062", "The task cannot be extended now", condition_of(figures->overview), "a task can where it has ended, or shows its last artifact, has delivered nothing, and stages follow", ErrorKind::conflict};
+        return Error{"AF-DASH-062", "The task cannot be extended now", condition_of(figures->overview),
+                     "a task can where it has ended, or shows its last artifact, has delivered nothing, and stages follow",
+                     ErrorKind::conflict};
     }
 
 private:
@@ -102,7 +115,9 @@ Result<HttpResponse> start(const DashboardParts& parts, const ApiCall& call) {
     for (const auto& [key, flag] : {std::pair{"pipeline", "--pipeline"}, {"exit_after", "--exit-after"}}) {
         if (const std::string value = text_of(call.body, key); !value.empty()) { arguments.push_back(with_value(flag, value)); }
     }
-    for (const auto& [key, flag] : {std::pair{"supervised", "--supervised"}, {"interactive", "--interactive"}}) { if (flag_of(call.body, key)) { arguments.emplace_back(flag); } }
+    for (const auto& [key, flag] : {std::pair{"supervised", "--supervised"}, {"interactive", "--interactive"}}) {
+        if (flag_of(call.body, key)) { arguments.emplace_back(flag); }
+    }
     arguments.emplace_back("-");
     AF_TRY(const json::object answer, parts.commands.run(found->path, std::move(arguments), request));
     (void)parts.tasks.refresh();
@@ -114,7 +129,9 @@ Result<HttpResponse> start(const DashboardParts& parts, const ApiCall& call) {
 Result<HttpResponse> pause(const TaskCommands& task, const ApiCall& call) {
     AF_CHECK(only(call.body, {"reason"}, {"after_step"}));
     std::vector<std::string> arguments{"pause", task.task_id(), "--json"};
-    if (const std::string reason = text_of(call.body, "reason"); !reason.empty()) { arguments.push_back(with_value("--reason", reason)); }
+    if (const std::string reason = text_of(call.body, "reason"); !reason.empty()) {
+        arguments.push_back(with_value("--reason", reason));
+    }
     if (flag_of(call.body, "after_step")) { arguments.emplace_back("--after-step"); }
     AF_TRY(const json::object answer, task.run(std::move(arguments)));
     return json_response(answer, 202);
@@ -133,13 +150,20 @@ Result<HttpResponse> fork(const DashboardParts& parts, const ApiCall& call) {
     texts.erase("step");
     AF_CHECK(only(texts, {"feedback"}));
     const json::value* step = call.body.if_contains("step");
-    if (step == nullptr || !step->is_int64() || step->get_int64() < 1) { return wrong_field("`step` must be the number of a step"); }
+    if (step == nullptr || !step->is_int64() || step->get_int64() < 1) {
+        return wrong_field("`step` must be the number of a step");
+    }
     AF_TRY(const Aggregator::Place place, place_of(parts, call));
-    AF_TRY(const json::object made, TaskCommands(parts, place).run({"fork", place.task_id, with_value("--from-step", std::to_string(step->get_int64())), "--no-resume", "--json"}));
+    AF_TRY(const json::object made, TaskCommands(parts, place)
+                                        .run({"fork", place.task_id, with_value("--from-step", std::to_string(step->get_int64())),
+                                              "--no-resume", "--json"}));
     const Aggregator::Place forked{place.repository, text_of(made, "task_id")};
     const auto resumed = TaskCommands(parts, forked).resume(text_of(call.body, "feedback"));
     json::object told{{"task_id", forked.task_id}, {"parent", place.task_id}, {"resumed", resumed.ok()}, {"problem", nullptr}};
-    if (!resumed.ok()) { told["problem"] = {{"code", resumed.error().code}, {"title", resumed.error().message}, {"detail", resumed.error().remedy}}; }
+    if (!resumed.ok()) {
+        told["problem"] = {
+            {"code", resumed.error().code}, {"title", resumed.error().message}, {"detail", resumed.error().remedy}};
+    }
     HttpResponse response = json_response(told, 201);
     response.headers.emplace_back("Location", "/api/tasks/" + forked.task_id);
     return response;
@@ -148,7 +172,9 @@ Result<HttpResponse> fork(const DashboardParts& parts, const ApiCall& call) {
 Result<HttpResponse> abort(const TaskCommands& task, const ApiCall& call) {
     AF_CHECK(only(call.body, {"reason"}));
     std::vector<std::string> arguments{"abort", task.task_id(), "--json"};
-    if (const std::string reason = text_of(call.body, "reason"); !reason.empty()) { arguments.push_back(with_value("--reason", reason)); }
+    if (const std::string reason = text_of(call.body, "reason"); !reason.empty()) {
+        arguments.push_back(with_value("--reason", reason));
+    }
     AF_TRY(const json::object answer, task.run(std::move(arguments)));
     return json_response(answer);
 }
@@ -156,7 +182,10 @@ Result<HttpResponse> abort(const TaskCommands& task, const ApiCall& call) {
 Result<HttpResponse> resolve(const TaskCommands& task, const ApiCall& call) {
     AF_CHECK(only(call.body, {"answer"}, {"abort"}));
     const std::string& id = call.place("escalation_id");
-    if (!id.starts_with("ESC-" + task.task_id() + "-")) { return Error{"AF-DASH-017", "The task asks nothing of this id", ellipsis(sanitize_utf8(id), 200), "/api/attention lists what waits", ErrorKind::not_found}; }
+    if (!id.starts_with("ESC-" + task.task_id() + "-")) {
+        return Error{"AF-DASH-017", "The task asks nothing of this id", ellipsis(sanitize_utf8(id), 200),
+                     "/api/attention lists what waits", ErrorKind::not_found};
+    }
     std::vector<std::string> arguments{"resolve", "--no-resume", "--json"};
     if (flag_of(call.body, "abort")) {
         arguments.insert(arguments.end(), {"--abort", "--", id});
@@ -173,11 +202,16 @@ Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const
     AF_CHECK(only(call.body, {"id", "hash", "feedback"}, {"exit"}));
     const bool exits = flag_of(call.body, "exit");
     if (exits && command != std::string_view("approve")) { return wrong_field("only who approves has `exit`"); }
-    if (command == std::string_view("approve") && call.body.contains("feedback")) { return wrong_field("who approves has no `feedback`"); }
+    if (command == std::string_view("approve") && call.body.contains("feedback")) {
+        return wrong_field("who approves has no `feedback`");
+    }
     AF_TRY(const std::string id, required(call.body, "id"));
     AF_TRY(const std::string hash, required(call.body, "hash"));
     const bool of_this_task = id.starts_with("APR-" + task.task_id() + "-") || id.starts_with("ACT-" + task.task_id() + "-");
-    if (!of_this_task) { return Error{"AF-DASH-017", "The task shows nothing of this id", ellipsis(sanitize_utf8(id), 200), "/api/attention lists what waits", ErrorKind::not_found}; }
+    if (!of_this_task) {
+        return Error{"AF-DASH-017", "The task shows nothing of this id", ellipsis(sanitize_utf8(id), 200),
+                     "/api/attention lists what waits", ErrorKind::not_found};
+    }
     std::vector<std::string> arguments{command, "--no-resume", "--json", with_value("--hash", hash)};
     const std::string feedback = text_of(call.body, "feedback");
     if (command == std::string_view("reject") && !feedback.empty()) { arguments.push_back(with_value("--feedback", feedback)); }
@@ -196,8 +230,12 @@ Result<HttpResponse> extend(const TaskCommands& task, const ApiCall& call) {
     AF_CHECK(only(call.body, {"stage", "accept_stale", "id", "hash"}));
     AF_CHECK(task.require_extendable());
     std::vector<std::string> arguments{"continue", task.task_id(), "--json"};
-    if (const std::string stage = text_of(call.body, "stage"); !stage.empty()) { arguments.push_back(with_value("--extend-to", stage)); }
-    if (const std::string reason = text_of(call.body, "accept_stale"); !reason.empty()) { arguments.push_back(with_value("--accept-stale", reason)); }
+    if (const std::string stage = text_of(call.body, "stage"); !stage.empty()) {
+        arguments.push_back(with_value("--extend-to", stage));
+    }
+    if (const std::string reason = text_of(call.body, "accept_stale"); !reason.empty()) {
+        arguments.push_back(with_value("--accept-stale", reason));
+    }
     if (!call.body.contains("id") && !call.body.contains("hash")) {
         arguments.emplace_back("--detach");
         AF_TRY(const json::object answer, task.run(std::move(arguments)));
@@ -206,7 +244,10 @@ Result<HttpResponse> extend(const TaskCommands& task, const ApiCall& call) {
     AF_TRY(const std::string id, required(call.body, "id"));
     AF_TRY(const std::string hash, required(call.body, "hash"));
     AF_TRY(const std::string stage, required(call.body, "stage"));
-    if (!id.starts_with("APR-" + task.task_id() + "-")) { return Error{"AF-DASH-017", "The task shows nothing of this id", ellipsis(sanitize_utf8(id), 200), "/api/attention lists what waits", ErrorKind::not_found}; }
+    if (!id.starts_with("APR-" + task.task_id() + "-")) {
+        return Error{"AF-DASH-017", "The task shows nothing of this id", ellipsis(sanitize_utf8(id), 200),
+                     "/api/attention lists what waits", ErrorKind::not_found};
+    }
     arguments.insert(arguments.end(), {"--no-resume", with_value("--hash", hash)});
     AF_TRY(const json::object answer, task.run(std::move(arguments)));
     return task.answered(id);
@@ -223,7 +264,9 @@ std::function<Result<HttpResponse>(const ApiCall&)> acting(const DashboardParts&
 }  // namespace
 
 void add_change_routes(std::vector<Route>& routes, const DashboardParts& parts) {
-    const auto add = [&](const char* path, auto act) { routes.push_back({"POST", std::string("/api/tasks/{task_id}/") + path, acting(parts, act)}); };
+    const auto add = [&](const char* path, auto act) {
+        routes.push_back({"POST", std::string("/api/tasks/{task_id}/") + path, acting(parts, act)});
+    };
     routes.push_back({"POST", "/api/tasks", [parts](const ApiCall& call) { return start(parts, call); }});
     add("pause", pause);
     add("resume", resume);

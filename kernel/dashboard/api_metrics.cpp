@@ -61,7 +61,9 @@ struct Gauges {
     Gauge problems{"agentforge_unreadable", "Tasks and repositories that cannot be read."};
 
     void write(std::ostream& out) const {
-        for (const Gauge* gauge : {&tasks, &waiting, &tokens, &calls, &cost, &steps, &stage_tokens, &stage_seconds, &problems}) { gauge->write(out); }
+        for (const Gauge* gauge : {&tasks, &waiting, &tokens, &calls, &cost, &steps, &stage_tokens, &stage_seconds, &problems}) {
+            gauge->write(out);
+        }
     }
 };
 
@@ -73,7 +75,8 @@ double number_at(const json::object& object, std::string_view key) {
 void add_task(Gauges& gauges, const TaskFigures& task) {
     constexpr double milliseconds_of_a_second = 1000;
     const Labels of_repo{{"repo", task.repo}};
-    gauges.tasks.add({{"repo", task.repo}, {"pipeline", task.overview.summary.pipeline}, {"state", condition_of(task.overview)}}, 1);
+    gauges.tasks.add({{"repo", task.repo}, {"pipeline", task.overview.summary.pipeline}, {"state", condition_of(task.overview)}},
+                     1);
     gauges.waiting.add(of_repo, task.overview.summary.waiting_for.empty() ? 0 : 1);
     const json::object told = to_json(task);
     const json::object& cost = told.at("cost").as_object();

@@ -24,7 +24,7 @@ struct Filter {
     std::string state;
     std::string repo;
     std::string pipeline;
-    std::string words;      ///< In lower case; all of it must stand in request, id, repository or phase.
+    std::string words;  ///< In lower case; all of it must stand in request, id, repository or phase.
 
     [[nodiscard]] bool lets_through(const TaskFigures& task) const {
         const TaskSummary& summary = task.overview.summary;
@@ -32,7 +32,8 @@ struct Filter {
         if (!repo.empty() && task.repo != repo) { return false; }
         if (!pipeline.empty() && summary.pipeline != pipeline) { return false; }
         if (words.empty()) { return true; }
-        return lower_case(summary.request + "\n" + summary.task_id + "\n" + task.repo + "\n" + summary.current_stage).find(words) != std::string::npos;
+        return lower_case(summary.request + "\n" + summary.task_id + "\n" + task.repo + "\n" + summary.current_stage)
+                   .find(words) != std::string::npos;
     }
 };
 
@@ -48,7 +49,9 @@ json::object counts_of(const std::vector<Aggregator::Figures>& tasks) {
     return counts;
 }
 
-json::object problem_json(const Error& error) { return {{"code", error.code}, {"title", error.message}, {"where", error.where}, {"detail", error.remedy}}; }
+json::object problem_json(const Error& error) {
+    return {{"code", error.code}, {"title", error.message}, {"where", error.where}, {"detail", error.remedy}};
+}
 
 json::array problems_of(const DashboardParts& parts) {
     json::array problems;
@@ -58,7 +61,9 @@ json::array problems_of(const DashboardParts& parts) {
 
 /// The repository that `?repo=` names, or the first. Errors: AF-CONF-073.
 Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name) {
-    for (const KnownRepository& each : parts.tasks.repositories()) { if (name.empty() || each.name == name) { return each; } }
+    for (const KnownRepository& each : parts.tasks.repositories()) {
+        if (name.empty() || each.name == name) { return each; }
+    }
     return unknown_repository(name, parts.tasks.repositories(), "");
 }
 
@@ -67,18 +72,21 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
     AF_TRY(const std::uint64_t offset, number_of(call, "offset", 0, 0, most_number));
     const HttpRequest& request = call.request;
     if (const std::string repo = request.parameter("repo"); !repo.empty()) { AF_CHECK(repository_of(parts, repo)); }
-    const Filter filter{request.parameter("state"), request.parameter("repo"), request.parameter("pipeline"), lower_case(request.parameter("q"))};
+    const Filter filter{request.parameter("state"), request.parameter("repo"), request.parameter("pipeline"),
+                        lower_case(request.parameter("q"))};
     const auto all = parts.tasks.tasks();
     std::vector<Aggregator::Figures> found;
-    std::ranges::copy_if(all, std::back_inserter(found), [&](const Aggregator::Figures& task) { return filter.lets_through(*task); });
+    std::ranges::copy_if(all, std::back_inserter(found),
+                         [&](const Aggregator::Figures& task) { return filter.lets_through(*task); });
     const std::size_t first = std::min<std::size_t>(offset, found.size());
     const std::size_t last = first + std::min<std::size_t>(limit, found.size() - first);
     const json::value next = last < found.size() ? json::value(last) : json::value(nullptr);
-    HttpResponse response = json_response({{"total", found.size()}, {"next_offset", next}, {"counts", counts_of(all)}, {"problems", problems_of(parts)}});
+    HttpResponse response = json_response(
+        {{"total", found.size()}, {"next_offset", next}, {"counts", counts_of(all)}, {"problems", problems_of(parts)}});
     const std::string rest = response.body.substr(1);
     std::size_t size = rest.size();
     for (std::size_t index = first; index < last; ++index) { size += found[index]->text.size() + 2; }
-    std::string& body = response.body;      // The figures are text already; thousands of them are copied once.
+    std::string& body = response.body;  // The figures are text already; thousands of them are copied once.
     body = "{\"tasks\": [";
     body.reserve(body.size() + size + 3);
     for (std::size_t index = first; index < last; ++index) { body.append(index == first ? "" : ", ").append(found[index]->text); }
@@ -135,7 +143,9 @@ Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call)
     return json_response(told);
 }
 
-std::string_view kind_of(PendingItem::Kind kind) { return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation"; }
+std::string_view kind_of(PendingItem::Kind kind) {
+    return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation";
+}
 
 /// All that a person needs to decide. What is approved is bound to `hash`, the hash of what is shown here.
 void add_detail(const EscalationStore& store, const PendingItem& item, json::object& told) {
@@ -176,15 +186,31 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
         for (const PendingItem& item : pending->items) {
             const auto place = parts.tasks.find(item.task_id, repository.name);
             const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(Error{});
-            if (!figures.ok() || available_actions((*figures)->overview).empty()) { continue; }       // Its task has ended: it waits for nobody.
-            json::object told{{"id", item.id}, {"kind", kind_of(item.kind)}, {"repo", repository.name}, {"task_id", item.task_id}, {"request", (*figures)->overview.summary.request},
-                              {"phase", item.stage}, {"question", item.question}, {"created_at", item.created_at}, {"hash", nullptr}, {"shown", nullptr}, {"options", json::array()},
-                              {"issue", ""}, {"context", json::object()}, {"deadline", nullptr}, {"at_deadline", nullptr}};
+            if (!figures.ok() || available_actions((*figures)->overview).empty()) {
+                continue;
+            }  // Its task has ended: it waits for nobody.
+            json::object told{{"id", item.id},
+                              {"kind", kind_of(item.kind)},
+                              {"repo", repository.name},
+                              {"task_id", item.task_id},
+                              {"request", (*figures)->overview.summary.request},
+                              {"phase", item.stage},
+                              {"question", item.question},
+                              {"created_at", item.created_at},
+                              {"hash", nullptr},
+                              {"shown", nullptr},
+                              {"options", json::array()},
+                              {"issue", ""},
+                              {"context", json::object()},
+                              {"deadline", nullptr},
+                              {"at_deadline", nullptr}};
             add_detail(store, item, told);
             items.emplace_back(std::move(told));
         }
     }
-    std::ranges::sort(items, [](const json::value& one, const json::value& other) { return one.at("created_at").as_string() < other.at("created_at").as_string(); });
+    std::ranges::sort(items, [](const json::value& one, const json::value& other) {
+        return one.at("created_at").as_string() < other.at("created_at").as_string();
+    });
     return json_response({{"items", std::move(items)}, {"problems", std::move(problems)}});
 }
 
@@ -205,12 +231,20 @@ Result<HttpResponse> show_stats(const DashboardParts& parts) {
         cost_known = cost_known && of_cost.at("cost_known").as_bool();
         delivered += task->overview.summary.status == "completed" ? 1 : 0;
     }
-    return json_response({{"tasks", tasks.size()}, {"states", counts_of(tasks)}, {"completed", delivered}, {"steps", steps}, {"tokens_used", tokens}, {"estimated_cost_usd", cost}, {"cost_known", cost_known}});
+    return json_response({{"tasks", tasks.size()},
+                          {"states", counts_of(tasks)},
+                          {"completed", delivered},
+                          {"steps", steps},
+                          {"tokens_used", tokens},
+                          {"estimated_cost_usd", cost},
+                          {"cost_known", cost_known}});
 }
 
 Result<HttpResponse> show_repositories(const DashboardParts& parts) {
     json::array repositories;
-    for (const KnownRepository& each : parts.tasks.repositories()) { repositories.push_back({{"name", each.name}, {"path", each.path.string()}}); }
+    for (const KnownRepository& each : parts.tasks.repositories()) {
+        repositories.push_back({{"name", each.name}, {"path", each.path.string()}});
+    }
     return json_response({{"repositories", std::move(repositories)}, {"problems", problems_of(parts)}});
 }
 
@@ -235,7 +269,8 @@ void add_task_routes(std::vector<Route>& routes, const DashboardParts& parts) {
     routes.push_back({"GET", "/api/stats", [parts](const ApiCall&) { return show_stats(parts); }});
     routes.push_back({"GET", "/api/repositories", [parts](const ApiCall&) { return show_repositories(parts); }});
     routes.push_back({"GET", "/api/plugins", [parts](const ApiCall& call) { return show_by_command(parts, call, "plugins"); }});
-    routes.push_back({"GET", "/api/pipelines", [parts](const ApiCall& call) { return show_by_command(parts, call, "pipelines"); }});
+    routes.push_back(
+        {"GET", "/api/pipelines", [parts](const ApiCall& call) { return show_by_command(parts, call, "pipelines"); }});
     routes.push_back({"GET", "/api/agents", [parts](const ApiCall& call) { return show_by_command(parts, call, "agents"); }});
     routes.push_back({"GET", "/api/openapi.json", [](const ApiCall&) { return show_openapi(); }});
 }

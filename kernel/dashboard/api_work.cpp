@@ -43,10 +43,19 @@ std::optional<json::value> kept(const FollowedTask& task, const records::Kept& v
 json::object step_line(const Record& record) {
     const auto step = records::as<records::Step>(record);
     json::array files;
-    for (const json::value& change : step->changes.value_or(json::array())) { if (change.is_object()) { files.emplace_back(text_of(change.get_object(), "path")); } }
+    for (const json::value& change : step->changes.value_or(json::array())) {
+        if (change.is_object()) { files.emplace_back(text_of(change.get_object(), "path")); }
+    }
     const json::value target = files.empty() ? json::value(nullptr) : files.front();
-    return {{"step", records::envelope_in(record).step.value_or(0)}, {"phase", step->phase}, {"timestamp", time_of(record)}, {"action", *step->action->type}, {"target", target}, {"result", *step->result->status}, {"summary", *step->result->summary},
-            {"files", std::move(files)}, {"tokens", *step->input_tokens + *step->output_tokens}};
+    return {{"step", records::envelope_in(record).step.value_or(0)},
+            {"phase", step->phase},
+            {"timestamp", time_of(record)},
+            {"action", *step->action->type},
+            {"target", target},
+            {"result", *step->result->status},
+            {"summary", *step->result->summary},
+            {"files", std::move(files)},
+            {"tokens", *step->input_tokens + *step->output_tokens}};
 }
 
 // --------------------------------------------------------------------------------------------------------- phases --
@@ -62,7 +71,10 @@ json::array failures_of(const json::object& report) {
         if (!test.is_object()) { continue; }
         const std::string status = text_of(test.get_object(), "status");
         if (status == "passed" || status == "skipped") { continue; }
-        failures.push_back({{"test", text_of(test.get_object(), "id")}, {"status", status}, {"file", text_of(test.get_object(), "file")}, {"error", text_of(test.get_object(), "message")}});
+        failures.push_back({{"test", text_of(test.get_object(), "id")},
+                            {"status", status},
+                            {"file", text_of(test.get_object(), "file")},
+                            {"error", text_of(test.get_object(), "message")}});
     }
     return failures;
 }
@@ -75,12 +87,23 @@ void add_gate_criteria(json::array& criteria, const Record& record, const json::
         if (!fact.value().is_bool()) { continue; }
         const std::string name(fact.key());
         const bool about_tests = name == "tests_passing" || name == "all_tests_passing";
-        json::object criterion{{"name", name}, {"status", fact.value().get_bool() ? "passed" : "failing"}, {"details", ""}, {"blocking", !fact.value().get_bool() && !gate->passed}};
-        if (about_tests && gate->tests) { criterion["details"] = std::to_string(gate->tests_passed.value_or(0)) + "/" + std::to_string(*gate->tests) + " tests passing"; }
+        json::object criterion{{"name", name},
+                               {"status", fact.value().get_bool() ? "passed" : "failing"},
+                               {"details", ""},
+                               {"blocking", !fact.value().get_bool() && !gate->passed}};
+        if (about_tests && gate->tests) {
+            criterion["details"] =
+                std::to_string(gate->tests_passed.value_or(0)) + "/" + std::to_string(*gate->tests) + " tests passing";
+        }
         criteria.emplace_back(std::move(criterion));
     }
     json::array issues = list_of(report, "blocking_issues");
-    criteria.push_back({{"name", "gate " + gate->gate}, {"status", gate->passed ? "passed" : "failing"}, {"details", gate->summary}, {"blocking", !gate->passed}, {"issues", std::move(issues)}, {"failures", failures_of(report)},
+    criteria.push_back({{"name", "gate " + gate->gate},
+                        {"status", gate->passed ? "passed" : "failing"},
+                        {"details", gate->summary},
+                        {"blocking", !gate->passed},
+                        {"issues", std::move(issues)},
+                        {"failures", failures_of(report)},
                         {"violations", list_of(report, "violations")}});
 }
 
@@ -93,18 +116,26 @@ Result<json::array> exit_criteria_of(const FollowedTask& task, const StageTempla
         const auto report = kept(task, *read->report);
         add_gate_criteria(criteria, *record, report && report->is_object() ? report->get_object() : json::object());
     } else if (!gate.empty()) {
-        criteria.push_back({{"name", "gate " + gate}, {"status", "pending"}, {"details", "not measured yet"}, {"blocking", false}});
+        criteria.push_back(
+            {{"name", "gate " + gate}, {"status", "pending"}, {"details", "not measured yet"}, {"blocking", false}});
     }
     const bool accepted = !state.artifact.empty();
-    criteria.push_back({{"name", "artifact " + stage.contract}, {"status", accepted ? "passed" : "pending"}, {"details", state.artifact}, {"blocking", false}});
+    criteria.push_back({{"name", "artifact " + stage.contract},
+                        {"status", accepted ? "passed" : "pending"},
+                        {"details", state.artifact},
+                        {"blocking", false}});
     return criteria;
 }
 
 json::array touched_json(const FollowedTask& task, const std::string& stage) {
     json::array files;
     for (const auto& [path, file] : task.touched(stage)) {
-        files.push_back({{"path", path}, {"changes", file.lines_added + file.lines_removed}, {"lines_added", file.lines_added}, {"lines_removed", file.lines_removed},
-                         {"created", file.created}, {"last_modified", file.last_modified}});
+        files.push_back({{"path", path},
+                         {"changes", file.lines_added + file.lines_removed},
+                         {"lines_added", file.lines_added},
+                         {"lines_removed", file.lines_removed},
+                         {"created", file.created},
+                         {"last_modified", file.last_modified}});
     }
     return files;
 }
@@ -127,16 +158,30 @@ Result<json::object> phase_of(const FollowedTask& task, const std::string& phase
     const auto found = std::ranges::find(state.stages, phase, &StageState::name);
     const StageTemplate* stage = template_of(state, phase);
     if (found == state.stages.end() || stage == nullptr) {
-        return Error{"AF-DASH-016", "the task has no stage `" + ellipsis(sanitize_utf8(phase), 80) + "`", "task " + state.task_id, "its stages are in `pipeline` of /api/tasks/" + state.task_id, ErrorKind::not_found};
+        return Error{"AF-DASH-016", "the task has no stage `" + ellipsis(sanitize_utf8(phase), 80) + "`", "task " + state.task_id,
+                     "its stages are in `pipeline` of /api/tasks/" + state.task_id, ErrorKind::not_found};
     }
     AF_TRY(json::array criteria, exit_criteria_of(task, *stage, *found));
     constexpr std::size_t most_recent = 20;
     AF_TRY(json::array recent, recent_steps(task, phase, most_recent));
     const StageFigures figures = figures_of(state, *found);
-    return json::object{{"task_id", state.task_id}, {"phase", phase}, {"status", figures.status}, {"started_at", text_or_null(found->started_at)}, {"completed_at", text_or_null(found->completed_at)},
-                        {"objective", stage->purpose}, {"agent", stage->agent}, {"error", text_or_null(figures.error)}, {"attempts", figures.attempts}, {"visits", found->visits}, {"cycles", found->cycles},
-                        {"tokens", figures.tokens}, {"duration_ms", figures.duration_ms}, {"artifact", text_or_null(figures.artifact)}, {"exit_criteria", std::move(criteria)},
-                        {"files_touched", touched_json(task, phase)}, {"steps", {{"total", figures.steps}, {"recent", std::move(recent)}}}};
+    return json::object{{"task_id", state.task_id},
+                        {"phase", phase},
+                        {"status", figures.status},
+                        {"started_at", text_or_null(found->started_at)},
+                        {"completed_at", text_or_null(found->completed_at)},
+                        {"objective", stage->purpose},
+                        {"agent", stage->agent},
+                        {"error", text_or_null(figures.error)},
+                        {"attempts", figures.attempts},
+                        {"visits", found->visits},
+                        {"cycles", found->cycles},
+                        {"tokens", figures.tokens},
+                        {"duration_ms", figures.duration_ms},
+                        {"artifact", text_or_null(figures.artifact)},
+                        {"exit_criteria", std::move(criteria)},
+                        {"files_touched", touched_json(task, phase)},
+                        {"steps", {{"total", figures.steps}, {"recent", std::move(recent)}}}};
 }
 
 // ---------------------------------------------------------------------------------------------------------- steps --
@@ -154,7 +199,10 @@ Result<std::string> task_file(const FollowedTask& task, const std::string& name)
     const fs::path folder = fs::canonical(task.paths().artifacts(), none);
     const fs::path file = fs::weakly_canonical(task.paths().root / relative, none);
     const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
-    if (!inside || folder.empty() || end != folder.end()) { return Error{"AF-DASH-012", "The task has no such file", ellipsis(sanitize_utf8(name), 200), "`artifacts` lists what there is", ErrorKind::not_found}; }
+    if (!inside || folder.empty() || end != folder.end()) {
+        return Error{"AF-DASH-012", "The task has no such file", ellipsis(sanitize_utf8(name), 200),
+                     "`artifacts` lists what there is", ErrorKind::not_found};
+    }
     return read_file(file, most_file_bytes);
 }
 
@@ -173,13 +221,15 @@ json::value verification_after(const FollowedTask& task, std::uint64_t step) {
     const auto checks = task.checks_after(step);
     if (!checks) { return nullptr; }
     json::object told;
-    if (checks->tests > 0) { told["tests"] = {{"passing", checks->tests_passed}, {"failing", checks->tests - checks->tests_passed}}; }
+    if (checks->tests > 0) {
+        told["tests"] = {{"passing", checks->tests_passed}, {"failing", checks->tests - checks->tests_passed}};
+    }
     if (checks->conformance) { told["conformance"] = {{"passing", *checks->conformance}}; }
     return told;
 }
 
-/// What one step of the task may take, from the settings that it was started with. The file is the kernel's own (to_yaml), so its lines are looked at: to parse it
-/// all takes longer than the rest of a step.
+/// What one step of the task may take, from the settings that it was started with. The file is the kernel's own (to_yaml), so its
+/// lines are looked at: to parse it all takes longer than the rest of a step.
 json::value context_limit(const FollowedTask& task) {
     const auto text = read_file(task.paths().task(), most_file_bytes);
     if (!text.ok()) { return nullptr; }
@@ -189,7 +239,9 @@ json::value context_limit(const FollowedTask& task) {
     const std::size_t at = context == std::string::npos ? context : text->find(key, context);
     if (at == std::string::npos) { return nullptr; }
     // Of this part: no line before it is less far in.
-    for (std::size_t line = text->find('\n', context + 1); line < at; line = text->find('\n', line + 1)) { if (!std::string_view(*text).substr(line + 1).starts_with("    ")) { return nullptr; } }
+    for (std::size_t line = text->find('\n', context + 1); line < at; line = text->find('\n', line + 1)) {
+        if (!std::string_view(*text).substr(line + 1).starts_with("    ")) { return nullptr; }
+    }
     std::int64_t most = 0;
     const char* const begin = text->data() + at + key.size();
     return std::from_chars(begin, text->data() + text->size(), most).ec == std::errc() ? json::value(most) : json::value(nullptr);
@@ -205,7 +257,9 @@ Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
     const json::value* completion = detail.if_contains("completion");
     const json::object answered = completion != nullptr && completion->is_object() ? completion->get_object() : json::object();
     std::string patch;
-    if (step->patch) { if (const auto text = task_file(task, *step->patch); text.ok()) { patch = sanitize_utf8(*text); } }
+    if (step->patch) {
+        if (const auto text = task_file(task, *step->patch); text.ok()) { patch = sanitize_utf8(*text); }
+    }
     json::object told = step_line(record);
     std::string target;
     if (arguments.ok() && arguments->is_object()) { target = text_of(arguments->get_object(), "path"); }
@@ -214,11 +268,22 @@ Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
     told["duration_seconds"] = seconds_since_record_before(task, record);
     const auto agent = records::envelope_in(record).agent;
     told["agent"] = agent ? json::value(records::to_fields(*agent)) : json::value(nullptr);
-    told["action"] = {{"type", *step->action->type}, {"target", text_or_null(target)}, {"parameters", arguments.ok() ? *arguments : json::value(json::object())}};
+    told["action"] = {{"type", *step->action->type},
+                      {"target", text_or_null(target)},
+                      {"parameters", arguments.ok() ? *arguments : json::value(json::object())}};
     told["llm_call"] = *step->llm_call;
-    told["context_sent"] = {{"text", blob_text(task, *step->context_blob)}, {"system", blob_text(task, *step->system_blob)}, {"sha256", *step->context_blob}, {"section_tokens", *step->section_tokens}, {"max_tokens", context_limit(task)}};
-    told["llm_response"] = {{"reasoning", text_of(answered, "text")}, {"action_chosen", *step->action->type}, {"tool_calls", list_of(answered, "tool_calls")}};
-    told["result"] = {{"success", *step->result->status == "success"}, {"summary", *step->result->summary}, {"output", text_of(detail, "output")}, {"error", step->result->error.value_or("")}};
+    told["context_sent"] = {{"text", blob_text(task, *step->context_blob)},
+                            {"system", blob_text(task, *step->system_blob)},
+                            {"sha256", *step->context_blob},
+                            {"section_tokens", *step->section_tokens},
+                            {"max_tokens", context_limit(task)}};
+    told["llm_response"] = {{"reasoning", text_of(answered, "text")},
+                            {"action_chosen", *step->action->type},
+                            {"tool_calls", list_of(answered, "tool_calls")}};
+    told["result"] = {{"success", *step->result->status == "success"},
+                      {"summary", *step->result->summary},
+                      {"output", text_of(detail, "output")},
+                      {"error", step->result->error.value_or("")}};
     told["state_after"] = {{"tree", *step->tree}, {"verification_status", verification_after(task, number)}};
     told["diff"] = {{"file", told.at("target")}, {"patch", patch}};
     told["steps_total"] = task.step_count();
@@ -235,7 +300,9 @@ Result<json::object> steps_page(const FollowedTask& task, std::uint64_t before, 
         for (auto step = steps.rbegin(); step != steps.rend(); ++step) { lines.emplace_back(step_line(*step)); }
     }
     const std::uint64_t first = end - count + 1;
-    return json::object{{"steps", std::move(lines)}, {"total", task.step_count()}, {"next_before", count > 0 && first > 1 ? json::value(first) : json::value(nullptr)}};
+    return json::object{{"steps", std::move(lines)},
+                        {"total", task.step_count()},
+                        {"next_before", count > 0 && first > 1 ? json::value(first) : json::value(nullptr)}};
 }
 
 Result<json::object> records_page(const FollowedTask& task, std::uint64_t after, std::uint64_t limit) {
@@ -243,7 +310,9 @@ Result<json::object> records_page(const FollowedTask& task, std::uint64_t after,
     json::array records;
     for (const Record& record : found) { records.emplace_back(record.body); }
     const Sequence last = found.empty() ? after : found.back().seq;
-    return json::object{{"records", std::move(records)}, {"total", task.state().seq}, {"next_after", last < task.state().seq ? json::value(last) : json::value(nullptr)}};
+    return json::object{{"records", std::move(records)},
+                        {"total", task.state().seq},
+                        {"next_after", last < task.state().seq ? json::value(last) : json::value(nullptr)}};
 }
 
 // ------------------------------------------------------------------------------------------------------ artifacts --
@@ -262,22 +331,33 @@ Result<json::object> artifacts_of(const FollowedTask& task) {
         std::error_code error;
         for (fs::directory_iterator at(phases / stage.name, error), end; !error && at != end; at.increment(error)) {
             std::error_code none;
-            if (at->is_regular_file(none) && !at->is_symlink(none) && at->path().extension() == ".yaml") { names.push_back(at->path().filename().string()); }
+            if (at->is_regular_file(none) && !at->is_symlink(none) && at->path().extension() == ".yaml") {
+                names.push_back(at->path().filename().string());
+            }
         }
         std::ranges::sort(names);
         for (const std::string& name : names) {
             const std::string stem = fs::path(name).stem().string();
             const std::string artifact = definition != nullptr ? definition->artifact : std::string();
-            artifacts.push_back({{"phase", stage.name}, {"name", name}, {"version", kind_of_version(stem, artifact)}, {"hash", stem == artifact ? text_or_null(stage.artifact_hash) : json::value(nullptr)}});
+            artifacts.push_back({{"phase", stage.name},
+                                 {"name", name},
+                                 {"version", kind_of_version(stem, artifact)},
+                                 {"hash", stem == artifact ? text_or_null(stage.artifact_hash) : json::value(nullptr)}});
         }
     }
     return json::object{{"artifacts", std::move(artifacts)}};
 }
 
 Result<json::object> artifact_of(const FollowedTask& task, const std::string& phase, const std::string& name) {
-    const bool plain = name.ends_with(".yaml") && name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == std::string::npos && name.front() != '.';
+    const bool plain =
+        name.ends_with(".yaml") &&
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == std::string::npos &&
+        name.front() != '.';
     const bool known = std::ranges::find(task.state().stages, phase, &StageState::name) != task.state().stages.end();
-    if (!plain || !known) { return Error{"AF-DASH-012", "The task has no such file", ellipsis(sanitize_utf8(phase + "/" + name), 200), "`artifacts` lists what there is", ErrorKind::not_found}; }
+    if (!plain || !known) {
+        return Error{"AF-DASH-012", "The task has no such file", ellipsis(sanitize_utf8(phase + "/" + name), 200),
+                     "`artifacts` lists what there is", ErrorKind::not_found};
+    }
     AF_TRY(const std::string text, task_file(task, "artifacts/phases/" + phase + "/" + name));
     return json::object{{"phase", phase}, {"name", name}, {"sha256", sha256(text)}, {"text", sanitize_utf8(text)}};
 }
@@ -287,7 +367,11 @@ Result<json::object> artifact_of(const FollowedTask& task, const std::string& ph
 json::array groups(const std::vector<std::pair<std::string, Spend>>& sums) {
     json::array out;
     for (const auto& [name, spend] : sums) {
-        json::object group{{"name", name}, {"calls", spend.calls}, {"tokens_used", spend.tokens()}, {"estimated_cost_usd", static_cast<double>(spend.cost_microusd) * micro}, {"cost_known", spend.cost_known()}};
+        json::object group{{"name", name},
+                           {"calls", spend.calls},
+                           {"tokens_used", spend.tokens()},
+                           {"estimated_cost_usd", static_cast<double>(spend.cost_microusd) * micro},
+                           {"cost_known", spend.cost_known()}};
         out.emplace_back(std::move(group));
     }
     return out;
@@ -298,17 +382,28 @@ json::object cost_of(const FollowedTask& task) {
     const CostFigures cost = cost_figures(state);
     json::array points;
     for (const UsagePoint& point : task.usage()) {
-        points.push_back({{"at", point.at}, {"step", point.step}, {"tokens_used", point.tokens}, {"estimated_cost_usd", static_cast<double>(point.cost_microusd) * micro}});
+        points.push_back({{"at", point.at},
+                          {"step", point.step},
+                          {"tokens_used", point.tokens},
+                          {"estimated_cost_usd", static_cast<double>(point.cost_microusd) * micro}});
     }
     const json::value* limits = state.costing.if_contains("limits");
-    return {{"task_id", state.task_id}, {"tokens_used", cost.tokens}, {"estimated_cost_usd", cost.usd ? json::value(*cost.usd) : json::value(nullptr)}, {"cost_known", cost.known},
-            {"in_words", cost.in_words}, {"by_phase", groups(state.ledger.by(&LedgerEntry::stage))}, {"by_agent", groups(state.ledger.by(&LedgerEntry::agent))},
-            {"by_model", groups(state.ledger.by(&LedgerEntry::model))}, {"over_time", std::move(points)}, {"limits", limits != nullptr ? *limits : json::value(nullptr)}};
+    return {{"task_id", state.task_id},
+            {"tokens_used", cost.tokens},
+            {"estimated_cost_usd", cost.usd ? json::value(*cost.usd) : json::value(nullptr)},
+            {"cost_known", cost.known},
+            {"in_words", cost.in_words},
+            {"by_phase", groups(state.ledger.by(&LedgerEntry::stage))},
+            {"by_agent", groups(state.ledger.by(&LedgerEntry::agent))},
+            {"by_model", groups(state.ledger.by(&LedgerEntry::model))},
+            {"over_time", std::move(points)},
+            {"limits", limits != nullptr ? *limits : json::value(nullptr)}};
 }
 
 // --------------------------------------------------------------------------------------------------------- report --
 
-/// All that is told of a task but its steps and texts: to keep, or to hand to others. `journal` says which records it was made from.
+/// All that is told of a task but its steps and texts: to keep, or to hand to others. `journal` says which records it was made
+/// from.
 Result<HttpResponse> show_report(const DashboardParts& parts, const ApiCall& call) {
     AF_TRY(const Aggregator::Place place, place_of(parts, call));
     AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
@@ -323,7 +418,12 @@ Result<HttpResponse> show_report(const DashboardParts& parts, const ApiCall& cal
         }
         json::array decisions;
         for (const IterationDecision& each : task.decisions()) {
-            decisions.push_back({{"phase", each.stage}, {"iteration", each.iteration}, {"decision", each.decision}, {"at", each.at}, {"by", each.by}, {"feedback", each.feedback}});
+            decisions.push_back({{"phase", each.stage},
+                                 {"iteration", each.iteration},
+                                 {"decision", each.decision},
+                                 {"at", each.at},
+                                 {"by", each.by},
+                                 {"feedback", each.feedback}});
         }
         AF_TRY(json::object artifacts, artifacts_of(task));
         report["phases"] = std::move(phases);
@@ -340,10 +440,16 @@ Result<HttpResponse> show_report(const DashboardParts& parts, const ApiCall& cal
 
 // ----------------------------------------------------------------------------------------------------------- diff --
 
-bool is_object_id(const std::string& text) { return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos; }
+bool is_object_id(const std::string& text) {
+    return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
 
 json::object change_json(const TreeChange& change) {
-    return {{"path", sanitize_utf8(change.path)}, {"old_path", sanitize_utf8(change.old_path)}, {"status", std::string(1, change.status)}, {"lines_added", change.lines_added}, {"lines_removed", change.lines_removed}};
+    return {{"path", sanitize_utf8(change.path)},
+            {"old_path", sanitize_utf8(change.old_path)},
+            {"status", std::string(1, change.status)},
+            {"lines_added", change.lines_added},
+            {"lines_removed", change.lines_removed}};
 }
 
 /// What the task has changed so far, as `agentforge diff` compares it.
@@ -356,13 +462,20 @@ Result<HttpResponse> show_diff(const DashboardParts& parts, const ApiCall& call)
         tree = delivered_tree(task.state());
         return {};
     }));
-    if (!is_object_id(base) || !is_object_id(tree)) { return Error{"AF-DASH-012", "The task has recorded no tree yet", call.place("task_id"), "wait until its first step is done", ErrorKind::not_found}; }
+    if (!is_object_id(base) || !is_object_id(tree)) {
+        return Error{"AF-DASH-012", "The task has recorded no tree yet", call.place("task_id"),
+                     "wait until its first step is done", ErrorKind::not_found};
+    }
     AF_TRY(const Repository repository, Repository::open(parts.tasks.repositories()[place.repository].path));
     AF_TRY(const std::vector<TreeChange> changes, repository.diff(base, tree));
     AF_TRY(const std::string patch, repository.patch(base, tree, most_patch_bytes));
     json::array files;
     for (const TreeChange& change : changes) { files.emplace_back(change_json(change)); }
-    return json_response({{"task_id", call.place("task_id")}, {"base_tree", base}, {"tree", tree}, {"files", std::move(files)}, {"patch", sanitize_utf8(patch)}});
+    return json_response({{"task_id", call.place("task_id")},
+                          {"base_tree", base},
+                          {"tree", tree},
+                          {"files", std::move(files)},
+                          {"patch", sanitize_utf8(patch)}});
 }
 
 /// A handler that looks at one task.
@@ -383,7 +496,9 @@ std::function<Result<HttpResponse>(const ApiCall&)> looking(const DashboardParts
 
 void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts) {
     using Told = Result<json::object>;
-    const auto add = [&](const char* path, auto look) { routes.push_back({"GET", std::string("/api/tasks/{task_id}/") + path, looking(parts, look)}); };
+    const auto add = [&](const char* path, auto look) {
+        routes.push_back({"GET", std::string("/api/tasks/{task_id}/") + path, looking(parts, look)});
+    };
     add("phases/{phase}", [](const FollowedTask& task, const ApiCall& call) { return phase_of(task, call.place("phase")); });
     add("steps", [](const FollowedTask& task, const ApiCall& call) -> Told {
         AF_TRY(const std::uint64_t limit, number_of(call, "limit", usual_of_a_page, 1, most_of_a_page));
@@ -394,9 +509,7 @@ void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts) {
         const std::string& text = call.place("step");
         std::uint64_t number = 0;
         const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (problem != std::errc() || end != text.data() + text.size() || number == 0) {
-            return task.no_step(text);
-        }
+        if (problem != std::errc() || end != text.data() + text.size() || number == 0) { return task.no_step(text); }
         return step_of(task, number);
     });
     add("records", [](const FollowedTask& task, const ApiCall& call) -> Told {
@@ -405,7 +518,8 @@ void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts) {
         return records_page(task, after, limit);
     });
     add("artifacts", [](const FollowedTask& task, const ApiCall&) { return artifacts_of(task); });
-    add("artifacts/{phase}/{name}", [](const FollowedTask& task, const ApiCall& call) { return artifact_of(task, call.place("phase"), call.place("name")); });
+    add("artifacts/{phase}/{name}",
+        [](const FollowedTask& task, const ApiCall& call) { return artifact_of(task, call.place("phase"), call.place("name")); });
     add("cost", [](const FollowedTask& task, const ApiCall&) -> Told { return cost_of(task); });
     routes.push_back({"GET", "/api/tasks/{task_id}/report", [parts](const ApiCall& call) { return show_report(parts, call); }});
     routes.push_back({"GET", "/api/tasks/{task_id}/diff", [parts](const ApiCall& call) { return show_diff(parts, call); }});

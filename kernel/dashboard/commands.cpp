@@ -14,13 +14,12 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::array<std::string_view, 19> conflicts{
-    "AF-TASK-003", "AF-TASK-020", "AF-CLI-074", "AF-ORCH-042", "AF-ORCH-043", "AF-ORCH-049", "AF-ESC-003", "AF-ESC-004", "AF-ESC-006", "AF-ESC-035", "AF-ESC-036", "AF-ESC-047", "AF-GIT-010", "AF-CLI-137",
-    "AF-CLI-163", "AF-ORCH-050", "AF-ORCH-051", "AF-ORCH-055", "AF-ORCH-077"};
-constexpr std::array<std::string_view, 4> missing{
-    "AF-TASK-002", "AF-ESC-001", "AF-ORCH-041", "AF-PIPE-001"};
-constexpr std::array<std::string_view, 4> denied{
-    "AF-PLUG-040", "AF-PLUG-043", "AF-GIT-002", "AF-CLI-130"};
+constexpr std::array<std::string_view, 19> conflicts{"AF-TASK-003", "AF-TASK-020", "AF-CLI-074",  "AF-ORCH-042", "AF-ORCH-043",
+                                                     "AF-ORCH-049", "AF-ESC-003",  "AF-ESC-004",  "AF-ESC-006",  "AF-ESC-035",
+                                                     "AF-ESC-036",  "AF-ESC-047",  "AF-GIT-010",  "AF-CLI-137",  "AF-CLI-163",
+                                                     "AF-ORCH-050", "AF-ORCH-051", "AF-ORCH-055", "AF-ORCH-077"};
+constexpr std::array<std::string_view, 4> missing{"AF-TASK-002", "AF-ESC-001", "AF-ORCH-041", "AF-PIPE-001"};
+constexpr std::array<std::string_view, 4> denied{"AF-PLUG-040", "AF-PLUG-043", "AF-GIT-002", "AF-CLI-130"};
 
 /// A command's answer names the code, not the kind.
 ErrorKind kind_of_code(std::string_view code) {
@@ -42,9 +41,11 @@ std::optional<Error> error_of_answer(const json::object& answer) {
     return Error{code, text_of(fields, "message"), text_of(fields, "where"), text_of(fields, "remedy"), kind_of_code(code)};
 }
 
-OwnProgram::OwnProgram(std::map<std::string, std::string> environment, std::chrono::milliseconds timeout) : environment_(std::move(environment)), timeout_(timeout) {}
+OwnProgram::OwnProgram(std::map<std::string, std::string> environment, std::chrono::milliseconds timeout)
+    : environment_(std::move(environment)), timeout_(timeout) {}
 
-Result<json::object> OwnProgram::run(const std::filesystem::path& repository, std::vector<std::string> arguments, const std::string& input) {
+Result<json::object> OwnProgram::run(const std::filesystem::path& repository, std::vector<std::string> arguments,
+                                     const std::string& input) {
     process::Command command;
     command.program = std::filesystem::read_symlink("/proc/self/exe").string();
     command.argv = {"agentforge", "-C", repository.string()};
@@ -57,11 +58,13 @@ Result<json::object> OwnProgram::run(const std::filesystem::path& repository, st
     command.max_output_bytes = most_bytes;
     AF_TRY(const process::Outcome outcome, process::run(command, {}));
     if (outcome.timed_out) {
-        return Error{"AF-DASH-021", "The command did not answer in time", command.argv.at(3), "look at `agentforge status`, and give the command in a terminal", ErrorKind::timeout};
+        return Error{"AF-DASH-021", "The command did not answer in time", command.argv.at(3),
+                     "look at `agentforge status`, and give the command in a terminal", ErrorKind::timeout};
     }
     auto answer = parse_json(outcome.out, "answer of the command");
     if (!answer.ok() || !answer->is_object()) {
-        return Error{"AF-DASH-020", "The command gave no answer: " + ellipsis(sanitize_utf8(first_line(outcome.err)), 300), command.argv.at(3), "give it in a terminal to see why", ErrorKind::unavailable};
+        return Error{"AF-DASH-020", "The command gave no answer: " + ellipsis(sanitize_utf8(first_line(outcome.err)), 300),
+                     command.argv.at(3), "give it in a terminal to see why", ErrorKind::unavailable};
     }
     if (auto error = error_of_answer(answer->get_object())) { return std::move(*error); }
     return std::move(answer->get_object());

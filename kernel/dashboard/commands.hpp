@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the dashboard changes it changes by the program's own commands, each in a process of its own: they decide, check and journal as they do for whoever
-// types them, and a plugin that fails there takes no dashboard with it.
+// What the dashboard changes it changes by the program's own commands, each in a process of its own: they decide, check and
+// journal as they do for whoever types them, and a plugin that fails there takes no dashboard with it.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,11 @@ namespace agentforge::kernel {
 class CommandRunner {
 public:
     virtual ~CommandRunner() = default;
-    /// Runs `agentforge -C repository arguments… --json` and returns the JSON object that it answers with. Errors: those that the command answers with
-    /// (their kinds by their codes); `unavailable` AF-DASH-020 it cannot be run or answers otherwise; `timeout` AF-DASH-021. Any thread.
-    [[nodiscard]] virtual Result<json::object> run(const std::filesystem::path& repository, std::vector<std::string> arguments, const std::string& input = {}) = 0;
+    /// Runs `agentforge -C repository arguments… --json` and returns the JSON object that it answers with. Errors: those that the
+    /// command answers with (their kinds by their codes); `unavailable` AF-DASH-020 it cannot be run or answers otherwise;
+    /// `timeout` AF-DASH-021. Any thread.
+    [[nodiscard]] virtual Result<json::object> run(const std::filesystem::path& repository, std::vector<std::string> arguments,
+                                                   const std::string& input = {}) = 0;
 };
 
 /// Runs this very program.
@@ -28,7 +30,8 @@ class OwnProgram final : public CommandRunner {
 public:
     /// `environment` is handed on. `directory`: where relative paths of settings begin.
     OwnProgram(std::map<std::string, std::string> environment, std::chrono::milliseconds timeout = std::chrono::seconds(60));
-    [[nodiscard]] Result<json::object> run(const std::filesystem::path& repository, std::vector<std::string> arguments, const std::string& input = {}) override;
+    [[nodiscard]] Result<json::object> run(const std::filesystem::path& repository, std::vector<std::string> arguments,
+                                           const std::string& input = {}) override;
 
 private:
     std::map<std::string, std::string> environment_;

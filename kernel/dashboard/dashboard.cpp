@@ -46,12 +46,16 @@ std::optional<std::map<std::string, std::string>> match(std::string_view pattern
 Result<json::object> body_of(const HttpRequest& request) {
     const std::string type = request.header("content-type");
     if (lower_case(trimmed(std::string_view(type).substr(0, type.find(';')))) != "application/json") {
-        return Error{"AF-DASH-006", "The request's body is no JSON", "Content-Type", "send a JSON object with `Content-Type: application/json`", ErrorKind::invalid};
+        return Error{"AF-DASH-006", "The request's body is no JSON", "Content-Type",
+                     "send a JSON object with `Content-Type: application/json`", ErrorKind::invalid};
     }
-    if (!request.header("content-encoding").empty()) { return Error{"AF-DASH-006", "The request's body is encoded", "Content-Encoding", "send it as it is", ErrorKind::invalid}; }
+    if (!request.header("content-encoding").empty()) {
+        return Error{"AF-DASH-006", "The request's body is encoded", "Content-Encoding", "send it as it is", ErrorKind::invalid};
+    }
     auto value = parse_json(request.body, "request");
     if (!value.ok() || !value->is_object()) {
-        return Error{"AF-DASH-006", "The request's body is no JSON object", value.ok() ? std::string() : value.error().message, "send a JSON object, as docs/dashboard.md describes", ErrorKind::invalid};
+        return Error{"AF-DASH-006", "The request's body is no JSON object", value.ok() ? std::string() : value.error().message,
+                     "send a JSON object, as docs/dashboard.md describes", ErrorKind::invalid};
     }
     return std::move(value->get_object());
 }
@@ -71,15 +75,19 @@ void add_etag(const HttpRequest& request, HttpResponse& response) {
 
 }  // namespace
 
-Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& call) { return parts.tasks.find(call.place("task_id"), call.request.parameter("repo")); }
+Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& call) {
+    return parts.tasks.find(call.place("task_id"), call.request.parameter("repo"));
+}
 
-Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise, std::uint64_t least, std::uint64_t most) {
+Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise, std::uint64_t least,
+                                std::uint64_t most) {
     if (!call.request.query.contains(name)) { return otherwise; }
     const std::string text = call.request.parameter(name);
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error == std::errc() && end == text.data() + text.size() && number >= least && number <= most) { return number; }
-    return Error{"AF-DASH-005", "`" + name + "` must be a number from " + std::to_string(least) + " to " + std::to_string(most), ellipsis(sanitize_utf8(text), 60), "correct the address", ErrorKind::invalid};
+    return Error{"AF-DASH-005", "`" + name + "` must be a number from " + std::to_string(least) + " to " + std::to_string(most),
+                 ellipsis(sanitize_utf8(text), 60), "correct the address", ErrorKind::invalid};
 }
 
 namespace {
@@ -87,16 +95,19 @@ namespace {
 /// What kernel/dashboard/openapi.yaml says that each route takes in its query.
 void add_queries(std::vector<Route>& routes) {
     const auto document = parse_yaml(openapi_text(), "openapi.yaml");
-    if (!document.ok()) { return; }         // A test reads it.
+    if (!document.ok()) { return; }  // A test reads it.
     const json::object& paths = document->value.at("paths").as_object();
     for (Route& route : routes) {
         const json::value* operations = paths.if_contains(route.path);
-        const json::value* operation = operations == nullptr ? nullptr : operations->as_object().if_contains(route.method == "GET" ? "get" : "post");
+        const json::value* operation =
+            operations == nullptr ? nullptr : operations->as_object().if_contains(route.method == "GET" ? "get" : "post");
         if (operation == nullptr) { continue; }
         for (const json::value& parameter : list_of(operation->as_object(), "parameters")) {
             if (parameter.at("in").as_string() != "query") { continue; }
             auto& values = route.query[std::string(parameter.at("name").as_string())];
-            for (const json::value& value : list_of(parameter.at("schema").as_object(), "enum")) { values.emplace_back(value.as_string()); }
+            for (const json::value& value : list_of(parameter.at("schema").as_object(), "enum")) {
+                values.emplace_back(value.as_string());
+            }
         }
     }
 }
@@ -117,20 +128,28 @@ Result<void> check_query(const Route& route, const HttpRequest& request) {
         if (known == route.query.end()) {
             std::vector<std::string> names;
             for (const auto& [each, values] : route.query) { names.push_back(each); }
-            return Error{"AF-DASH-005", "This address takes no parameter `" + ellipsis(sanitize_utf8(name), 60) + "`", route.path, names.empty() ? "leave it out" : "it takes " + joined(names), ErrorKind::invalid};
+            return Error{"AF-DASH-005", "This address takes no parameter `" + ellipsis(sanitize_utf8(name), 60) + "`", route.path,
+                         names.empty() ? "leave it out" : "it takes " + joined(names), ErrorKind::invalid};
         }
         if (value.empty() && name != words_parameter) {
-            return Error{"AF-DASH-005", "`" + name + "` is empty", route.path, known->second.empty() ? "give it a value, or leave it out" : "use one of " + joined(known->second) + ", or leave it out", ErrorKind::invalid};
+            return Error{"AF-DASH-005", "`" + name + "` is empty", route.path,
+                         known->second.empty() ? "give it a value, or leave it out"
+                                               : "use one of " + joined(known->second) + ", or leave it out",
+                         ErrorKind::invalid};
         }
         if (!known->second.empty() && std::ranges::find(known->second, value) == known->second.end()) {
-            return Error{"AF-DASH-005", "`" + name + "` cannot be `" + ellipsis(sanitize_utf8(value), 60) + "`", route.path, "use one of " + joined(known->second), ErrorKind::invalid};
+            return Error{"AF-DASH-005", "`" + name + "` cannot be `" + ellipsis(sanitize_utf8(value), 60) + "`", route.path,
+                         "use one of " + joined(known->second), ErrorKind::invalid};
         }
     }
     return {};
 }
 
 HttpResponse wrong_method(const HttpRequest& request, const std::string& allowed) {
-    HttpResponse refused = problem_of(Error{"AF-DASH-008", "The address does not take " + ellipsis(sanitize_utf8(request.method), 20), request.path, "use " + allowed, ErrorKind::invalid}, 405);
+    HttpResponse refused =
+        problem_of(Error{"AF-DASH-008", "The address does not take " + ellipsis(sanitize_utf8(request.method), 20), request.path,
+                         "use " + allowed, ErrorKind::invalid},
+                   405);
     refused.headers.emplace_back("Allow", allowed);
     return refused;
 }
@@ -184,7 +203,10 @@ Result<HttpResponse> Dashboard::dispatch(const HttpRequest& request) {
         if (route.method == "POST") { AF_TRY(call.body, body_of(request)); }
         return route.handle(call);
     }
-    if (allowed.empty()) { return Error{"AF-DASH-007", "There is nothing at this address", ellipsis(sanitize_utf8(request.path), 200), "/api/openapi.json lists what there is", ErrorKind::not_found}; }
+    if (allowed.empty()) {
+        return Error{"AF-DASH-007", "There is nothing at this address", ellipsis(sanitize_utf8(request.path), 200),
+                     "/api/openapi.json lists what there is", ErrorKind::not_found};
+    }
     return wrong_method(request, allowed);
 }
 
@@ -192,9 +214,11 @@ Result<HttpResponse> Dashboard::listen(const HttpRequest& request, bool web_sock
     const std::string asked = request.parameter("last_event_id");
     auto source = parts_.events.listen(asked.empty() ? request.header("last-event-id") : asked);
     if (!source) {
-        return problem_of(Error{"AF-DASH-009", "Too many clients listen already", "", "close other pages of this dashboard", ErrorKind::unavailable});
+        return problem_of(Error{"AF-DASH-009", "Too many clients listen already", "", "close other pages of this dashboard",
+                                ErrorKind::unavailable});
     }
-    return HttpResponse{.headers = {{"Content-Type", "text/event-stream"}}, .events = std::move(source), .web_socket = web_socket};
+    return HttpResponse{
+        .headers = {{"Content-Type", "text/event-stream"}}, .events = std::move(source), .web_socket = web_socket};
 }
 
 }  // namespace agentforge::kernel

@@ -16,7 +16,9 @@ constexpr std::size_t token_digits = 64;
 bool same_secret(std::string_view one, std::string_view other) {
     if (one.size() != other.size()) { return false; }
     unsigned char difference = 0;
-    for (std::size_t index = 0; index < one.size(); ++index) { difference |= static_cast<unsigned char>(one[index] ^ other[index]); }
+    for (std::size_t index = 0; index < one.size(); ++index) {
+        difference |= static_cast<unsigned char>(one[index] ^ other[index]);
+    }
     return difference == 0;
 }
 
@@ -36,7 +38,8 @@ std::vector<std::string_view> cookies_of(std::string_view header, std::string_vi
 /// The token after `Bearer` (upper or lower case); empty if there is none.
 std::string_view bearer_of(const std::string& header) {
     constexpr std::string_view scheme = "bearer ";
-    return lower_case(header.substr(0, scheme.size())) == scheme ? trimmed(std::string_view(header).substr(scheme.size())) : std::string_view();
+    return lower_case(header.substr(0, scheme.size())) == scheme ? trimmed(std::string_view(header).substr(scheme.size()))
+                                                                 : std::string_view();
 }
 
 HttpResponse refusal(int status, const char* code, const char* message, const char* remedy) {
@@ -46,20 +49,26 @@ HttpResponse refusal(int status, const char* code, const char* message, const ch
 }  // namespace
 
 Guard::Guard(Rules rules, IdSource& ids)
-    : rules_(rules), cookie_name_("agentforge_" + std::to_string(rules.port)), session_(ids.random_hex(token_digits)), token_(ids.random_hex(token_digits)) {
+    : rules_(rules),
+      cookie_name_("agentforge_" + std::to_string(rules.port)),
+      session_(ids.random_hex(token_digits)),
+      token_(ids.random_hex(token_digits)) {
     if (rules_.port == 0) {
         hosts_ = {"localhost"};
         return;
     }
-    for (const char* host : {"127.0.0.1", "localhost", "[::1]"}) { hosts_.push_back(std::string(host) + ":" + std::to_string(rules_.port)); }
-    constexpr unsigned http = 80;       // A browser leaves this port out.
+    for (const char* host : {"127.0.0.1", "localhost", "[::1]"}) {
+        hosts_.push_back(std::string(host) + ":" + std::to_string(rules_.port));
+    }
+    constexpr unsigned http = 80;  // A browser leaves this port out.
     if (rules_.port == http) { hosts_.insert(hosts_.end(), {"127.0.0.1", "localhost", "[::1]"}); }
 }
 
 std::optional<HttpResponse> Guard::check_place(const HttpRequest& request, bool origin_needed) const {
     const std::string host = request.header("host");
     if (std::ranges::find(hosts_, host) == hosts_.end()) {
-        return refusal(421, "AF-DASH-001", "The request is for another host", "use the address that `agentforge dashboard` printed");
+        return refusal(421, "AF-DASH-001", "The request is for another host",
+                       "use the address that `agentforge dashboard` printed");
     }
     const bool by_browser = request.headers.contains("origin") || request.headers.contains("sec-fetch-site");
     if (request.headers.contains("origin") && request.header("origin") != "http://" + host) {
@@ -72,7 +81,9 @@ std::optional<HttpResponse> Guard::check_place(const HttpRequest& request, bool 
         return refusal(403, "AF-DASH-002", "The request comes from another site's page", "open the dashboard's own address");
     }
     if (origin_needed && !request.headers.contains("origin") && (by_browser || !request.over_unix_socket)) {
-        return refusal(403, "AF-DASH-002", "The request does not say which page it comes from", "send `Origin: http://" "HOST:PORT`, as a browser does");
+        return refusal(403, "AF-DASH-002", "The request does not say which page it comes from",
+                       "send `Origin: http://"
+                       "HOST:PORT`, as a browser does");
     }
     return std::nullopt;
 }
@@ -90,28 +101,39 @@ bool Guard::knows(const HttpRequest& request) const {
 std::optional<HttpResponse> Guard::check(const HttpRequest& request, bool changes, bool origin_needed) {
     if (auto refused = check_place(request, changes || origin_needed)) { return refused; }
     if (!knows(request)) {
-        return refusal(401, "AF-DASH-003", "The dashboard does not know this browser", "open the address that `agentforge dashboard` printed; it works once, and starting the dashboard again prints another");
+        return refusal(
+            401, "AF-DASH-003", "The dashboard does not know this browser",
+            "open the address that `agentforge dashboard` printed; it works once, and starting the dashboard again prints another");
     }
-    if (changes && rules_.read_only) { return refusal(403, "AF-DASH-004", "This dashboard only shows (--read-only)", "use the command line, or start it without --read-only"); }
+    if (changes && rules_.read_only) {
+        return refusal(403, "AF-DASH-004", "This dashboard only shows (--read-only)",
+                       "use the command line, or start it without --read-only");
+    }
     return std::nullopt;
 }
 
 std::optional<HttpResponse> Guard::exchange(const HttpRequest& request) {
-    if (request.method != "GET" || request.only_head || request.path != "/" || !request.query.contains("token")) { return std::nullopt; }
+    if (request.method != "GET" || request.only_head || request.path != "/" || !request.query.contains("token")) {
+        return std::nullopt;
+    }
     if (auto refused = check_place(request, false)) { return refused; }
     const std::lock_guard lock(mutex_);
     if (exchanged_ || !same_secret(request.parameter("token"), token_)) {
         if (knows(request)) { return HttpResponse{.status = 303, .headers = {{"Location", "/"}}}; }
-        return refusal(401, "AF-DASH-003", "This address was used before, or is another dashboard's", "start `agentforge dashboard` again: it prints a new one");
+        return refusal(401, "AF-DASH-003", "This address was used before, or is another dashboard's",
+                       "start `agentforge dashboard` again: it prints a new one");
     }
     exchanged_ = true;
-    return HttpResponse{.status = 303, .headers = {{"Location", "/"}, {"Set-Cookie", cookie_name_ + "=" + session_ + "; Path=/; HttpOnly; SameSite=Strict"}}};
+    return HttpResponse{
+        .status = 303,
+        .headers = {{"Location", "/"}, {"Set-Cookie", cookie_name_ + "=" + session_ + "; Path=/; HttpOnly; SameSite=Strict"}}};
 }
 
 void add_safety_headers(HttpResponse& response) {
     constexpr std::array<std::pair<const char*, const char*>, 8> headers{{
-        {"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-                                    "require-trusted-types-for 'script'; trusted-types 'none'"},
+        {"Content-Security-Policy",
+         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+         "require-trusted-types-for 'script'; trusted-types 'none'"},
         {"X-Content-Type-Options", "nosniff"},
         {"X-Frame-Options", "DENY"},
         {"Referrer-Policy", "no-referrer"},

@@ -23,12 +23,12 @@ namespace agentforge::kernel {
 
 struct HttpRequest {
     std::string method;
-    std::string path;                               ///< Decoded; begins with `/`.
-    std::map<std::string, std::string> query;       ///< Decoded; the server refuses two of one name.
-    std::map<std::string, std::string> headers;     ///< Names in lower case.
+    std::string path;                            ///< Decoded; begins with `/`.
+    std::map<std::string, std::string> query;    ///< Decoded; the server refuses two of one name.
+    std::map<std::string, std::string> headers;  ///< Names in lower case.
     std::string body;
-    bool only_head = false;                         ///< HEAD, which `method` tells as GET.
-    bool over_unix_socket = false;                  ///< Only this user's processes can connect to it.
+    bool only_head = false;         ///< HEAD, which `method` tells as GET.
+    bool over_unix_socket = false;  ///< Only this user's processes can connect to it.
 
     [[nodiscard]] std::string header(const std::string& name) const {
         const auto found = headers.find(name);
@@ -45,9 +45,9 @@ class EventSource {
 public:
     virtual ~EventSource() = default;
     struct Event {
-        std::string id;             ///< What a client that comes back names as the last that it has seen; empty: none.
+        std::string id;  ///< What a client that comes back names as the last that it has seen; empty: none.
         std::string type;
-        std::string data;           ///< A JSON object in one line.
+        std::string data;  ///< A JSON object in one line.
     };
     /// Readable as soon as `take` has something to give, or the source has ended.
     [[nodiscard]] virtual int descriptor() const = 0;
@@ -60,11 +60,14 @@ struct HttpResponse {
     int status = 200;
     std::vector<std::pair<std::string, std::string>> headers = {};
     std::string body = {};
-    std::unique_ptr<EventSource> events = nullptr;      ///< In place of a body: a stream of server-sent events, or a WebSocket where `web_socket` is set.
+    std::unique_ptr<EventSource> events =
+        nullptr;  ///< In place of a body: a stream of server-sent events, or a WebSocket where `web_socket` is set.
     bool web_socket = false;
 
     [[nodiscard]] std::string header(std::string_view name) const {
-        for (const auto& [key, value] : headers) { if (key == name) { return value; } }
+        for (const auto& [key, value] : headers) {
+            if (key == name) { return value; }
+        }
         return {};
     }
 };

@@ -13,13 +13,13 @@ namespace agentforge::kernel {
 
 struct EventHub::State {
     std::mutex mutex;
-    std::string run;                        ///< Of this process: numbers of another one's events mean nothing here.
+    std::string run;  ///< Of this process: numbers of another one's events mean nothing here.
     std::size_t kept = 0;
     std::size_t most_clients = 0;
     std::deque<EventSource::Event> events;  ///< The newest, in order; the number of the last is `newest`.
     std::uint64_t newest = 0;
     bool closed = false;
-    std::list<int> wakes;                   ///< A descriptor for each client.
+    std::list<int> wakes;  ///< A descriptor for each client.
 
     [[nodiscard]] std::uint64_t oldest() const { return newest - events.size() + 1; }
     [[nodiscard]] std::string id_of(std::uint64_t number) const { return run + "-" + std::to_string(number); }
@@ -32,7 +32,7 @@ class EventHub::Source final : public EventSource {
 public:
     Source(std::shared_ptr<State> state, std::uint64_t seen, const char* greeting)
         : state_(std::move(state)), wake_(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)), seen_(seen), greeting_(greeting) {
-        at_ = state_->wakes.insert(state_->wakes.end(), wake_.get());       // The hub's `listen` holds the mutex.
+        at_ = state_->wakes.insert(state_->wakes.end(), wake_.get());  // The hub's `listen` holds the mutex.
     }
     ~Source() override {
         const std::lock_guard lock(state_->mutex);
@@ -46,7 +46,9 @@ public:
         (void)::eventfd_read(wake_.get(), &count);
         const std::lock_guard lock(state_->mutex);
         std::vector<Event> taken;
-        if (greeting_ != nullptr) { taken.push_back({state_->id_of(seen_), greeting_, to_json_line(json::object{{"type", greeting_}})}); }
+        if (greeting_ != nullptr) {
+            taken.push_back({state_->id_of(seen_), greeting_, to_json_line(json::object{{"type", greeting_}})});
+        }
         greeting_ = nullptr;
         if (state_->closed) {
             ended_ = true;
@@ -55,7 +57,10 @@ public:
         }
         if (seen_ + 1 < state_->oldest()) {
             ended_ = true;
-            taken.push_back({{}, "dropped", R"({"type": "dropped", "reason": "this client reads more slowly than events come; connect again and ask for all"})"});
+            taken.push_back(
+                {{},
+                 "dropped",
+                 R"({"type": "dropped", "reason": "this client reads more slowly than events come; connect again and ask for all"})"});
             return taken;
         }
         for (; seen_ < state_->newest; ++seen_) { taken.push_back(state_->events[seen_ + 1 - state_->oldest()]); }
@@ -83,7 +88,8 @@ void EventHub::publish(const std::vector<TaskChange>& changes) {
     const std::lock_guard lock(state_->mutex);
     for (const TaskChange& change : changes) {
         const std::string id = state_->id_of(++state_->newest);
-        json::object data{{"type", change.type}, {"repo", change.repo}, {"task_id", change.task_id}, {"sequence", change.seq}, {"phase", change.stage}, {"step", change.step}, {"state", change.state}};
+        json::object data{{"type", change.type},   {"repo", change.repo}, {"task_id", change.task_id}, {"sequence", change.seq},
+                          {"phase", change.stage}, {"step", change.step}, {"state", change.state}};
         state_->events.push_back({id, "task", to_json_line(data)});
         if (state_->events.size() > state_->kept) { state_->events.pop_front(); }
     }

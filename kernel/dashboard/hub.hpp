@@ -16,8 +16,8 @@
 
 namespace agentforge::kernel {
 
-/// Keeps the newest events for all clients together: a slow client costs no memory. One that falls behind the oldest kept event is told so and dropped.
-/// Safe to use from several threads; must live longer than its sources.
+/// Keeps the newest events for all clients together: a slow client costs no memory. One that falls behind the oldest kept event
+/// is told so and dropped. Safe to use from several threads; must live longer than its sources.
 class EventHub {
 public:
     /// `kept`: events that a client may be behind. `most_clients`: at the same time.
@@ -27,8 +27,9 @@ public:
     /// Wakes all sources, which end. For the server's end.
     void close();
 
-    /// `last_seen`: the id of the last event that the client has, or empty. The first event is `hello` where the client is up to date or new, and `reset` where
-    /// events since then are not known any more: it must ask for all again. Null: there are too many clients.
+    /// `last_seen`: the id of the last event that the client has, or empty. The first event is `hello` where the client is up to
+    /// date or new, and `reset` where events since then are not known any more: it must ask for all again. Null: there are too
+    /// many clients.
     [[nodiscard]] std::unique_ptr<EventSource> listen(const std::string& last_seen);
     [[nodiscard]] std::size_t clients() const;
 

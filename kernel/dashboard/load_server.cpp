@@ -12,7 +12,10 @@ namespace {
 
 constexpr const char* library_name = "libagentforge-server.so";
 
-Error not_whole(const std::string& why) { return {"AF-DASH-032", "The dashboard's server cannot be used: " + why, library_name, "Install AgentForge again, whole.", ErrorKind::unavailable}; }
+Error not_whole(const std::string& why) {
+    return {"AF-DASH-032", "The dashboard's server cannot be used: " + why, library_name, "Install AgentForge again, whole.",
+            ErrorKind::unavailable};
+}
 
 /// Beside the program's other libraries.
 std::string path_of_library() {
@@ -30,7 +33,8 @@ Result<std::unique_ptr<HttpListener>> listen(const ServerSettings& settings) {
     const auto entry = reinterpret_cast<decltype(&agentforge_server)>(::dlsym(library, "agentforge_server"));
     if (entry == nullptr) { return not_whole("it has no entry `agentforge_server`"); }
     const ServerLibrary* const server = entry();
-    if (server->version != std::string_view(AGENTFORGE_VERSION) || server->settings_size != sizeof(ServerSettings) || server->request_size != sizeof(HttpRequest)) {
+    if (server->version != std::string_view(AGENTFORGE_VERSION) || server->settings_size != sizeof(ServerSettings) ||
+        server->request_size != sizeof(HttpRequest)) {
         return not_whole("it is another build's, version " + std::string(server->version));
     }
     return server->listen(settings);

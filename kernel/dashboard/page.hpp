@@ -7,7 +7,7 @@
 namespace agentforge::kernel {
 
 struct PageFile {
-    std::string_view path;      ///< As it is asked for.
+    std::string_view path;  ///< As it is asked for.
     std::string_view type;
     std::string_view bytes;
 };

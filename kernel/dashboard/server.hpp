@@ -14,14 +14,14 @@
 namespace agentforge::kernel {
 
 struct ServerSettings {
-    unsigned port = 8420;                               ///< Of 127.0.0.1; 0: one that is free.
-    std::string socket;                                 ///< The path of a UNIX socket in place of a port; it is made with mode 0600.
+    unsigned port = 8420;  ///< Of 127.0.0.1; 0: one that is free.
+    std::string socket;    ///< The path of a UNIX socket in place of a port; it is made with mode 0600.
     std::size_t most_connections = 32;
     std::size_t most_body_bytes = 512UL << 10U;
-    std::chrono::milliseconds request_time{10'000};     ///< From a request's first byte to its last.
-    std::chrono::milliseconds idle_time{30'000};        ///< Between two requests of a connection.
-    std::chrono::milliseconds send_time{10'000};        ///< That a client may take to receive what the socket holds.
-    std::chrono::milliseconds answer_time{60'000};      ///< That it may take to receive an answer. Streams of events have no end.
+    std::chrono::milliseconds request_time{10'000};  ///< From a request's first byte to its last.
+    std::chrono::milliseconds idle_time{30'000};     ///< Between two requests of a connection.
+    std::chrono::milliseconds send_time{10'000};     ///< That a client may take to receive what the socket holds.
+    std::chrono::milliseconds answer_time{60'000};   ///< That it may take to receive an answer. Streams of events have no end.
 };
 
 /// It answers until it is destroyed, with threads of its own: one that accepts, and one for each connection.
@@ -35,8 +35,8 @@ public:
 };
 
 /// Begins to listen; nothing is answered before `serve`. `application` is null until then.
-/// Errors: `conflict` AF-DASH-030 the port or the socket is in use; `io` AF-DASH-031 the socket cannot be made; `unavailable` AF-DASH-032 the library
-/// libagentforge-server.so is missing or another build's.
+/// Errors: `conflict` AF-DASH-030 the port or the socket is in use; `io` AF-DASH-031 the socket cannot be made; `unavailable`
+/// AF-DASH-032 the library libagentforge-server.so is missing or another build's.
 class HttpListener {
 public:
     virtual ~HttpListener() = default;

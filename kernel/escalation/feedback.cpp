@@ -20,8 +20,10 @@ public:
     FeedbackReader(const json::object& object, std::string pointer, const std::function<std::string(const std::string&)>& where)
         : object_(object), pointer_(std::move(pointer)), where_(where) {}
 
-    [[nodiscard]] Error wrong(std::string_view key, const std::string& why, std::string remedy = "see docs/iteration.md for the fields of a feedback file") const {
-        return Error{"AF-ESC-064", "`" + ellipsis(key, 80) + "` " + why, where_(pointer_ + "/" + std::string(key)), std::move(remedy), ErrorKind::invalid};
+    [[nodiscard]] Error wrong(std::string_view key, const std::string& why,
+                              std::string remedy = "see docs/iteration.md for the fields of a feedback file") const {
+        return Error{"AF-ESC-064", "`" + ellipsis(key, 80) + "` " + why, where_(pointer_ + "/" + std::string(key)),
+                     std::move(remedy), ErrorKind::invalid};
     }
     [[nodiscard]] Result<void> only(const std::vector<std::string>& known) const {
         for (const auto& [key, value] : object_) {
@@ -38,12 +40,14 @@ public:
         if (!value->is_string()) { return wrong(key, "must be a text (put it in quotes)"); }
         std::string_view said = value->get_string();
         const std::size_t begin = said.find_first_not_of(" \t\r\n");
-        return begin == std::string_view::npos ? std::string() : std::string(said.substr(begin, said.find_last_not_of(" \t\r\n") - begin + 1));
+        return begin == std::string_view::npos ? std::string()
+                                               : std::string(said.substr(begin, said.find_last_not_of(" \t\r\n") - begin + 1));
     }
     [[nodiscard]] Result<void> about(std::string_view key, const std::string& expected) const {
         AF_TRY(const std::string said, text(key));
         if (said.empty() || expected.empty() || said == expected) { return {}; }
-        return wrong(key, "is `" + ellipsis(said, 100) + "`, and what waits is of `" + expected + "`", "give the feedback to the one that it is about");
+        return wrong(key, "is `" + ellipsis(said, 100) + "`, and what waits is of `" + expected + "`",
+                     "give the feedback to the one that it is about");
     }
     [[nodiscard]] const json::object& object() const noexcept { return object_; }
     [[nodiscard]] const std::string& pointer() const noexcept { return pointer_; }
@@ -62,7 +66,8 @@ FeedbackIssue issue_of_text(const std::string& text, bool must) {
     return placed ? FeedbackIssue{text.substr(0, colon), text.substr(colon + 2), "", must} : FeedbackIssue{"", text, "", must};
 }
 
-Result<FeedbackIssue> read_issue(const json::value& value, const std::string& pointer, std::optional<bool> must, const std::function<std::string(const std::string&)>& where) {
+Result<FeedbackIssue> read_issue(const json::value& value, const std::string& pointer, std::optional<bool> must,
+                                 const std::function<std::string(const std::string&)>& where) {
     if (value.is_string() && must) {
         FeedbackIssue issue = issue_of_text(std::string(value.get_string()), *must);
         if (issue.issue.find_first_not_of(" \t\r\n") != std::string::npos) { return issue; }
@@ -70,27 +75,35 @@ Result<FeedbackIssue> read_issue(const json::value& value, const std::string& po
     static const json::object none;
     const FeedbackReader reader(value.is_object() ? value.get_object() : none, pointer, where);
     if (!value.is_object()) {
-        return Error{"AF-ESC-064", must ? "an issue is a text, or a map with `location`, `issue` and `suggestion`" : "an issue is a map with `location`, `issue`, `suggestion` and `priority`", where(pointer),
-                     "write `- {location: requirements.REQ-003, issue: \"…\"}`", ErrorKind::invalid};
+        return Error{"AF-ESC-064",
+                     must ? "an issue is a text, or a map with `location`, `issue` and `suggestion`"
+                          : "an issue is a map with `location`, `issue`, `suggestion` and `priority`",
+                     where(pointer), "write `- {location: requirements.REQ-003, issue: \"…\"}`", ErrorKind::invalid};
     }
-    AF_CHECK(reader.only(must ? std::vector<std::string>{"location", "issue", "suggestion"} : std::vector<std::string>{"location", "issue", "suggestion", "priority"}));
+    AF_CHECK(reader.only(must ? std::vector<std::string>{"location", "issue", "suggestion"}
+                              : std::vector<std::string>{"location", "issue", "suggestion", "priority"}));
     FeedbackIssue issue;
     AF_TRY(issue.location, reader.text("location"));
     AF_TRY(issue.issue, reader.text("issue"));
     AF_TRY(issue.suggestion, reader.text("suggestion"));
     if (issue.issue.empty()) { return reader.wrong("issue", "is missing or empty"); }
     AF_TRY(const std::string priority, reader.text("priority"));
-    if (!priority.empty() && priority != must_word && priority != should_word) { return reader.wrong("priority", "is `" + ellipsis(priority, 40) + "`; it is must_address or should_consider"); }
+    if (!priority.empty() && priority != must_word && priority != should_word) {
+        return reader.wrong("priority", "is `" + ellipsis(priority, 40) + "`; it is must_address or should_consider");
+    }
     issue.must_address = must.value_or(priority != should_word);
     return issue;
 }
 
-Result<void> read_list(const FeedbackReader& reader, std::string_view key, std::optional<bool> must, std::vector<FeedbackIssue>& into) {
+Result<void> read_list(const FeedbackReader& reader, std::string_view key, std::optional<bool> must,
+                       std::vector<FeedbackIssue>& into) {
     const json::value* list = reader.object().if_contains(key);
     if (list == nullptr || list->is_null()) { return {}; }
     if (!list->is_array()) { return reader.wrong(key, "must be a list"); }
     for (std::size_t index = 0; index < list->get_array().size(); ++index) {
-        AF_TRY(FeedbackIssue issue, read_issue(list->get_array()[index], reader.pointer() + "/" + std::string(key) + "/" + std::to_string(index), must, reader.where()));
+        AF_TRY(FeedbackIssue issue,
+               read_issue(list->get_array()[index], reader.pointer() + "/" + std::string(key) + "/" + std::to_string(index), must,
+                          reader.where()));
         into.push_back(std::move(issue));
     }
     return {};
@@ -99,7 +112,9 @@ Result<void> read_list(const FeedbackReader& reader, std::string_view key, std::
 }  // namespace
 
 Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace& about) {
-    const std::function<std::string(const std::string&)> where = [&document](const std::string& pointer) { return document.where(pointer); };
+    const std::function<std::string(const std::string&)> where = [&document](const std::string& pointer) {
+        return document.where(pointer);
+    };
     const json::object* object = document.value.if_object();
     std::string pointer;
     if (object != nullptr && object->size() == 1 && object->begin()->key() == "feedback") {
@@ -107,22 +122,31 @@ Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace
         pointer = "/feedback";
     }
     if (object == nullptr) {
-        return Error{"AF-ESC-064", "the feedback is no map", document.where(pointer), "write `overall_comments`, `specific_issues`, `must_address` or `should_consider`", ErrorKind::invalid};
+        return Error{"AF-ESC-064", "the feedback is no map", document.where(pointer),
+                     "write `overall_comments`, `specific_issues`, `must_address` or `should_consider`", ErrorKind::invalid};
     }
     const FeedbackReader reader(*object, pointer, where);
-    AF_CHECK(reader.only({"overall_comments", "specific_issues", "must_address", "should_consider", "task_id", "stage", "iteration", "previous_version", "decision", "timestamp", "decided_by"}));
+    AF_CHECK(reader.only({"overall_comments", "specific_issues", "must_address", "should_consider", "task_id", "stage",
+                          "iteration", "previous_version", "decision", "timestamp", "decided_by"}));
     AF_CHECK(reader.about("task_id", about.task_id));
     AF_CHECK(reader.about("stage", about.stage));
     AF_CHECK(reader.about("decision", "revise"));
-    if (const json::value* iteration = object->if_contains("iteration"); iteration != nullptr && about.iteration != 0 && *iteration != json::value(static_cast<std::int64_t>(about.iteration))) {
-        return reader.wrong("iteration", "is " + ellipsis(json::serialize(*iteration), 40) + ", and version " + std::to_string(about.iteration) + " waits", "look at that version, then say what to change in it");
+    if (const json::value* iteration = object->if_contains("iteration");
+        iteration != nullptr && about.iteration != 0 && *iteration != json::value(static_cast<std::int64_t>(about.iteration))) {
+        return reader.wrong(
+            "iteration",
+            "is " + ellipsis(json::serialize(*iteration), 40) + ", and version " + std::to_string(about.iteration) + " waits",
+            "look at that version, then say what to change in it");
     }
     Feedback feedback;
     AF_TRY(feedback.overall, reader.text("overall_comments"));
     AF_CHECK(read_list(reader, "specific_issues", std::nullopt, feedback.issues));
     AF_CHECK(read_list(reader, must_word, true, feedback.issues));
     AF_CHECK(read_list(reader, should_word, false, feedback.issues));
-    if (feedback.empty()) { return Error{"AF-ESC-064", "the feedback says nothing", document.source, "say what is to be changed, or approve", ErrorKind::invalid}; }
+    if (feedback.empty()) {
+        return Error{"AF-ESC-064", "the feedback says nothing", document.source, "say what is to be changed, or approve",
+                     ErrorKind::invalid};
+    }
     AF_CHECK(check_size(feedback));
     return feedback;
 }
@@ -140,9 +164,13 @@ json::array to_json(const std::vector<FeedbackIssue>& issues) {
     return list;
 }
 
-Result<std::vector<FeedbackIssue>> issues_from(const json::value& list, const std::function<std::string(const std::string&)>& where) {
+Result<std::vector<FeedbackIssue>> issues_from(const json::value& list,
+                                               const std::function<std::string(const std::string&)>& where) {
     std::vector<FeedbackIssue> issues;
-    if (!list.is_array()) { return Error{"AF-ESC-064", "the issues are no list", where(""), "write `- {location: …, issue: \"…\"}`", ErrorKind::invalid}; }
+    if (!list.is_array()) {
+        return Error{"AF-ESC-064", "the issues are no list", where(""), "write `- {location: …, issue: \"…\"}`",
+                     ErrorKind::invalid};
+    }
     for (std::size_t index = 0; index < list.get_array().size(); ++index) {
         AF_TRY(FeedbackIssue issue, read_issue(list.get_array()[index], "/" + std::to_string(index), std::nullopt, where));
         issues.push_back(std::move(issue));
@@ -151,7 +179,8 @@ Result<std::vector<FeedbackIssue>> issues_from(const json::value& list, const st
 }
 
 std::string in_words(const FeedbackIssue& issue) {
-    return (issue.location.empty() ? "" : issue.location + ": ") + issue.issue + (issue.suggestion.empty() ? "" : " (" + issue.suggestion + ")");
+    return (issue.location.empty() ? "" : issue.location + ": ") + issue.issue +
+           (issue.suggestion.empty() ? "" : " (" + issue.suggestion + ")");
 }
 
 std::string in_words(const Feedback& feedback) {
@@ -161,21 +190,26 @@ std::string in_words(const Feedback& feedback) {
         for (const FeedbackIssue& issue : feedback.issues) {
             if (issue.must_address == must) { list += "\n- " + in_words(issue); }
         }
-        if (!list.empty()) { text += (text.empty() ? "" : "\n") + std::string(must ? "Must be addressed:" : "Should be considered:") + list; }
+        if (!list.empty()) {
+            text += (text.empty() ? "" : "\n") + std::string(must ? "Must be addressed:" : "Should be considered:") + list;
+        }
     }
     return text;
 }
 
 Result<void> check_size(const Feedback& feedback) {
     const auto too_long = [](const std::string& what, std::size_t is, std::size_t most, const char* unit) {
-        return Error{"AF-ESC-065", what + " has " + std::to_string(is) + " " + unit + "; at most " + std::to_string(most) + " are taken", "", "shorten it: a context holds little beside the work itself",
-                     ErrorKind::invalid};
+        return Error{"AF-ESC-065",
+                     what + " has " + std::to_string(is) + " " + unit + "; at most " + std::to_string(most) + " are taken", "",
+                     "shorten it: a context holds little beside the work itself", ErrorKind::invalid};
     };
     if (feedback.issues.size() > most_issues) { return too_long("the feedback", feedback.issues.size(), most_issues, "issues"); }
     std::size_t must = 0;
     for (const FeedbackIssue& issue : feedback.issues) { must += issue.must_address ? in_words(issue).size() : 0; }
     if (must > most_must_bytes) { return too_long("what must be addressed", must, most_must_bytes, "bytes"); }
-    if (const std::size_t all = in_words(feedback).size(); all > most_feedback_bytes) { return too_long("the feedback", all, most_feedback_bytes, "bytes"); }
+    if (const std::size_t all = in_words(feedback).size(); all > most_feedback_bytes) {
+        return too_long("the feedback", all, most_feedback_bytes, "bytes");
+    }
     return {};
 }
 

@@ -19,9 +19,11 @@ namespace {
 
 constexpr std::string_view record_suffix = ".yaml";
 constexpr std::string_view resolution_suffix = ".resolution.yaml";
-constexpr std::string_view early_mark = ".early-";        ///< In the name of an answer that was there before its question.
-constexpr std::string_view correct_record = "Correct the file, or remove it: `agentforge resume` writes what its task still waits for anew";
-constexpr std::string_view correct_answer = "Correct the file, or remove it and answer again; it was left as it is and is read again";
+constexpr std::string_view early_mark = ".early-";  ///< In the name of an answer that was there before its question.
+constexpr std::string_view correct_record =
+    "Correct the file, or remove it: `agentforge resume` writes what its task still waits for anew";
+constexpr std::string_view correct_answer =
+    "Correct the file, or remove it and answer again; it was left as it is and is read again";
 constexpr std::size_t max_record_bytes = 16UL << 20U;
 constexpr std::size_t max_resolution_bytes = 1UL << 20U;
 
@@ -34,8 +36,11 @@ bool is_id(std::string_view id) {
 
 Result<void> check_id(std::string_view id, std::string_view prefix) {
     if (is_id(id) && id.starts_with(prefix)) { return {}; }
-    return Error{"AF-ESC-002", "`" + ellipsis(id, 100) + "` is not an id of the form " + std::string(prefix) + "<task>-<stage>-<number>", {},
-                 "List the ids with: agentforge escalations list", ErrorKind::invalid};
+    return Error{"AF-ESC-002",
+                 "`" + ellipsis(id, 100) + "` is not an id of the form " + std::string(prefix) + "<task>-<stage>-<number>",
+                 {},
+                 "List the ids with: agentforge escalations list",
+                 ErrorKind::invalid};
 }
 
 /// Of an approval, or of an action, which is kept as one.
@@ -57,7 +62,8 @@ public:
 
     [[nodiscard]] const json::object& object() const { return document_.value.get_object(); }
     [[nodiscard]] Error wrong(std::string_view key, const std::string& why) const {
-        return Error{"AF-ESC-005", "`" + std::string(key) + "` " + why, document_.where("/" + std::string(key)), std::string(remedy_), ErrorKind::invalid};
+        return Error{"AF-ESC-005", "`" + std::string(key) + "` " + why, document_.where("/" + std::string(key)),
+                     std::string(remedy_), ErrorKind::invalid};
     }
     Result<std::string> text(std::string_view key, bool required) {
         const json::value* value = find(key);
@@ -111,7 +117,8 @@ private:
         return value == nullptr || value->is_null() ? nullptr : value;
     }
     [[nodiscard]] Error missing(std::string_view key) const {
-        return Error{"AF-ESC-005", "The key `" + std::string(key) + "` is missing", document_.source, std::string(remedy_), ErrorKind::invalid};
+        return Error{"AF-ESC-005", "The key `" + std::string(key) + "` is missing", document_.source, std::string(remedy_),
+                     ErrorKind::invalid};
     }
     const YamlDocument& document_;
     std::string_view remedy_;
@@ -123,13 +130,17 @@ Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std:
     struct stat st {};
     if (::lstat(file.c_str(), &st) != 0) {
         if (errno == ENOENT || errno == ENOTDIR) { return std::optional<YamlDocument>(); }
-        return Error{"AF-ESC-008", "The file cannot be looked at: " + errno_text(errno), file.string(), "See to the rights of the folder", ErrorKind::io};
+        return Error{"AF-ESC-008", "The file cannot be looked at: " + errno_text(errno), file.string(),
+                     "See to the rights of the folder", ErrorKind::io};
     }
     if (S_ISREG(st.st_mode) && st.st_nlink > 1) {
-        return Error{"AF-ESC-005", "The file has several names (hard links): who else writes it is not known", file.string(), std::string(remedy), ErrorKind::invalid};
+        return Error{"AF-ESC-005", "The file has several names (hard links): who else writes it is not known", file.string(),
+                     std::string(remedy), ErrorKind::invalid};
     }
     if (!S_ISREG(st.st_mode) || static_cast<std::uint64_t>(st.st_size) > max_bytes) {
-        return Error{"AF-ESC-005", S_ISREG(st.st_mode) ? "The file has more than " + std::to_string(max_bytes) + " bytes" : std::string("It is not an ordinary file"),
+        return Error{"AF-ESC-005",
+                     S_ISREG(st.st_mode) ? "The file has more than " + std::to_string(max_bytes) + " bytes"
+                                         : std::string("It is not an ordinary file"),
                      file.string(), std::string(remedy), ErrorKind::invalid};
     }
     AF_TRY(const std::string text, read_plain_file(file.parent_path(), file.filename(), max_bytes));
@@ -137,7 +148,8 @@ Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std:
     limits.max_bytes = max_bytes;
     Result<YamlDocument> document = parse_yaml(text, file.string(), limits);
     if (!document.ok()) {
-        return Error{"AF-ESC-005", document.error().code + ": " + document.error().message, document.error().where, std::string(remedy), ErrorKind::invalid};
+        return Error{"AF-ESC-005", document.error().code + ": " + document.error().message, document.error().where,
+                     std::string(remedy), ErrorKind::invalid};
     }
     if (!document->value.is_object()) {
         return Error{"AF-ESC-005", "It must be a mapping (`key: value`)", file.string(), std::string(remedy), ErrorKind::invalid};
@@ -147,9 +159,13 @@ Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std:
 
 /// A double need not survive the journal: it becomes its text.
 void without_doubles(json::value& value) {
-    if (value.is_double()) { value = to_json_line(value); }
-    else if (json::object* object = value.if_object()) { for (auto& one : *object) { without_doubles(one.value()); } }
-    else if (json::array* array = value.if_array()) { for (json::value& one : *array) { without_doubles(one); } }
+    if (value.is_double()) {
+        value = to_json_line(value);
+    } else if (json::object* object = value.if_object()) {
+        for (auto& one : *object) { without_doubles(one.value()); }
+    } else if (json::array* array = value.if_array()) {
+        for (json::value& one : *array) { without_doubles(one); }
+    }
 }
 
 Result<Resolution> read_resolution(const YamlDocument& document) {
@@ -161,21 +177,28 @@ Result<Resolution> read_resolution(const YamlDocument& document) {
     AF_TRY(resolution.resolved_by, fields.text("resolved_by", false));
     AF_CHECK(fields.no_others());
     if (!answer.empty()) {
-        if (context.contains("answer") && context.at("answer") != json::value(answer)) { return fields.wrong("answer", "stands in `context` too, with another value"); }
+        if (context.contains("answer") && context.at("answer") != json::value(answer)) {
+            return fields.wrong("answer", "stands in `context` too, with another value");
+        }
         context["answer"] = answer;
     }
     json::value value = std::move(context);
     without_doubles(value);
     resolution.context = std::move(value.get_object());
     if (!resolution.abort && resolution.context.empty()) {
-        return Error{"AF-ESC-005", "It says nothing: neither `answer`, nor `context`, nor `abort: true`", document.source, std::string(correct_answer), ErrorKind::invalid};
+        return Error{"AF-ESC-005", "It says nothing: neither `answer`, nor `context`, nor `abort: true`", document.source,
+                     std::string(correct_answer), ErrorKind::invalid};
     }
     return resolution;
 }
 
 Error other_artifact(std::string_view id, const std::string& given, const std::string& shown) {
-    return Error{"AF-ESC-006", "The decision on " + std::string(id) + " is for the artifact " + ellipsis(given, 80) + ", but " + shown + " is to be decided on", {},
-                 "Look at the artifact as it is now, and decide again", ErrorKind::conflict};
+    return Error{"AF-ESC-006",
+                 "The decision on " + std::string(id) + " is for the artifact " + ellipsis(given, 80) + ", but " + shown +
+                     " is to be decided on",
+                 {},
+                 "Look at the artifact as it is now, and decide again",
+                 ErrorKind::conflict};
 }
 
 Result<ArtifactDecision> read_decision(const YamlDocument& document, const ApprovalRequest& request) {
@@ -190,16 +213,33 @@ Result<ArtifactDecision> read_decision(const YamlDocument& document, const Appro
     AF_TRY(decision.decided_by, fields.text("decided_by", false));
     const json::value* const issues = fields.list("issues");
     AF_CHECK(fields.no_others());
-    if (issues != nullptr) { AF_TRY(decision.issues, issues_from(*issues, [&document](const std::string& pointer) { return document.where("/issues" + pointer); })); }
+    if (issues != nullptr) {
+        AF_TRY(decision.issues,
+               issues_from(*issues, [&document](const std::string& pointer) { return document.where("/issues" + pointer); }));
+    }
     const bool says_what = !decision.feedback.empty() || !decision.issues.empty();
-    if (decision.decision.empty()) { decision.decision = !decision.extend_to.empty() ? "extend" : approved ? "approve" : says_what ? "revise" : "reject"; }
+    if (decision.decision.empty()) {
+        decision.decision = !decision.extend_to.empty() ? "extend" : approved ? "approve" : says_what ? "revise" : "reject";
+    }
     static constexpr std::string_view words[] = {"approve", "revise", "reject", "exit", "extend"};
-    if (std::ranges::find(words, decision.decision) == std::end(words)) { return fields.wrong("decision", "is `" + ellipsis(decision.decision, 40) + "`; it is approve, revise, reject, exit or extend"); }
-    if (document.value.get_object().contains("approved") && approved != decision.approved()) { return fields.wrong("approved", "contradicts the decision to " + decision.decision); }
-    if (decision.approved() && !decision.feedback.empty()) { return fields.wrong("feedback", "contradicts the decision to " + decision.decision + ": to have it changed, write `approved: false`"); }
+    if (std::ranges::find(words, decision.decision) == std::end(words)) {
+        return fields.wrong("decision",
+                            "is `" + ellipsis(decision.decision, 40) + "`; it is approve, revise, reject, exit or extend");
+    }
+    if (document.value.get_object().contains("approved") && approved != decision.approved()) {
+        return fields.wrong("approved", "contradicts the decision to " + decision.decision);
+    }
+    if (decision.approved() && !decision.feedback.empty()) {
+        return fields.wrong("feedback",
+                            "contradicts the decision to " + decision.decision + ": to have it changed, write `approved: false`");
+    }
     if (decision.decision == "revise" && !says_what) { return fields.wrong("feedback", "is missing: say what is to be changed"); }
-    if (decision.decision != "revise" && !decision.issues.empty()) { return fields.wrong("issues", "go with the decision to revise"); }
-    if (decision.decision != "extend" && !(decision.extend_to + decision.accept_stale).empty()) { return fields.wrong(decision.extend_to.empty() ? "accept_stale" : "extend_to", "goes with the decision to extend"); }
+    if (decision.decision != "revise" && !decision.issues.empty()) {
+        return fields.wrong("issues", "go with the decision to revise");
+    }
+    if (decision.decision != "extend" && !(decision.extend_to + decision.accept_stale).empty()) {
+        return fields.wrong(decision.extend_to.empty() ? "accept_stale" : "extend_to", "goes with the decision to extend");
+    }
     AF_CHECK(check_size({decision.feedback, decision.issues}));
     if (decision.artifact_hash.empty()) { decision.artifact_hash = request.artifact_hash; }
     if (decision.artifact_hash != request.artifact_hash) {
@@ -230,8 +270,12 @@ Result<AnswerBy> read_deadline(Fields& fields) {
         error.code = "AF-ESC-059";
         return error;
     };
-    if (!by.deadline.empty() && !parse_time(by.deadline).ok()) { return wrong("deadline", "is `" + ellipsis(by.deadline, 40) + "`, which is no time such as 2026-01-02T15:30:00.000Z"); }
-    if (by.then != "pause" && by.then != "default" && by.then != "abort") { return wrong("at_deadline", "is `" + ellipsis(by.then, 40) + "`; it must be pause, default or abort"); }
+    if (!by.deadline.empty() && !parse_time(by.deadline).ok()) {
+        return wrong("deadline", "is `" + ellipsis(by.deadline, 40) + "`, which is no time such as 2026-01-02T15:30:00.000Z");
+    }
+    if (by.then != "pause" && by.then != "default" && by.then != "abort") {
+        return wrong("at_deadline", "is `" + ellipsis(by.then, 40) + "`; it must be pause, default or abort");
+    }
     return by;
 }
 
@@ -244,7 +288,9 @@ Result<ActionDecision> read_action_decision(const YamlDocument& document, const 
     AF_TRY(decision.action_hash, fields.text("artifact_hash", false));
     AF_TRY(decision.decided_by, fields.text("decided_by", false));
     AF_CHECK(fields.no_others());
-    if (decision.approved && !decision.feedback.empty()) { return fields.wrong("feedback", "goes with `approved: false`; a changed action is `edited`"); }
+    if (decision.approved && !decision.feedback.empty()) {
+        return fields.wrong("feedback", "goes with `approved: false`; a changed action is `edited`");
+    }
     if (!decision.approved && !edited.empty()) { return fields.wrong("edited", "goes with `approved: true`"); }
     if (!edited.empty()) { AF_TRY(decision.edited, changed_action(edited, request, document.where("/edited"))); }
     if (decision.action_hash.empty()) { decision.action_hash = request.artifact_hash; }
@@ -270,7 +316,13 @@ std::string answer_in_words(const std::filesystem::path& file) {
         return value != nullptr && value->is_bool() && value->get_bool() == wanted;
     };
     const std::string decision = text("decision");
-    std::string words = decision == "exit" ? "approved, as the last artifact" : decision == "extend" ? "approved, with more stages" : !decision.empty() ? decision : is("abort", true) ? "end the task" : is("approved", true) ? (said.contains("edited") ? "approved, changed" : "approved") : is("approved", false) ? "rejected" : "";
+    std::string words = decision == "exit"      ? "approved, as the last artifact"
+                        : decision == "extend"  ? "approved, with more stages"
+                        : !decision.empty()     ? decision
+                        : is("abort", true)     ? "end the task"
+                        : is("approved", true)  ? (said.contains("edited") ? "approved, changed" : "approved")
+                        : is("approved", false) ? "rejected"
+                                                : "";
     for (const std::string& more : {text("answer"), text("feedback")}) {
         if (!more.empty()) { words += (words.empty() ? "\"" : ": \"") + ellipsis(first_line(more), 200) + "\""; }
     }
@@ -281,7 +333,8 @@ std::string answer_in_words(const std::filesystem::path& file) {
 bool is_text(const json::value& value) {
     if (const json::string* text = value.if_string()) { return is_valid_utf8(*text); }
     if (const json::object* object = value.if_object()) {
-        return std::all_of(object->begin(), object->end(), [](const auto& one) { return is_valid_utf8(one.key()) && is_text(one.value()); });
+        return std::all_of(object->begin(), object->end(),
+                           [](const auto& one) { return is_valid_utf8(one.key()) && is_text(one.value()); });
     }
     const json::array* array = value.if_array();
     return array == nullptr || std::all_of(array->begin(), array->end(), [](const json::value& one) { return is_text(one); });
@@ -295,26 +348,36 @@ Result<void> create_record(const std::filesystem::path& directory, const std::st
     if (made.ok() || made.error().kind != ErrorKind::conflict) { return made; }
     const Result<std::string> there = read_file(file, max_record_bytes);
     if (there.ok() && *there == text) { return {}; }
-    return Error{"AF-ESC-003", "Another record has the id " + id, file.string(), "A recorded question is never changed; use the next number", ErrorKind::conflict};
+    return Error{"AF-ESC-003", "Another record has the id " + id, file.string(),
+                 "A recorded question is never changed; use the next number", ErrorKind::conflict};
 }
 
-std::filesystem::path resolution_file(const std::filesystem::path& directory, std::string_view id) { return directory / (std::string(id) + std::string(resolution_suffix)); }
+std::filesystem::path resolution_file(const std::filesystem::path& directory, std::string_view id) {
+    return directory / (std::string(id) + std::string(resolution_suffix));
+}
 
 template <class T>
-Result<void> without_value(const Result<T>& result) { return result.ok() ? Result<void>() : Result<void>(result.error()); }
+Result<void> without_value(const Result<T>& result) {
+    return result.ok() ? Result<void>() : Result<void>(result.error());
+}
 
 /// Why no answer can be given any more: there is one, or what lies in its place is none.
 Error already_answered(const EscalationStore& store, std::string_view id) {
-    const auto read = id.starts_with("ESC-") ? without_value(store.resolution(id)) : id.starts_with("ACT-") ? without_value(store.action_decision(id)) : without_value(store.decision(id));
+    const auto read = id.starts_with("ESC-")   ? without_value(store.resolution(id))
+                      : id.starts_with("ACT-") ? without_value(store.action_decision(id))
+                                               : without_value(store.decision(id));
     if (!read.ok()) { return read.error(); }
     const std::filesystem::path file = resolution_file(store.directory(), id);
     const std::string words = answer_in_words(file);
-    return Error{"AF-ESC-004", "There is already an answer to " + std::string(id) + (words.empty() ? "" : " (" + words + ")"), file.string(), "Read that answer; it counts",
-                 ErrorKind::conflict};
+    return Error{"AF-ESC-004", "There is already an answer to " + std::string(id) + (words.empty() ? "" : " (" + words + ")"),
+                 file.string(), "Read that answer; it counts", ErrorKind::conflict};
 }
 
 Result<void> create_resolution(const EscalationStore& store, std::string_view id, const json::object& fields) {
-    if (!is_text(fields)) { return Error{"AF-ESC-048", "The answer to " + std::string(id) + " is not valid UTF-8", {}, "Give it in UTF-8", ErrorKind::invalid}; }
+    if (!is_text(fields)) {
+        return Error{
+            "AF-ESC-048", "The answer to " + std::string(id) + " is not valid UTF-8", {}, "Give it in UTF-8", ErrorKind::invalid};
+    }
     Result<void> made = create_file_exclusive(resolution_file(store.directory(), id), to_yaml(fields), Durability::synced);
     if (made.ok() || made.error().kind != ErrorKind::conflict) { return made; }
     return already_answered(store, id);
@@ -327,8 +390,8 @@ Error unknown(const std::filesystem::path& directory, std::string_view id) {
         if (const std::string name = it->path().stem().string(); is_id(name)) { ids.push_back(name); }
     }
     const std::string near = nearest(id, ids);
-    return Error{"AF-ESC-001", "There is no " + std::string(id) + (near.empty() ? "" : "; did you mean " + near + "?"), directory.string(),
-                 "List the ids with: agentforge escalations list", ErrorKind::not_found};
+    return Error{"AF-ESC-001", "There is no " + std::string(id) + (near.empty() ? "" : "; did you mean " + near + "?"),
+                 directory.string(), "List the ids with: agentforge escalations list", ErrorKind::not_found};
 }
 
 }  // namespace
@@ -348,7 +411,8 @@ std::string action_line(const json::object& shown) {
     if (arguments == nullptr || !arguments->is_object()) { return line; }
     for (const auto& [name, value] : arguments->get_object()) {
         const std::string text = value.is_string() ? std::string(value.get_string()) : to_json_line(value);
-        line += " " + std::string(name) + "=" + ellipsis(first_line(text), 60) + (text.find('\n') == std::string::npos ? "" : "…");
+        line +=
+            " " + std::string(name) + "=" + ellipsis(first_line(text), 60) + (text.find('\n') == std::string::npos ? "" : "…");
     }
     return ellipsis(line, 300);
 }
@@ -363,7 +427,9 @@ std::string action_text(const json::object& shown) {
     const json::value* arguments = shown.if_contains("arguments");
     if (arguments == nullptr || !arguments->is_object()) { return text; }
     for (const auto& [name, value] : arguments->get_object()) {
-        std::string said = value.is_string() ? std::string(value.get_string()) : value.is_structured() ? to_yaml(value) : to_json_line(value);
+        std::string said = value.is_string()       ? std::string(value.get_string())
+                           : value.is_structured() ? to_yaml(value)
+                                                   : to_json_line(value);
         while (said.ends_with('\n')) { said.pop_back(); }
         text += std::string(name) + ":";
         if (said.find('\n') == std::string::npos && !value.is_structured()) {
@@ -383,11 +449,15 @@ std::string action_text(const json::object& shown) {
 Result<json::object> changed_action(const json::object& given, const ApprovalRequest& request, const std::string& where) {
     const auto wrong = [&](const std::string& why) {
         return Error{"AF-ESC-032", "The changed action for " + request.id + " " + why, where,
-                     "Give `arguments: {…}` as `agentforge escalations show " + request.id + "` shows them, and `tool: …` where it is another", ErrorKind::invalid};
+                     "Give `arguments: {…}` as `agentforge escalations show " + request.id +
+                         "` shows them, and `tool: …` where it is another",
+                     ErrorKind::invalid};
     };
     json::object action;
     for (const auto& [key, value] : given) {
-        if (key != "tool" && key != "arguments") { return wrong("has the unknown key `" + ellipsis(std::string_view(key), 80) + "`"); }
+        if (key != "tool" && key != "arguments") {
+            return wrong("has the unknown key `" + ellipsis(std::string_view(key), 80) + "`");
+        }
         action[key] = value;
     }
     const json::value* arguments = action.if_contains("arguments");
@@ -402,10 +472,12 @@ Result<json::object> changed_action(const json::object& given, const ApprovalReq
 
 Error EscalationStore::lost(std::string_view id, std::string_view task_id) const {
     return Error{"AF-ESC-001", "The file of " + std::string(id) + " is gone", directory_.string(),
-                 "`agentforge resume " + std::string(task_id) + "` writes it anew; look at it then, and decide", ErrorKind::not_found};
+                 "`agentforge resume " + std::string(task_id) + "` writes it anew; look at it then, and decide",
+                 ErrorKind::not_found};
 }
 
-EscalationStore::EscalationStore(std::filesystem::path agentforge_directory) : directory_(std::filesystem::absolute(agentforge_directory) / "escalations") {}
+EscalationStore::EscalationStore(std::filesystem::path agentforge_directory)
+    : directory_(std::filesystem::absolute(agentforge_directory) / "escalations") {}
 
 Result<std::optional<Error>> EscalationStore::set_early_answer_aside(std::string_view id) const {
     const std::filesystem::path answer = resolution_file(directory_, id);
@@ -413,20 +485,35 @@ Result<std::optional<Error>> EscalationStore::set_early_answer_aside(std::string
     const bool raised = ::lstat((directory_ / (std::string(id) + std::string(record_suffix))).c_str(), &st) == 0;
     if (!is_id(id) || raised || ::lstat(answer.c_str(), &st) != 0) { return std::optional<Error>(); }
     for (unsigned number = 1; number < 1000; ++number) {
-        const std::filesystem::path aside = directory_ / (std::string(id) + std::string(early_mark) + std::to_string(number) + std::string(record_suffix));
+        const std::filesystem::path aside =
+            directory_ / (std::string(id) + std::string(early_mark) + std::to_string(number) + std::string(record_suffix));
         if (::lstat(aside.c_str(), &st) == 0) { continue; }
         std::error_code error;
         std::filesystem::rename(answer, aside, error);
-        if (error) { return Error{"AF-ESC-008", "The answer to " + std::string(id) + ", which was there before its question, cannot be renamed: " + error.message(), answer.string(), "Remove it", ErrorKind::io}; }
-        return std::optional<Error>(Error{"AF-ESC-068", "An answer to " + std::string(id) + " was there before anybody was shown what it answers; it does not count", aside.string(),
-                                          "Look at what waits now, and decide on that", ErrorKind::conflict});
+        if (error) {
+            return Error{"AF-ESC-008",
+                         "The answer to " + std::string(id) +
+                             ", which was there before its question, cannot be renamed: " + error.message(),
+                         answer.string(), "Remove it", ErrorKind::io};
+        }
+        return std::optional<Error>(
+            Error{"AF-ESC-068",
+                  "An answer to " + std::string(id) + " was there before anybody was shown what it answers; it does not count",
+                  aside.string(), "Look at what waits now, and decide on that", ErrorKind::conflict});
     }
-    return Error{"AF-ESC-008", "There are too many early answers to " + std::string(id), answer.string(), "Remove them", ErrorKind::io};
+    return Error{"AF-ESC-008", "There are too many early answers to " + std::string(id), answer.string(), "Remove them",
+                 ErrorKind::io};
 }
 
-std::string EscalationStore::escalation_id(std::string_view task_id, std::string_view stage, unsigned counter) { return make_id("ESC-", task_id, stage, counter); }
-std::string EscalationStore::approval_id(std::string_view task_id, std::string_view stage, unsigned counter) { return make_id("APR-", task_id, stage, counter); }
-std::string EscalationStore::action_id(std::string_view task_id, std::string_view stage, std::uint64_t counter) { return make_id("ACT-", task_id, stage, counter); }
+std::string EscalationStore::escalation_id(std::string_view task_id, std::string_view stage, unsigned counter) {
+    return make_id("ESC-", task_id, stage, counter);
+}
+std::string EscalationStore::approval_id(std::string_view task_id, std::string_view stage, unsigned counter) {
+    return make_id("APR-", task_id, stage, counter);
+}
+std::string EscalationStore::action_id(std::string_view task_id, std::string_view stage, std::uint64_t counter) {
+    return make_id("ACT-", task_id, stage, counter);
+}
 
 AnswerBy AnswerRule::of(std::string_view created_at, const std::vector<std::string>& options, bool approval) const {
     AnswerBy by;
@@ -434,7 +521,9 @@ AnswerBy AnswerRule::of(std::string_view created_at, const std::vector<std::stri
     if (within.count() == 0 || !asked.ok()) { return by; }
     by.deadline = format_time(*asked + within);
     by.then = then == "default" && approval ? "pause" : then;
-    if (by.then == "default") { by.default_answer = !default_answer.empty() ? default_answer : options.empty() ? std::string() : options.front(); }
+    if (by.then == "default") {
+        by.default_answer = !default_answer.empty() ? default_answer : options.empty() ? std::string() : options.front();
+    }
     return by;
 }
 
@@ -443,20 +532,33 @@ Result<void> EscalationStore::record(const Escalation& escalation, const AnswerB
     json::array options;
     for (const std::string& option : escalation.options) { options.emplace_back(option); }
     return create_record(directory_, escalation.id,
-                         with_deadline({{"id", escalation.id}, {"task_id", escalation.task_id}, {"stage", escalation.stage}, {"issue", escalation.issue},
-                                        {"question", escalation.question}, {"options", options}, {"context", escalation.context}, {"created_at", escalation.created_at}}, by));
+                         with_deadline({{"id", escalation.id},
+                                        {"task_id", escalation.task_id},
+                                        {"stage", escalation.stage},
+                                        {"issue", escalation.issue},
+                                        {"question", escalation.question},
+                                        {"options", options},
+                                        {"context", escalation.context},
+                                        {"created_at", escalation.created_at}},
+                                       by));
 }
 
 Result<void> EscalationStore::record(const ApprovalRequest& request, const AnswerBy& by) const {
     AF_CHECK(check_approval_id(request.id));
     return create_record(directory_, request.id,
-                         with_deadline({{"id", request.id}, {"task_id", request.task_id}, {"stage", request.stage}, {"artifact", request.artifact},
-                                        {"artifact_hash", request.artifact_hash}, {"created_at", request.created_at}}, by));
+                         with_deadline({{"id", request.id},
+                                        {"task_id", request.task_id},
+                                        {"stage", request.stage},
+                                        {"artifact", request.artifact},
+                                        {"artifact_hash", request.artifact_hash},
+                                        {"created_at", request.created_at}},
+                                       by));
 }
 
 Result<Escalation> EscalationStore::escalation(std::string_view id) const {
     AF_CHECK(check_id(id, "ESC-"));
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
+    AF_TRY(const std::optional<YamlDocument> document,
+           load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
     if (!document) { return unknown(directory_, id); }
     Fields fields(*document, correct_record);
     Escalation result;
@@ -477,7 +579,8 @@ Result<Escalation> EscalationStore::escalation(std::string_view id) const {
 
 Result<ApprovalRequest> EscalationStore::approval(std::string_view id) const {
     AF_CHECK(check_approval_id(id));
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
+    AF_TRY(const std::optional<YamlDocument> document,
+           load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
     if (!document) { return unknown(directory_, id); }
     Fields fields(*document, correct_record);
     ApprovalRequest result;
@@ -496,7 +599,8 @@ Result<ApprovalRequest> EscalationStore::approval(std::string_view id) const {
 
 Result<AnswerBy> EscalationStore::answer_by(std::string_view id) const {
     if (!is_id(id)) { AF_CHECK(check_id(id, "ESC-")); }
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
+    AF_TRY(const std::optional<YamlDocument> document,
+           load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
     if (!document) { return unknown(directory_, id); }
     Fields fields(*document, correct_record);
     return read_deadline(fields);
@@ -504,7 +608,8 @@ Result<AnswerBy> EscalationStore::answer_by(std::string_view id) const {
 
 Result<std::optional<Resolution>> EscalationStore::resolution(std::string_view id) const {
     AF_TRY(const Escalation asked, escalation(id));
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
+    AF_TRY(const std::optional<YamlDocument> document,
+           load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
     if (!document) { return std::optional<Resolution>(); }
     AF_TRY(Resolution answer, read_resolution(*document));
     return std::optional<Resolution>(std::move(answer));
@@ -512,7 +617,8 @@ Result<std::optional<Resolution>> EscalationStore::resolution(std::string_view i
 
 Result<std::optional<Approval>> EscalationStore::decision(std::string_view id) const {
     AF_TRY(const ApprovalRequest asked, approval(id));
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
+    AF_TRY(const std::optional<YamlDocument> document,
+           load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
     if (!document) { return std::optional<Approval>(); }
     AF_TRY(const ArtifactDecision answer, read_decision(*document, asked));
     Approval approval;
@@ -527,7 +633,8 @@ Result<std::optional<Approval>> EscalationStore::decision(std::string_view id) c
 Result<std::optional<ArtifactDecision>> EscalationStore::artifact_decision(std::string_view id) const {
     AF_CHECK(check_id(id, "APR-"));
     AF_TRY(const ApprovalRequest asked, approval(id));
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
+    AF_TRY(const std::optional<YamlDocument> document,
+           load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
     if (!document) { return std::optional<ArtifactDecision>(); }
     AF_TRY(ArtifactDecision decision, read_decision(*document, asked));
     return std::optional<ArtifactDecision>(std::move(decision));
@@ -536,7 +643,8 @@ Result<std::optional<ArtifactDecision>> EscalationStore::artifact_decision(std::
 Result<std::optional<ActionDecision>> EscalationStore::action_decision(std::string_view id) const {
     AF_CHECK(check_id(id, "ACT-"));
     AF_TRY(const ApprovalRequest asked, approval(id));
-    AF_TRY(const std::optional<YamlDocument> document, load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
+    AF_TRY(const std::optional<YamlDocument> document,
+           load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
     if (!document) { return std::optional<ActionDecision>(); }
     AF_TRY(ActionDecision decision, read_action_decision(*document, asked));
     return std::optional<ActionDecision>(std::move(decision));
@@ -556,11 +664,13 @@ Result<void> EscalationStore::check_unanswered(std::string_view id) const {
 Result<void> EscalationStore::resolve(std::string_view id, const Resolution& resolution) const {
     AF_TRY(const Escalation asked, escalation(id));
     if (!resolution.abort && resolution.context.empty()) {
-        return Error{"AF-ESC-007", "The answer to " + asked.id + " says nothing", {}, "Give an answer, or abort", ErrorKind::invalid};
+        return Error{
+            "AF-ESC-007", "The answer to " + asked.id + " says nothing", {}, "Give an answer, or abort", ErrorKind::invalid};
     }
     json::object fields{{"abort", resolution.abort}};
     json::object context = resolution.context;
-    if (const json::value* answer = context.if_contains("answer"); answer != nullptr && answer->is_string() && !answer->get_string().empty()) {
+    if (const json::value* answer = context.if_contains("answer");
+        answer != nullptr && answer->is_string() && !answer->get_string().empty()) {
         fields["answer"] = *answer;
         context.erase("answer");
     }
@@ -583,7 +693,8 @@ Result<void> EscalationStore::decide_action(std::string_view id, const ActionDec
 
 Result<void> EscalationStore::decide(std::string_view id, const Approval& approval) const {
     if (id.starts_with("ACT-")) {
-        return decide_action(id, {approval.approved, {}, approval.feedback.value_or(""), approval.artifact_hash, approval.decided_by});
+        return decide_action(
+            id, {approval.approved, {}, approval.feedback.value_or(""), approval.artifact_hash, approval.decided_by});
     }
     ArtifactDecision decision;
     decision.feedback = approval.feedback.value_or("");
@@ -599,12 +710,17 @@ Result<void> EscalationStore::decide_artifact(std::string_view id, const Artifac
     if (decision.artifact_hash != asked.artifact_hash) { return other_artifact(id, decision.artifact_hash, asked.artifact_hash); }
     AF_CHECK(check_size({decision.feedback, decision.issues}));
     if (decision.approved() && !decision.feedback.empty()) {
-        return Error{"AF-ESC-069", "The decision on " + std::string(id) + " approves and says what to change: \"" + ellipsis(first_line(decision.feedback), 100) + "\"", {},
-                     "Approve it, or say what to change, not both", ErrorKind::invalid};
+        return Error{"AF-ESC-069",
+                     "The decision on " + std::string(id) + " approves and says what to change: \"" +
+                         ellipsis(first_line(decision.feedback), 100) + "\"",
+                     {},
+                     "Approve it, or say what to change, not both",
+                     ErrorKind::invalid};
     }
     json::object fields{{"approved", decision.approved()}};
     // What the two old fields say is left at that: older readers know nothing else.
-    const bool plain = decision.decision == "approve" || decision.decision == "revise" || (decision.decision == "reject" && decision.feedback.empty());
+    const bool plain = decision.decision == "approve" || decision.decision == "revise" ||
+                       (decision.decision == "reject" && decision.feedback.empty());
     if (!plain) { fields["decision"] = decision.decision; }
     if (!decision.feedback.empty()) { fields["feedback"] = decision.feedback; }
     if (!decision.issues.empty()) { fields["issues"] = to_json(decision.issues); }
@@ -621,19 +737,26 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
     std::vector<std::string> names;
     for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
         std::error_code ignored;
-        if (!it->is_directory(ignored)) { names.push_back(it->path().filename().string()); }     // A folder is a handler's own, such as its inbox.
+        if (!it->is_directory(ignored)) {
+            names.push_back(it->path().filename().string());
+        }  // A folder is a handler's own, such as its inbox.
     }
     if (error == std::errc::no_such_file_or_directory) { return list; }
-    if (error) { return Error{"AF-ESC-008", "The folder cannot be listed: " + error.message(), directory_.string(), "See to the rights of the folder", ErrorKind::io}; }
+    if (error) {
+        return Error{"AF-ESC-008", "The folder cannot be listed: " + error.message(), directory_.string(),
+                     "See to the rights of the folder", ErrorKind::io};
+    }
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
-        if (name.starts_with(".")) { continue; }        // Being written.
+        if (name.starts_with(".")) { continue; }  // Being written.
         if (const auto mark = name.find(early_mark); mark != std::string::npos && is_id(name.substr(0, mark))) { continue; }
         const bool answer = name.ends_with(resolution_suffix);
         const std::string_view suffix = answer ? resolution_suffix : record_suffix;
         const std::string id = name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size()) : std::string();
         if (!is_id(id) || (answer && !std::binary_search(names.begin(), names.end(), id + std::string(record_suffix)))) {
-            list.problems.push_back({"AF-ESC-009", answer && is_id(id) ? "An answer to a question that is not there" : "A file that is neither a question nor an answer",
+            list.problems.push_back({"AF-ESC-009",
+                                     answer && is_id(id) ? "An answer to a question that is not there"
+                                                         : "A file that is neither a question nor an answer",
                                      (directory_ / name).string(), "Correct its name, or remove it", ErrorKind::invalid});
             continue;
         }
@@ -646,21 +769,37 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
         };
         if (id.starts_with("ESC-")) {
             const Result<Escalation> asked = escalation(id);
-            if (!asked.ok()) { list.problems.push_back(asked.error()); continue; }
-            if (task_id && asked->task_id != *task_id) { continue; }
-            if (open(resolution(id))) { list.items.push_back({PendingItem::Kind::escalation, id, asked->task_id, asked->stage, asked->question, {}, asked->created_at}); }
-        } else {
-            const Result<ApprovalRequest> asked = approval(id);
-            if (!asked.ok()) { list.problems.push_back(asked.error()); continue; }
-            if (task_id && asked->task_id != *task_id) { continue; }
-            if (id.starts_with("ACT-")) {
-                if (open(action_decision(id))) { list.items.push_back({PendingItem::Kind::action, id, asked->task_id, asked->stage, action_line(asked->artifact), asked->artifact_hash, asked->created_at}); }
+            if (!asked.ok()) {
+                list.problems.push_back(asked.error());
                 continue;
             }
-            if (open(decision(id))) { list.items.push_back({PendingItem::Kind::approval, id, asked->task_id, asked->stage, {}, asked->artifact_hash, asked->created_at}); }
+            if (task_id && asked->task_id != *task_id) { continue; }
+            if (open(resolution(id))) {
+                list.items.push_back(
+                    {PendingItem::Kind::escalation, id, asked->task_id, asked->stage, asked->question, {}, asked->created_at});
+            }
+        } else {
+            const Result<ApprovalRequest> asked = approval(id);
+            if (!asked.ok()) {
+                list.problems.push_back(asked.error());
+                continue;
+            }
+            if (task_id && asked->task_id != *task_id) { continue; }
+            if (id.starts_with("ACT-")) {
+                if (open(action_decision(id))) {
+                    list.items.push_back({PendingItem::Kind::action, id, asked->task_id, asked->stage,
+                                          action_line(asked->artifact), asked->artifact_hash, asked->created_at});
+                }
+                continue;
+            }
+            if (open(decision(id))) {
+                list.items.push_back(
+                    {PendingItem::Kind::approval, id, asked->task_id, asked->stage, {}, asked->artifact_hash, asked->created_at});
+            }
         }
     }
-    std::stable_sort(list.items.begin(), list.items.end(), [](const PendingItem& a, const PendingItem& b) { return a.created_at < b.created_at; });
+    std::stable_sort(list.items.begin(), list.items.end(),
+                     [](const PendingItem& a, const PendingItem& b) { return a.created_at < b.created_at; });
     return list;
 }
 

@@ -19,7 +19,8 @@ constexpr std::chrono::minutes longest_pause{60};
 constexpr std::size_t max_told_bytes = 1UL << 20U;
 
 Error cannot_keep(const std::string& why, const std::filesystem::path& file) {
-    return Error{"AF-ESC-056", "It cannot be kept who was told of a question: " + why, file.string(), "See to the rights of the folder and the space on its disk; nothing was told", ErrorKind::io};
+    return Error{"AF-ESC-056", "It cannot be kept who was told of a question: " + why, file.string(),
+                 "See to the rights of the folder and the space on its disk; nothing was told", ErrorKind::io};
 }
 
 unsigned small_number(const json::object& object, std::string_view key) {
@@ -54,7 +55,9 @@ bool Told::owes(std::string_view handler, Time now, bool at_once) const {
     return !next.ok() || now >= *next || *next > now + longest_pause;
 }
 
-void Told::arrived(std::string_view handler) { handlers.insert_or_assign(std::string(handler), Telling{.told = reminder + 1, .tries = 0, .next_try = {}, .error = {}}); }
+void Told::arrived(std::string_view handler) {
+    handlers.insert_or_assign(std::string(handler), Telling{.told = reminder + 1, .tries = 0, .next_try = {}, .error = {}});
+}
 
 void Told::failed(std::string_view handler, std::string_view error, Time now) {
     Telling& telling = handlers[std::string(handler)];
@@ -91,7 +94,8 @@ Told ToldLedger::read(std::string_view id) const {
     for (const auto& [name, part] : handlers->get_object()) {
         if (!part.is_object()) { continue; }
         const json::object& of = part.get_object();
-        told.handlers.emplace(name, Telling{small_number(of, "told"), small_number(of, "tries"), text_in(of, "next_try"), text_in(of, "error")});
+        told.handlers.emplace(
+            name, Telling{small_number(of, "told"), small_number(of, "tries"), text_in(of, "next_try"), text_in(of, "error")});
     }
     return told;
 }
@@ -99,10 +103,16 @@ Told ToldLedger::read(std::string_view id) const {
 Result<void> ToldLedger::write(std::string_view id, const Told& told, const AnswerBy& by) const {
     json::object handlers;
     for (const auto& [name, part] : told.handlers) {
-        handlers[name] = json::object{{"told", part.told}, {"tries", part.tries}, {"next_try", part.next_try}, {"error", part.error}};
+        handlers[name] =
+            json::object{{"told", part.told}, {"tries", part.tries}, {"next_try", part.next_try}, {"error", part.error}};
     }
-    const json::object object{{"id", id}, {"reminder", told.reminder}, {"reminded_at", told.reminded_at}, {"deadline", by.deadline}, {"at_deadline", by.then},
-                              {"default_answer", by.default_answer}, {"handlers", std::move(handlers)}};
+    const json::object object{{"id", id},
+                              {"reminder", told.reminder},
+                              {"reminded_at", told.reminded_at},
+                              {"deadline", by.deadline},
+                              {"at_deadline", by.then},
+                              {"default_answer", by.default_answer},
+                              {"handlers", std::move(handlers)}};
     const std::filesystem::path place = file(id);
     Result<void> made = make_directories(place.parent_path());
     if (made.ok()) { made = write_file_atomic(place, to_json_pretty(object), Durability::synced); }

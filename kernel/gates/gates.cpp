@@ -21,7 +21,7 @@ struct GateRunner::State {
     }
     Options options;
     ScopedGates measure;
-    std::string inputs;         ///< Empty: not asked for yet.
+    std::string inputs;  ///< Empty: not asked for yet.
     std::map<std::string, GateReport, std::less<>> reports;
 };
 
@@ -69,12 +69,14 @@ Result<std::string> GateRunner::inputs() {
     for (std::size_t number = 0; number < folders.size(); ++number) {
         namespace fs = std::filesystem;
         const auto unreadable = [&](const std::string& file, const std::string& why) {
-            return Error{"AF-GATE-102", "What decides how gates measure cannot be read: " + why + ".", file, "Check the installation with `agentforge doctor`.", ErrorKind::io};
+            return Error{"AF-GATE-102", "What decides how gates measure cannot be read: " + why + ".", file,
+                         "Check the installation with `agentforge doctor`.", ErrorKind::io};
         };
         std::error_code failure;
         if (!fs::exists(folders[number], failure)) { continue; }
         json::object files;
-        for (auto entry = fs::recursive_directory_iterator(folders[number], failure); !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
+        for (auto entry = fs::recursive_directory_iterator(folders[number], failure);
+             !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
             if (!entry->is_regular_file(failure)) { continue; }
             const auto content = read_file(entry->path());
             if (!content.ok()) { return unreadable(entry->path().string(), content.error().message); }
@@ -92,7 +94,9 @@ Result<std::string> GateRunner::inputs() {
     return state_->inputs;
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> GateRunner::scaffold(const std::string& tree) { return state_->measure.scaffold(tree); }
+Result<std::vector<std::pair<std::string, std::string>>> GateRunner::scaffold(const std::string& tree) {
+    return state_->measure.scaffold(tree);
+}
 
 Result<std::vector<SetupStep>> GateRunner::setup_steps(const std::string& tree) { return state_->measure.setup_steps(tree); }
 
@@ -100,7 +104,9 @@ Result<void> GateRunner::set_up(const std::string& tree, const Stop& stop) { ret
 
 Result<GateReadiness> GateRunner::readiness(const std::string& tree) { return state_->measure.readiness(tree); }
 
-Result<bool> GateRunner::is_test_file(const std::string& tree, std::string_view path) { return state_->measure.is_test_file(tree, path); }
+Result<bool> GateRunner::is_test_file(const std::string& tree, std::string_view path) {
+    return state_->measure.is_test_file(tree, path);
+}
 
 Result<GateRunner::PathMeaning> GateRunner::path_meaning(const std::string& tree) { return state_->measure.path_meaning(tree); }
 

@@ -14,7 +14,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::array all_statuses{TestStatus::passed, TestStatus::failed_assertion, TestStatus::failed_skeleton,
-                                  TestStatus::error, TestStatus::skipped, TestStatus::not_collected};
+                                  TestStatus::error,  TestStatus::skipped,          TestStatus::not_collected};
 
 constexpr const char* report_remedy = "The record is damaged or was written by another version; run the gate again.";
 
@@ -52,8 +52,8 @@ public:
     }
     void wrong(const std::string& key, const std::string& wanted) {
         if (error_) { return; }
-        error_ = Error{"AF-GATE-007", "A gate report is not valid: `" + key + "` must be " + wanted + ".", where_,
-                       report_remedy, ErrorKind::corrupt};
+        error_ = Error{"AF-GATE-007", "A gate report is not valid: `" + key + "` must be " + wanted + ".", where_, report_remedy,
+                       ErrorKind::corrupt};
     }
     [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
@@ -64,23 +64,28 @@ private:
 };
 
 json::object test_to_json(const TestOutcome& test) {
-    return {{"id", test.id}, {"name", test.name}, {"file", test.file}, {"line", test.line},
-            {"status", to_string(test.status)}, {"message", test.message}};
+    return {{"id", test.id},
+            {"name", test.name},
+            {"file", test.file},
+            {"line", test.line},
+            {"status", to_string(test.status)},
+            {"message", test.message}};
 }
 
 json::object violation_to_json(const Violation& violation) {
     return {{"check_id", violation.check_id}, {"contract", violation.contract}, {"severity", violation.severity},
-            {"file", violation.file}, {"line", violation.line}, {"message", violation.message},
+            {"file", violation.file},         {"line", violation.line},         {"message", violation.message},
             {"fix_hint", violation.fix_hint}};
 }
 
 Result<TestOutcome> test_from_json(const json::value& value) {
     if (!value.is_object()) {
-        return Error{"AF-GATE-007", "A gate report is not valid: a test must be a mapping.", "tests", report_remedy, ErrorKind::corrupt};
+        return Error{"AF-GATE-007", "A gate report is not valid: a test must be a mapping.", "tests", report_remedy,
+                     ErrorKind::corrupt};
     }
     Fields fields(value.get_object(), "tests");
-    TestOutcome test{fields.text("id"), fields.text("name"), fields.text("file"), fields.number("line"),
-                     TestStatus::not_collected, fields.text("message")};
+    TestOutcome test{fields.text("id"),     fields.text("name"),       fields.text("file"),
+                     fields.number("line"), TestStatus::not_collected, fields.text("message")};
     const auto status = fields.text("status");
     const auto* known = std::find_if(all_statuses.begin(), all_statuses.end(),
                                      [&](TestStatus candidate) { return to_string(candidate) == status; });
@@ -100,7 +105,7 @@ Result<Violation> violation_from_json(const json::value& value) {
     }
     Fields fields(value.get_object(), "violations");
     Violation violation{fields.text("check_id"), fields.text("contract"), fields.text("severity"), fields.text("file"),
-                        fields.number("line"), fields.text("message"), fields.text("fix_hint")};
+                        fields.number("line"),   fields.text("message"),  fields.text("fix_hint")};
     if (fields.error()) { return *fields.error(); }
     return violation;
 }
@@ -122,18 +127,22 @@ int rank_of(const TestOutcome& test) {
 
 /// Each failure once: tests that fail with the same words stand below the first of them.
 json::array failures_of(std::vector<const TestOutcome*> tests) {
-    std::stable_sort(tests.begin(), tests.end(), [](const auto* one, const auto* other) { return rank_of(*one) < rank_of(*other); });
+    std::stable_sort(tests.begin(), tests.end(),
+                     [](const auto* one, const auto* other) { return rank_of(*one) < rank_of(*other); });
     json::array failures;
     std::map<std::string_view, std::size_t> known;
     for (const TestOutcome* test : tests) {
         const auto [same, fresh] = known.emplace(test->message, failures.size());
         if (fresh || test->message.empty()) {
-            failures.push_back(json::object{{"test", test->name}, {"file", test->file}, {"line", test->line}, {"error", test->message}});
+            failures.push_back(
+                json::object{{"test", test->name}, {"file", test->file}, {"line", test->line}, {"error", test->message}});
             continue;
         }
         json::object& first = failures[same->second].get_object();
         if (!first.contains("also")) { first["also"] = json::array(); }
-        first["also"].get_array().emplace_back(test->name == test->file ? test->file : test->file + (test->line > 0 ? ":" + std::to_string(test->line) : "") + " " + test->name);
+        first["also"].get_array().emplace_back(
+            test->name == test->file ? test->file
+                                     : test->file + (test->line > 0 ? ":" + std::to_string(test->line) : "") + " " + test->name);
     }
     return failures;
 }
@@ -158,8 +167,11 @@ json::object tests_status(const GateReport& report) {
         failures.push_back(&test);
     }
     const auto failing = static_cast<std::int64_t>(failures.size());
-    json::object status{{"status", word(failing == 0 && (report.passed || report.gate == "red"))}, {"total", counts.at("total")},
-                        {"passing", counts.at("passed")}, {"failing", failing}, {"failures", failures_of(std::move(failures))}};
+    json::object status{{"status", word(failing == 0 && (report.passed || report.gate == "red"))},
+                        {"total", counts.at("total")},
+                        {"passing", counts.at("passed")},
+                        {"failing", failing},
+                        {"failures", failures_of(std::move(failures))}};
     if (failed_before > 0) { status["failing_before_the_task"] = failed_before; }
     if (!flaky.empty()) { status["flaky"] = json::array(flaky.begin(), flaky.end()); }
     return status;
@@ -190,9 +202,13 @@ json::object types_status(const GateReport& report) {
     const bool passes = passing != nullptr && passing->is_bool() ? passing->get_bool() : report.passed;
     json::array errors = violations_of(report, is_type);
     const auto* warnings = report.facts.if_contains("type_warnings");
-    json::object status{{"status", !known ? std::string_view("not configured") : how->get_string() == "checked" ? word(passes) : std::string_view(how->get_string())},
-            {"errors", static_cast<std::int64_t>(errors.size())}};
-    if (warnings != nullptr) { status["warnings"] = *warnings; }      // Only where they are counted: a 0 would say that there are none.
+    json::object status{{"status", !known                           ? std::string_view("not configured")
+                                   : how->get_string() == "checked" ? word(passes)
+                                                                    : std::string_view(how->get_string())},
+                        {"errors", static_cast<std::int64_t>(errors.size())}};
+    if (warnings != nullptr) {
+        status["warnings"] = *warnings;
+    }  // Only where they are counted: a 0 would say that there are none.
     if (!errors.empty()) { status["violations"] = std::move(errors); }
     return status;
 }
@@ -209,10 +225,13 @@ json::object conformance_status(const GateReport& report) {
         const auto* found = report.facts.if_contains(key);
         return found != nullptr && found->is_int64() ? found->get_int64() : 0;
     };
-    json::array violations = violations_of(report, [](const Violation& violation) { return !is_syntax(violation) && !is_type(violation); });
+    json::array violations =
+        violations_of(report, [](const Violation& violation) { return !is_syntax(violation) && !is_type(violation); });
     const auto* passing = report.facts.if_contains("conformance_passing");
-    return {{"status", word(passing != nullptr && passing->is_bool() && passing->get_bool())}, {"total", count("checks_total")},
-            {"passing", count("checks_passing")}, {"failing", count("checks_total") - count("checks_passing")},
+    return {{"status", word(passing != nullptr && passing->is_bool() && passing->get_bool())},
+            {"total", count("checks_total")},
+            {"passing", count("checks_passing")},
+            {"failing", count("checks_total") - count("checks_passing")},
             {"violations", std::move(violations)}};
 }
 
@@ -232,22 +251,30 @@ const json::object* first_blocking(const json::object& status, const char* check
     return nullptr;
 }
 
-/// What to do next, each thing before what rests on it: what does not parse, types, violations, then the tests. `otherwise` where none of them fails.
+/// What to do next, each thing before what rests on it: what does not parse, types, violations, then the tests. `otherwise` where
+/// none of them fails.
 std::string suggested_action(const json::object& status, const std::string& otherwise) {
     std::vector<std::string> steps;
-    if (const auto* syntax = first_blocking(status, "syntax")) { steps.push_back("make " + place_of(*syntax) + " parse (" + text_of(*syntax, "message") + ")"); }
-    if (const auto* type = first_blocking(status, "type_check")) { steps.push_back("mend the type error in " + place_of(*type) + " (" + text_of(*type, "message") + ")"); }
+    if (const auto* syntax = first_blocking(status, "syntax")) {
+        steps.push_back("make " + place_of(*syntax) + " parse (" + text_of(*syntax, "message") + ")");
+    }
+    if (const auto* type = first_blocking(status, "type_check")) {
+        steps.push_back("mend the type error in " + place_of(*type) + " (" + text_of(*type, "message") + ")");
+    }
     if (const auto* violation = first_blocking(status, "conformance")) {
         auto hint = text_of(*violation, "fix_hint");
         while (hint.ends_with('.')) { hint.pop_back(); }
-        steps.push_back("in " + place_of(*violation) + ": " + (hint.empty() ? text_of(*violation, "message") : hint) + " (" + text_of(*violation, "check_id") + ")");
+        steps.push_back("in " + place_of(*violation) + ": " + (hint.empty() ? text_of(*violation, "message") : hint) + " (" +
+                        text_of(*violation, "check_id") + ")");
     }
     const auto* tests = status.if_contains("tests");
     const auto* failures = tests == nullptr ? nullptr : tests->as_object().if_contains("failures");
-    if (failures != nullptr && failures->is_array() && !failures->get_array().empty() && tests->as_object().at("status") != json::value("passing")) {
+    if (failures != nullptr && failures->is_array() && !failures->get_array().empty() &&
+        tests->as_object().at("status") != json::value("passing")) {
         const auto& first = failures->get_array().front().get_object();
         const auto failing = tests->as_object().at("failing").to_number<std::int64_t>();
-        steps.push_back("make " + text_of(first, "test") + " in " + place_of(first) + " pass" + (failing > 1 ? " (" + std::to_string(failing) + " tests fail)" : ""));
+        steps.push_back("make " + text_of(first, "test") + " in " + place_of(first) + " pass" +
+                        (failing > 1 ? " (" + std::to_string(failing) + " tests fail)" : ""));
     }
     std::string text;
     for (const auto& step : steps) { text += (text.empty() ? "" : ", then ") + step; }
@@ -258,12 +285,18 @@ std::string suggested_action(const json::object& status, const std::string& othe
 
 std::string_view to_string(TestStatus status) noexcept {
     switch (status) {
-        case TestStatus::passed: return "passed";
-        case TestStatus::failed_assertion: return "failed_assertion";
-        case TestStatus::failed_skeleton: return "failed_skeleton";
-        case TestStatus::error: return "error";
-        case TestStatus::skipped: return "skipped";
-        case TestStatus::not_collected: return "not_collected";
+        case TestStatus::passed:
+            return "passed";
+        case TestStatus::failed_assertion:
+            return "failed_assertion";
+        case TestStatus::failed_skeleton:
+            return "failed_skeleton";
+        case TestStatus::error:
+            return "error";
+        case TestStatus::skipped:
+            return "skipped";
+        case TestStatus::not_collected:
+            return "not_collected";
     }
     return "not_collected";
 }
@@ -274,9 +307,15 @@ json::object to_json(const GateReport& report) {
     for (const auto& test : report.tests) { tests.push_back(test_to_json(test)); }
     json::array violations;
     for (const auto& violation : report.violations) { violations.push_back(violation_to_json(violation)); }
-    return {{"gate", report.gate}, {"tree", report.tree}, {"passed", report.passed}, {"summary", report.summary},
-            {"blocking_issues", std::move(issues)}, {"tests", std::move(tests)}, {"violations", std::move(violations)},
-            {"facts", report.facts}, {"duration_ms", report.duration.count()}};
+    return {{"gate", report.gate},
+            {"tree", report.tree},
+            {"passed", report.passed},
+            {"summary", report.summary},
+            {"blocking_issues", std::move(issues)},
+            {"tests", std::move(tests)},
+            {"violations", std::move(violations)},
+            {"facts", report.facts},
+            {"duration_ms", report.duration.count()}};
 }
 
 Result<GateReport> gate_report_from_json(const json::object& value) {
@@ -288,7 +327,10 @@ Result<GateReport> gate_report_from_json(const json::object& value) {
     report.summary = fields.text("summary");
     report.duration = std::chrono::milliseconds(fields.number("duration_ms"));
     for (const auto& issue : fields.list("blocking_issues")) {
-        if (!issue.is_string()) { fields.wrong("blocking_issues", "a list of texts"); break; }
+        if (!issue.is_string()) {
+            fields.wrong("blocking_issues", "a list of texts");
+            break;
+        }
         report.blocking_issues.emplace_back(issue.get_string());
     }
     for (const auto& item : fields.list("tests")) {
@@ -313,9 +355,13 @@ json::object verification_status(const std::vector<GateReport>& newest) {
     json::object status;
     // What does not parse or has no types that fit comes before what follows from it.
     const auto* const syntax = newest_with(newest, "syntax_passing");
-    if (syntax != nullptr && syntax->facts.at("syntax_passing") != json::value(true)) { status["syntax"] = syntax_status(*syntax); }
+    if (syntax != nullptr && syntax->facts.at("syntax_passing") != json::value(true)) {
+        status["syntax"] = syntax_status(*syntax);
+    }
     const auto* const types = newest_with(newest, "type_check");
-    if (types != nullptr && std::any_of(types->violations.begin(), types->violations.end(), is_type)) { status["type_check"] = types_status(*types); }
+    if (types != nullptr && std::any_of(types->violations.begin(), types->violations.end(), is_type)) {
+        status["type_check"] = types_status(*types);
+    }
     if (const auto* tests = newest_of(newest, {"tests", "red", "green", "refactor", "fix", "deliver"})) {
         status["tests"] = tests_status(*tests);
     }

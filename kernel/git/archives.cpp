@@ -38,38 +38,55 @@ std::string archive_ref(std::string_view task_id) { return std::string(archive_r
 TreeHandle archived_tree(git_repository* repository, const std::string& ref) {
     git_oid id{};
     git_tree* raw = nullptr;
-    if (git_reference_name_to_id(&id, repository, ref.c_str()) < 0 || git_tree_lookup(&raw, repository, &id) < 0) { return nullptr; }
+    if (git_reference_name_to_id(&id, repository, ref.c_str()) < 0 || git_tree_lookup(&raw, repository, &id) < 0) {
+        return nullptr;
+    }
     return TreeHandle(raw);
 }
 
 /// A task's files with their names in the archive: `task/…`, `escalations/…`.
-Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_view task_id, const fs::path& folder, const fs::path& escalations) {
+Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_view task_id, const fs::path& folder,
+                                                                    const fs::path& escalations) {
     std::vector<std::pair<std::string, fs::path>> files;
     std::error_code error;
     for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
         const std::string name = it->path().lexically_relative(folder).string();
-        if (!it->is_regular_file(error) || it->is_symlink(error) || name.front() == '.' || name == "lock" || name == "abort.request" || name == "plugin_call") { continue; }
+        if (!it->is_regular_file(error) || it->is_symlink(error) || name.front() == '.' || name == "lock" ||
+            name == "abort.request" || name == "plugin_call") {
+            continue;
+        }
         files.emplace_back("task/" + name, it->path());
     }
-    if (error) { return Error{"AF-GIT-054", "the task's folder cannot be read: " + error.message(), folder.string(), "see whether it is readable", ErrorKind::io}; }
+    if (error) {
+        return Error{"AF-GIT-054", "the task's folder cannot be read: " + error.message(), folder.string(),
+                     "see whether it is readable", ErrorKind::io};
+    }
     for (fs::recursive_directory_iterator it(escalations, error), end; !error && it != end; it.increment(error)) {
-        if (!it->is_regular_file(error) || it->is_symlink(error) || it->path().filename().string().find(task_id) == std::string::npos) { continue; }
+        if (!it->is_regular_file(error) || it->is_symlink(error) ||
+            it->path().filename().string().find(task_id) == std::string::npos) {
+            continue;
+        }
         files.emplace_back("escalations/" + it->path().lexically_relative(escalations).string(), it->path());
     }
     return files;
 }
 
 Error not_archived(const fs::path& file, const std::string& why) {
-    return Error{"AF-GIT-054", "the task could not be archived: " + why, file.string(), "see whether it is readable", ErrorKind::io};
+    return Error{"AF-GIT-054", "the task could not be archived: " + why, file.string(), "see whether it is readable",
+                 ErrorKind::io};
 }
 
 /// Records a large file without having it in memory. Of one that is recorded already nothing stays behind.
 Result<git_oid> stream_file(git_repository* repository, const fs::path& file, int descriptor, std::uint64_t size) {
     git_odb* raw_store = nullptr;
-    if (const int code = git_repository_odb(&raw_store, repository); code < 0) { return failure(code, "archive " + file.string()); }
+    if (const int code = git_repository_odb(&raw_store, repository); code < 0) {
+        return failure(code, "archive " + file.string());
+    }
     const OdbHandle store(raw_store);
     git_odb_stream* raw = nullptr;
-    if (const int code = git_odb_open_wstream(&raw, raw_store, size, GIT_OBJECT_BLOB); code < 0) { return failure(code, "archive " + file.string()); }
+    if (const int code = git_odb_open_wstream(&raw, raw_store, size, GIT_OBJECT_BLOB); code < 0) {
+        return failure(code, "archive " + file.string());
+    }
     const OdbStreamHandle stream(raw);
     std::array<char, 32UL << 10U> bytes;
     std::uint64_t total = 0;
@@ -80,7 +97,9 @@ Result<git_oid> stream_file(git_repository* repository, const fs::path& file, in
         total += static_cast<std::uint64_t>(count);
         if (total > size || (count == 0 && total < size)) { return not_archived(file, "it was changed meanwhile"); }
         if (count == 0) { break; }
-        if (const int code = git_odb_stream_write(raw, bytes.data(), static_cast<std::size_t>(count)); code < 0) { return failure(code, "archive " + file.string()); }
+        if (const int code = git_odb_stream_write(raw, bytes.data(), static_cast<std::size_t>(count)); code < 0) {
+            return failure(code, "archive " + file.string());
+        }
     }
     git_oid id{};
     if (const int code = git_odb_stream_finalize_write(&id, raw); code < 0) { return failure(code, "archive " + file.string()); }
@@ -91,7 +110,9 @@ Result<git_oid> archive_file(git_repository* repository, BulkObjects& objects, c
     const FileDescriptor in(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     struct stat st {};
     if (!in.valid() || ::fstat(in.get(), &st) != 0) { return not_archived(file, std::generic_category().message(errno)); }
-    if (const auto size = static_cast<std::uint64_t>(st.st_size); size > largest_packed) { return stream_file(repository, file, in.get(), size); }
+    if (const auto size = static_cast<std::uint64_t>(st.st_size); size > largest_packed) {
+        return stream_file(repository, file, in.get(), size);
+    }
     const auto bytes = read_file(file, largest_packed);
     if (!bytes.ok()) { return not_archived(file, bytes.error().message); }
     return objects.add_blob(*bytes);
@@ -132,7 +153,8 @@ Result<git_oid> add_archive_folder(BulkObjects& objects, const ArchiveFolder& fo
     return objects.add_tree(bytes);
 }
 
-/// Puts the blobs that an archive holds into the folders where these have none of that name: a task whose blobs were freed keeps them in its archive.
+/// Puts the blobs that an archive holds into the folders where these have none of that name: a task whose blobs were freed keeps
+/// them in its archive.
 void add_archived_blobs(git_repository* repository, const TreeHandle& before, ArchiveFolder& root) {
     if (!before) { return; }
     const auto add = [&](const std::string& path, const TreeEntry& entry) {
@@ -140,7 +162,8 @@ void add_archived_blobs(git_repository* repository, const TreeHandle& before, Ar
         const auto [folder, name] = folder_of_file(root, path);
         folder->files.emplace(name, entry.id);
     };
-    static_cast<void>(for_each_file(repository, *git_tree_id(before.get()), add).ok());       // Of one that cannot be read nothing can be lost.
+    static_cast<void>(
+        for_each_file(repository, *git_tree_id(before.get()), add).ok());  // Of one that cannot be read nothing can be lost.
 }
 
 /// What `state.yaml` of an archive says; nothing where it cannot be read.
@@ -151,7 +174,9 @@ void read_archived_state(git_repository* repository, const TreeHandle& tree, Arc
     git_blob* raw_blob = nullptr;
     if (git_blob_lookup(&raw_blob, repository, git_tree_entry_id(raw_entry)) < 0) { return; }
     const BlobHandle blob(raw_blob);
-    const auto state = parse_json({static_cast<const char*>(git_blob_rawcontent(raw_blob)), static_cast<std::size_t>(git_blob_rawsize(raw_blob))}, "state.yaml");
+    const auto state = parse_json(
+        {static_cast<const char*>(git_blob_rawcontent(raw_blob)), static_cast<std::size_t>(git_blob_rawsize(raw_blob))},
+        "state.yaml");
     if (!state.ok() || !state->is_object()) { return; }
     const auto text = [&](std::string_view key) {
         const json::value* value = state->get_object().if_contains(key);
@@ -164,7 +189,8 @@ void read_archived_state(git_repository* repository, const TreeHandle& tree, Arc
 
 }  // namespace
 
-Result<void> archive_task(const fs::path& repository, std::string_view task_id, const fs::path& folder, const fs::path& escalations) {
+Result<void> archive_task(const fs::path& repository, std::string_view task_id, const fs::path& folder,
+                          const fs::path& escalations) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     AF_TRY(const auto files, files_of_task(task_id, folder, escalations));
     BulkObjects objects(handle.get(), packed_at_once);
@@ -180,12 +206,14 @@ Result<void> archive_task(const fs::path& repository, std::string_view task_id, 
     AF_CHECK(objects.flush());
     AF_CHECK(sync_object_folders(handle.get()));
     if (before && git_oid_equal(git_tree_id(before.get()), &tree_id) != 0) { return {}; }
-    const int code = retry_while_locked([&] {
-        git_reference* made = nullptr;
-        const int result = git_reference_create(&made, handle.get(), ref.c_str(), &tree_id, 1, nullptr);
-        git_reference_free(made);
-        return result;
-    }, fs::path(git_repository_commondir(handle.get())) / (ref + ".lock"));
+    const int code = retry_while_locked(
+        [&] {
+            git_reference* made = nullptr;
+            const int result = git_reference_create(&made, handle.get(), ref.c_str(), &tree_id, 1, nullptr);
+            git_reference_free(made);
+            return result;
+        },
+        fs::path(git_repository_commondir(handle.get())) / (ref + ".lock"));
     if (code < 0) { return failure(code, "write " + ref); }
     return sync_ref_folders(handle.get(), ref);
 }
@@ -193,7 +221,9 @@ Result<void> archive_task(const fs::path& repository, std::string_view task_id, 
 Result<std::vector<ArchivedTask>> archived_tasks(const fs::path& repository) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     git_reference_iterator* raw = nullptr;
-    if (const int code = git_reference_iterator_glob_new(&raw, handle.get(), "refs/agentforge/archive/*"); code < 0) { return failure(code, "list refs"); }
+    if (const int code = git_reference_iterator_glob_new(&raw, handle.get(), "refs/agentforge/archive/*"); code < 0) {
+        return failure(code, "list refs");
+    }
     const ReferenceIteratorHandle iterator(raw);
     std::vector<ArchivedTask> tasks;
     const char* name = nullptr;
@@ -209,19 +239,23 @@ Result<std::vector<ArchivedTask>> archived_tasks(const fs::path& repository) {
     return tasks;
 }
 
-Result<void> restore_task(const fs::path& repository, std::string_view task_id, const fs::path& tasks, const fs::path& escalations) {
+Result<void> restore_task(const fs::path& repository, std::string_view task_id, const fs::path& tasks,
+                          const fs::path& escalations) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     const TreeHandle tree = archived_tree(handle.get(), archive_ref(task_id));
     if (!tree) {
-        return Error{"AF-GIT-055", "the repository has no archive of task " + std::string(task_id), archive_ref(task_id), "`agentforge archive list` shows what there is", ErrorKind::not_found};
+        return Error{"AF-GIT-055", "the repository has no archive of task " + std::string(task_id), archive_ref(task_id),
+                     "`agentforge archive list` shows what there is", ErrorKind::not_found};
     }
     const fs::path place = tasks / task_id;
     std::error_code error;
     if (fs::exists(fs::symlink_status(place, error))) {
-        return Error{"AF-GIT-056", "task " + std::string(task_id) + " is there: nothing was restored over it", place.string(), "move its folder away first", ErrorKind::conflict};
+        return Error{"AF-GIT-056", "task " + std::string(task_id) + " is there: nothing was restored over it", place.string(),
+                     "move its folder away first", ErrorKind::conflict};
     }
     std::vector<std::pair<std::string, TreeEntry>> files;
-    AF_CHECK(for_each_file(handle.get(), *git_tree_id(tree.get()), [&](std::string path, const TreeEntry& entry) { files.emplace_back(std::move(path), entry); }));
+    AF_CHECK(for_each_file(handle.get(), *git_tree_id(tree.get()),
+                           [&](std::string path, const TreeEntry& entry) { files.emplace_back(std::move(path), entry); }));
     AF_CHECK(make_directories(tasks));
     const fs::path half = tasks / (".restoring-" + std::string(task_id));
     fs::remove_all(half, error);
@@ -230,22 +264,30 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
         const bool of_task = path.starts_with("task/");
         if (!is_recordable_path(path) || (!of_task && !path.starts_with("escalations/")) || entry.mode != GIT_FILEMODE_BLOB) {
             fs::remove_all(half, error);
-            return Error{"AF-GIT-057", "the archive holds `" + sanitize_utf8(path) + "`, which no task's folder has", archive_ref(task_id), "it was not made by agentforge; nothing was restored", ErrorKind::corrupt};
+            return Error{"AF-GIT-057", "the archive holds `" + sanitize_utf8(path) + "`, which no task's folder has",
+                         archive_ref(task_id), "it was not made by agentforge; nothing was restored", ErrorKind::corrupt};
         }
         git_blob* raw = nullptr;
-        if (const int code = git_blob_lookup(&raw, handle.get(), &entry.id); code < 0) { return failure(code, "read the archived " + path); }
+        if (const int code = git_blob_lookup(&raw, handle.get(), &entry.id); code < 0) {
+            return failure(code, "read the archived " + path);
+        }
         const BlobHandle blob(raw);
-        const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)), static_cast<std::size_t>(git_blob_rawsize(raw)));
+        const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)),
+                                     static_cast<std::size_t>(git_blob_rawsize(raw)));
         const fs::path file = of_task ? half / path.substr(5) : escalations / path.substr(12);
         AF_CHECK(make_directories(file.parent_path()));
         if (of_task) {
             AF_CHECK(write_file_atomic(file, bytes, Durability::synced));
-        } else if (const auto written = create_file_exclusive(file, bytes, Durability::synced); !written.ok() && written.error().kind != ErrorKind::conflict) {
-            return written.error();     // One that is there is newer, or the same.
+        } else if (const auto written = create_file_exclusive(file, bytes, Durability::synced);
+                   !written.ok() && written.error().kind != ErrorKind::conflict) {
+            return written.error();  // One that is there is newer, or the same.
         }
     }
     fs::rename(half, place, error);
-    if (error) { return Error{"AF-GIT-056", "the task's folder could not be put in its place: " + error.message(), place.string(), "see whether the folder is writable", ErrorKind::io}; }
+    if (error) {
+        return Error{"AF-GIT-056", "the task's folder could not be put in its place: " + error.message(), place.string(),
+                     "see whether the folder is writable", ErrorKind::io};
+    }
     return sync_directory(tasks);
 }
 

@@ -12,12 +12,14 @@ Result<void> keep_commit(const std::filesystem::path& repository, std::string_vi
     AF_TRY(const git_oid id, parse_id(commit));
     AF_TRY(const CommitHandle found, find_commit(handle.get(), id));
     const std::string ref = "refs/agentforge/" + std::string(name);
-    const int code = retry_while_locked([&] {
-        git_reference* raw = nullptr;
-        const int result = git_reference_create(&raw, handle.get(), ref.c_str(), git_commit_id(found.get()), 1, nullptr);
-        git_reference_free(raw);
-        return result;
-    }, lock_of(handle.get(), ref));
+    const int code = retry_while_locked(
+        [&] {
+            git_reference* raw = nullptr;
+            const int result = git_reference_create(&raw, handle.get(), ref.c_str(), git_commit_id(found.get()), 1, nullptr);
+            git_reference_free(raw);
+            return result;
+        },
+        lock_of(handle.get(), ref));
     return code < 0 ? Result<void>(failure(code, "write " + ref)) : Result<void>();
 }
 
@@ -44,7 +46,8 @@ Result<bool> branch_holds(const std::filesystem::path& repository, std::string_v
     if (git_reference_name_to_id(&at, handle.get(), ("refs/heads/" + std::string(branch)).c_str()) != 0) { return false; }
     if (git_oid_equal(&at, &id) == 1) { return true; }
     const int descends = git_graph_descendant_of(handle.get(), &at, &id);
-    return descends < 0 ? Result<bool>(failure(descends, "compare " + std::string(branch) + " with the set's commit")) : Result<bool>(descends == 1);
+    return descends < 0 ? Result<bool>(failure(descends, "compare " + std::string(branch) + " with the set's commit"))
+                        : Result<bool>(descends == 1);
 }
 
 }  // namespace agentforge::kernel

@@ -12,7 +12,9 @@ Result<git_oid> BulkObjects::add(std::string_view bytes, git_object_t type) {
     git_oid id{};
     if (const int code = git_odb_hash(&id, bytes.data(), bytes.size(), type); code < 0) { return failure(code, "hash a file"); }
     git_odb* raw_stored = nullptr;
-    if (const int code = git_repository_odb(&raw_stored, repository_); code < 0) { return failure(code, "open the object store"); }
+    if (const int code = git_repository_odb(&raw_stored, repository_); code < 0) {
+        return failure(code, "open the object store");
+    }
     const OdbHandle stored(raw_stored);
     if (git_odb_exists_ext(raw_stored, &id, GIT_ODB_LOOKUP_NO_REFRESH) != 0) { return id; }
     if (!odb_) {
@@ -27,7 +29,9 @@ Result<git_oid> BulkObjects::add(std::string_view bytes, git_object_t type) {
         }
         odb_ = std::move(odb);
     }
-    if (const int code = git_odb_write(&id, odb_.get(), bytes.data(), bytes.size(), type); code < 0) { return failure(code, "record a file"); }
+    if (const int code = git_odb_write(&id, odb_.get(), bytes.data(), bytes.size(), type); code < 0) {
+        return failure(code, "record a file");
+    }
     ids_.push_back(id);
     bytes_ += bytes.size();
     if (bytes_ > max_bytes_) { AF_CHECK(flush()); }
@@ -47,9 +51,13 @@ Result<void> BulkObjects::flush() {
         if (const int code = git_packbuilder_insert(raw, &id, nullptr); code < 0) { return failure(code, "make a pack"); }
     }
     const std::string folder = std::string(git_repository_commondir(repository_)) + "objects/pack";
-    if (const int code = git_packbuilder_write(raw, folder.c_str(), 0, nullptr, nullptr); code < 0) { return failure(code, "write a pack"); }
+    if (const int code = git_packbuilder_write(raw, folder.c_str(), 0, nullptr, nullptr); code < 0) {
+        return failure(code, "write a pack");
+    }
     git_odb* raw_stored = nullptr;
-    if (const int code = git_repository_odb(&raw_stored, repository_); code < 0) { return failure(code, "open the object store"); }
+    if (const int code = git_repository_odb(&raw_stored, repository_); code < 0) {
+        return failure(code, "open the object store");
+    }
     const OdbHandle stored(raw_stored);
     if (const int code = git_odb_refresh(raw_stored); code < 0) { return failure(code, "read the object store"); }
     ids_.clear();

@@ -8,7 +8,8 @@ namespace agentforge::kernel::git {
 
 class BulkObjects {
 public:
-    explicit BulkObjects(git_repository* repository, std::size_t max_bytes = 64UL << 20U) : repository_(repository), max_bytes_(max_bytes) {}
+    explicit BulkObjects(git_repository* repository, std::size_t max_bytes = 64UL << 20U)
+        : repository_(repository), max_bytes_(max_bytes) {}
     /// Keeps a blob in memory until `flush` (done by itself after `max_bytes`). Errors: AF-GIT-099.
     [[nodiscard]] Result<git_oid> add_blob(std::string_view bytes) { return add(bytes, GIT_OBJECT_BLOB); }
     /// The same for a tree, given as git stores one.
@@ -21,7 +22,7 @@ private:
 
     git_repository* repository_;
     std::size_t max_bytes_;
-    OdbHandle odb_;                     ///< In memory alone.
+    OdbHandle odb_;  ///< In memory alone.
     std::vector<git_oid> ids_;
     std::size_t bytes_ = 0;
 };

@@ -19,19 +19,21 @@ struct Checkout {
     Worktree::State& state;
     bool clean;
     Trash trash;
-    FileTable& wanted;                          ///< The cache, made to be what the tree holds: a stamp says that the file was that before.
-    std::vector<std::string> former;            ///< Paths of the tree before that are not in this one, in order.
-    std::vector<bool> kept;                     ///< By position in `wanted`.
-    std::vector<std::string> unknown;           ///< Not wanted, and perhaps ignored.
-    std::vector<std::size_t> pointers;          ///< Written files that look like Git LFS's.
-    std::string open_path;                      ///< Of `open_parent`, with a slash; empty: the root.
+    FileTable& wanted;                 ///< The cache, made to be what the tree holds: a stamp says that the file was that before.
+    std::vector<std::string> former;   ///< Paths of the tree before that are not in this one, in order.
+    std::vector<bool> kept;            ///< By position in `wanted`.
+    std::vector<std::string> unknown;  ///< Not wanted, and perhaps ignored.
+    std::vector<std::size_t> pointers;  ///< Written files that look like Git LFS's.
+    std::string open_path;              ///< Of `open_parent`, with a slash; empty: the root.
     FileDescriptor open_parent;
-    bool can_share = true;                      ///< Bytes on the disk, with the user's checkout: the file system has not refused yet.
+    bool can_share = true;  ///< Bytes on the disk, with the user's checkout: the file system has not refused yet.
 
     Checkout(Worktree::State& of, bool all, std::vector<std::string> before)
         : state(of), clean(all), trash(of.trash()), wanted(*of.cache), former(std::move(before)), kept(wanted.size()) {}
 
-    [[nodiscard]] bool was_recorded(std::string_view path) const { return std::binary_search(former.begin(), former.end(), path, std::less<>()); }
+    [[nodiscard]] bool was_recorded(std::string_view path) const {
+        return std::binary_search(former.begin(), former.end(), path, std::less<>());
+    }
     [[nodiscard]] bool was_recorded_below(const std::string& folder) const {
         const auto found = std::lower_bound(former.begin(), former.end(), folder + "/");
         return found != former.end() && found->starts_with(folder + "/");
@@ -40,14 +42,17 @@ struct Checkout {
     /// Takes away what stands in the way; remembers what may stay.
     Result<void> clear_way(int folder, const std::string& prefix, unsigned depth) {
         if (depth > max_folder_depth) {
-            return Error{"AF-GIT-035", "Folders are nested more than " + std::to_string(max_folder_depth) + " deep", prefix, "Use another tree", ErrorKind::invalid};
+            return Error{"AF-GIT-035", "Folders are nested more than " + std::to_string(max_folder_depth) + " deep", prefix,
+                         "Use another tree", ErrorKind::invalid};
         }
         AF_TRY(const std::vector<std::string> names, names_in(folder, state.path / prefix));
         for (const std::string& name : names) {
             if (depth == 0 && name == ".git" && !state.is_module) { continue; }
             std::string path = prefix + name;
             struct stat st {};
-            if (::fstatat(folder, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return folder_error(errno, "look at a file", path); }
+            if (::fstatat(folder, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
+                return folder_error(errno, "look at a file", path);
+            }
             std::size_t position = 0;
             if (const FileTable::File* const found = wanted.find(path, &position); found != nullptr) {
                 if (found->is_gitlink()) {
@@ -85,7 +90,9 @@ struct Checkout {
             const std::string name = folder.substr(start, end - start);
             FileDescriptor below = open_folder(here.get(), name.c_str());
             if (!below.valid()) {
-                if (errno != ENOENT || ::mkdirat(here.get(), name.c_str(), 0777) != 0) { return folder_error(errno, "make a folder", folder); }
+                if (errno != ENOENT || ::mkdirat(here.get(), name.c_str(), 0777) != 0) {
+                    return folder_error(errno, "make a folder", folder);
+                }
                 below = open_folder(here.get(), name.c_str());
                 if (!below.valid()) { return folder_error(errno, "open a folder", folder); }
             }
@@ -103,7 +110,9 @@ struct Checkout {
         AF_TRY(const int parent, parent_of(path));
         const std::string name = path.substr(path.rfind('/') + 1);
         if (entry.mode == GIT_FILEMODE_COMMIT) {
-            if (::mkdirat(parent, name.c_str(), 0777) != 0 && errno != EEXIST) { return folder_error(errno, "make a folder", path); }
+            if (::mkdirat(parent, name.c_str(), 0777) != 0 && errno != EEXIST) {
+                return folder_error(errno, "make a folder", path);
+            }
             return {};
         }
         struct stat st {};
@@ -112,7 +121,8 @@ struct Checkout {
             const mode_t mode = entry.mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0777 : 0666;
             file = FileDescriptor(::openat(parent, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
             if (!file.valid()) { return folder_error(errno, "make a file", path); }
-            if (can_share && !state.user.empty() && share_blob(state.repository.get(), entry.id, state.user / path, file.get(), can_share)) {
+            if (can_share && !state.user.empty() &&
+                share_blob(state.repository.get(), entry.id, state.user / path, file.get(), can_share)) {
                 std::array<char, 1025> head{};
                 const ssize_t count = ::pread(file.get(), head.data(), head.size(), 0);
                 if (count < 0 || ::fstat(file.get(), &st) != 0) { return folder_error(errno, "make a file", path); }
@@ -123,18 +133,24 @@ struct Checkout {
         }
         git_blob* raw = nullptr;
         if (const int code = git_blob_lookup(&raw, state.repository.get(), &entry.id); code == GIT_ENOTFOUND) {
-            return Error{"AF-GIT-025", "The repository does not have the contents of a file: a partial clone leaves them with the server until they are asked for", path,
-                         "Fetch them: git archive HEAD > /dev/null", ErrorKind::unavailable};
+            return Error{
+                "AF-GIT-025",
+                "The repository does not have the contents of a file: a partial clone leaves them with the server until they are asked for",
+                path, "Fetch them: git archive HEAD > /dev/null", ErrorKind::unavailable};
         } else if (code < 0) {
             return failure(code, "read the recorded " + path);
         }
         const BlobHandle blob(raw);
-        const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)), static_cast<std::size_t>(git_blob_rawsize(raw)));
+        const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)),
+                                     static_cast<std::size_t>(git_blob_rawsize(raw)));
         if (entry.mode == GIT_FILEMODE_LINK) {
-            if (bytes.find('\0') != std::string_view::npos || ::symlinkat(std::string(bytes).c_str(), parent, name.c_str()) != 0) {
+            if (bytes.find('\0') != std::string_view::npos ||
+                ::symlinkat(std::string(bytes).c_str(), parent, name.c_str()) != 0) {
                 return folder_error(errno, "make a link", path);
             }
-            if (::fstatat(parent, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return folder_error(errno, "make a link", path); }
+            if (::fstatat(parent, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
+                return folder_error(errno, "make a link", path);
+            }
         } else {
             AF_CHECK(write_all(file.get(), bytes, path));
             if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "make a file", path); }
@@ -148,9 +164,10 @@ struct Checkout {
     Result<void> fill_pointers() {
         for (const std::size_t position : pointers) {
             const std::string path(wanted.path(position));
-            if (!state.kept_by_lfs(path)) { continue; }     // Whatever it looks like.
+            if (!state.kept_by_lfs(path)) { continue; }  // Whatever it looks like.
             AF_TRY(const int parent, parent_of(path));
-            AF_TRY(const std::optional<struct stat> st, fill_pointer(state.repository.get(), parent, path.substr(path.rfind('/') + 1), path));
+            AF_TRY(const std::optional<struct stat> st,
+                   fill_pointer(state.repository.get(), parent, path.substr(path.rfind('/') + 1), path));
             if (st) {
                 wanted.set_stamp(position, FileStamp(*st));
             } else {
@@ -225,7 +242,7 @@ Result<void> Worktree::State::reset(const git_oid& tree, bool clean) {
     Result<void> done = Checkout(*this, clean, std::move(gone)).run(tree);
     if (done.ok()) { done = fill_modules(clean); }
     if (!done.ok()) {
-        last_tree.reset();      // The cache no longer describes the files.
+        last_tree.reset();  // The cache no longer describes the files.
         cache.reset();
     }
     return done;

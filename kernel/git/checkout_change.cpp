@@ -60,7 +60,9 @@ Result<void> copy_entry(const fs::path& from, const fs::path& to) {
 
 Result<void> sync_file(const fs::path& path) {
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!file.valid()) { return errno == ELOOP ? Result<void>{} : Result<void>(failed("A file cannot be opened", path, errno_text(errno))); }
+    if (!file.valid()) {
+        return errno == ELOOP ? Result<void>{} : Result<void>(failed("A file cannot be opened", path, errno_text(errno)));
+    }
     if (::fsync(file.get()) != 0) { return failed("A file cannot be written to disk", path, errno_text(errno)); }
     return {};
 }
@@ -78,18 +80,22 @@ void remove_empty_parents(const fs::path& root, fs::path relative) {
 Result<CheckoutChange> CheckoutChange::hold(fs::path root, fs::path folder) {
     AF_CHECK(make_directories(folder));
     // The project's own .gitignore may be older than this folder.
-    if (const auto ignored = create_file_exclusive(folder / ".gitignore", "*\n", Durability::cached); !ignored.ok() && ignored.error().kind != ErrorKind::conflict) { return ignored.error(); }
+    if (const auto ignored = create_file_exclusive(folder / ".gitignore", "*\n", Durability::cached);
+        !ignored.ok() && ignored.error().kind != ErrorKind::conflict) {
+        return ignored.error();
+    }
     const fs::path name = folder / "lock";
     FileDescriptor lock(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock.valid()) { return failed("A lock cannot be made", name, errno_text(errno)); }
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-        return Error{"AF-GIT-061", "another process changes this checkout at the moment", folder.string(), "Wait until it has ended, then do it again.", ErrorKind::conflict};
+        return Error{"AF-GIT-061", "another process changes this checkout at the moment", folder.string(),
+                     "Wait until it has ended, then do it again.", ErrorKind::conflict};
     }
     return CheckoutChange(std::move(root), std::move(folder), std::move(lock));
 }
 
 void CheckoutChange::discard() const {
-    std::error_code ignored;        // What is left is removed by the next change.
+    std::error_code ignored;  // What is left is removed by the next change.
     fs::remove(intent_of(folder_), ignored);
     static_cast<void>(sync_directory(folder_));
     fs::remove_all(folder_ / "files", ignored);
@@ -141,7 +147,8 @@ Result<void> CheckoutChange::seal(std::string index_patch) {
             if (fs::exists(each)) { AF_CHECK(sync_directory(each)); }
         }
         index_patch_ = std::move(index_patch);
-        const json::object intent{{"agentforge_change", 1}, {"task", task_}, {"index_patch", index_patch_}, {"files", std::move(files)}};
+        const json::object intent{
+            {"agentforge_change", 1}, {"task", task_}, {"index_patch", index_patch_}, {"files", std::move(files)}};
         return write_file_atomic(intent_of(folder_), json::serialize(intent), Durability::synced, 0600);
     }();
     if (!sealed.ok()) {
@@ -241,14 +248,18 @@ Result<fs::path> CheckoutChange::finish(const std::vector<std::string>& kept) {
     return left;
 }
 
-Error apply_failed(std::string what, const fs::path& where, std::string remedy) { return {"AF-GIT-060", std::move(what), where.string(), std::move(remedy), ErrorKind::io}; }
+Error apply_failed(std::string what, const fs::path& where, std::string remedy) {
+    return {"AF-GIT-060", std::move(what), where.string(), std::move(remedy), ErrorKind::io};
+}
 
 Error apply_unfinished(const std::string& task, const fs::path& where) {
-    return {"AF-GIT-061", "the change of task " + task + " was put into this checkout in part: its process ended", where.string(), "`agentforge apply " + task + "` finishes it.", ErrorKind::conflict};
+    return {"AF-GIT-061", "the change of task " + task + " was put into this checkout in part: its process ended", where.string(),
+            "`agentforge apply " + task + "` finishes it.", ErrorKind::conflict};
 }
 
 std::string interrupted_apply(const std::string& task) {
-    return "the change of task " + task + " is in the checkout in part, because its process ended; `agentforge apply " + task + "` finishes it";
+    return "the change of task " + task + " is in the checkout in part, because its process ended; `agentforge apply " + task +
+           "` finishes it";
 }
 
 }  // namespace agentforge::kernel

@@ -12,8 +12,11 @@ namespace {
 constexpr std::string_view own_refs = "refs/agentforge/";
 
 Error bad_name(std::string_view name, std::string_view what) {
-    return Error{"AF-GIT-012", "`" + std::string(name) + "` is not a name that git allows for " + std::string(what), {},
-                 "Use letters, digits, `-`, `_`, `.` and `/`; no `..`, no end in `.lock`", ErrorKind::invalid};
+    return Error{"AF-GIT-012",
+                 "`" + std::string(name) + "` is not a name that git allows for " + std::string(what),
+                 {},
+                 "Use letters, digits, `-`, `_`, `.` and `/`; no `..`, no end in `.lock`",
+                 ErrorKind::invalid};
 }
 
 Result<std::string> own_ref(std::string_view name) {
@@ -25,11 +28,13 @@ Result<std::string> own_ref(std::string_view name) {
     return full;
 }
 
-Result<git_oid> write_commit(git_repository* repository, const git_signature* who, const char* message, git_tree* tree, const git_commit* parent) {
+Result<git_oid> write_commit(git_repository* repository, const git_signature* who, const char* message, git_tree* tree,
+                             const git_commit* parent) {
     git_oid id{};
     const git_commit* parents[] = {parent};
-    if (const int code = git_commit_create(&id, repository, nullptr, who, who, nullptr, message, tree, parent == nullptr ? 0 : 1,
-                                           parents); code < 0) {
+    if (const int code =
+            git_commit_create(&id, repository, nullptr, who, who, nullptr, message, tree, parent == nullptr ? 0 : 1, parents);
+        code < 0) {
         return failure(code, "write a commit");
     }
     return id;
@@ -37,9 +42,13 @@ Result<git_oid> write_commit(git_repository* repository, const git_signature* wh
 
 Result<SignatureHandle> signature(const std::string& name, const std::string& email, git_time_t seconds) {
     git_signature* raw = nullptr;
-    if (name.find('\0') != std::string::npos || email.find('\0') != std::string::npos || git_signature_new(&raw, name.c_str(), email.c_str(), seconds, 0) < 0) {
-        return Error{"AF-GIT-013", "git does not accept `" + name + " <" + email + ">` as an author", {},
-                     "Set user.name and user.email to plain text without `<` and `>`", ErrorKind::invalid};
+    if (name.find('\0') != std::string::npos || email.find('\0') != std::string::npos ||
+        git_signature_new(&raw, name.c_str(), email.c_str(), seconds, 0) < 0) {
+        return Error{"AF-GIT-013",
+                     "git does not accept `" + name + " <" + email + ">` as an author",
+                     {},
+                     "Set user.name and user.email to plain text without `<` and `>`",
+                     ErrorKind::invalid};
     }
     return SignatureHandle(raw);
 }
@@ -52,12 +61,14 @@ Result<void> Repository::keep_tree(std::string_view name, std::string_view tree)
     AF_TRY(const git_oid id, parse_id(tree));
     AF_TRY(const TreeHandle found, find_tree(repository, id));
     AF_CHECK(sync_object_folders(repository));
-    const int code = retry_while_locked([&] {
-        git_reference* raw = nullptr;
-        const int result = git_reference_create(&raw, repository, ref.c_str(), git_tree_id(found.get()), 1, nullptr);
-        git_reference_free(raw);
-        return result;
-    }, lock_of(repository, ref));
+    const int code = retry_while_locked(
+        [&] {
+            git_reference* raw = nullptr;
+            const int result = git_reference_create(&raw, repository, ref.c_str(), git_tree_id(found.get()), 1, nullptr);
+            git_reference_free(raw);
+            return result;
+        },
+        lock_of(repository, ref));
     if (code < 0) { return failure(code, "write " + ref); }
     return sync_ref_folders(repository, ref);
 }
@@ -69,7 +80,9 @@ Result<void> Repository::drop_refs(std::string_view prefix) const {
     std::vector<std::string> names;
     {
         git_reference_iterator* raw = nullptr;
-        if (const int code = git_reference_iterator_glob_new(&raw, repository, "refs/agentforge/*"); code < 0) { return failure(code, "list refs"); }
+        if (const int code = git_reference_iterator_glob_new(&raw, repository, "refs/agentforge/*"); code < 0) {
+            return failure(code, "list refs");
+        }
         const ReferenceIteratorHandle iterator(raw);
         const char* name = nullptr;
         int code = 0;
@@ -80,7 +93,8 @@ Result<void> Repository::drop_refs(std::string_view prefix) const {
         if (code != GIT_ITEROVER) { return failure(code, "list refs"); }
     }
     for (const std::string& name : names) {
-        const int code = retry_while_locked([&] { return git_reference_remove(repository, name.c_str()); }, lock_of(repository, name));
+        const int code =
+            retry_while_locked([&] { return git_reference_remove(repository, name.c_str()); }, lock_of(repository, name));
         if (code < 0 && code != GIT_ENOTFOUND) { return failure(code, "remove " + name); }
     }
     return {};
@@ -93,7 +107,11 @@ Result<std::string> Repository::commit(const CommitRequest& request) const {
     AF_TRY(const TreeHandle tree, find_tree(repository, tree_id));
     AF_TRY(const CommitHandle parent, find_commit(repository, parent_id));
     if (request.message.empty() || request.message.find('\0') != std::string::npos) {
-        return Error{"AF-GIT-016", "The commit message is empty or has a NUL byte in it", {}, "Give a message of plain text", ErrorKind::invalid};
+        return Error{"AF-GIT-016",
+                     "The commit message is empty or has a NUL byte in it",
+                     {},
+                     "Give a message of plain text",
+                     ErrorKind::invalid};
     }
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(request.time.time_since_epoch()).count();
     AF_TRY(const SignatureHandle who, signature(request.author_name, request.author_email, static_cast<git_time_t>(seconds)));
@@ -105,29 +123,39 @@ Result<void> Repository::create_branch(std::string_view branch, std::string_view
     git_repository* repository = state_->handle.get();
     int valid = 0;
     const std::string name(branch);
-    if (name.find('\0') != std::string::npos || git_branch_name_is_valid(&valid, name.c_str()) < 0 || valid == 0) { return bad_name(branch, "a branch"); }
+    if (name.find('\0') != std::string::npos || git_branch_name_is_valid(&valid, name.c_str()) < 0 || valid == 0) {
+        return bad_name(branch, "a branch");
+    }
     AF_TRY(const git_oid id, parse_id(commit));
     AF_TRY(const CommitHandle found, find_commit(repository, id));
     AF_CHECK(sync_object_folders(repository));
     const std::string ref = "refs/heads/" + name;
-    git_repository_set_ident(repository, "AgentForge", "agentforge@localhost");     // Of the reflog entry.
-    const int code = retry_while_locked([&] {
-        git_reference* raw = nullptr;
-        const int result = git_reference_create(&raw, repository, ref.c_str(), &id, 0, "branch: created by agentforge");
-        git_reference_free(raw);
-        return result;
-    }, lock_of(repository, ref));
+    git_repository_set_ident(repository, "AgentForge", "agentforge@localhost");  // Of the reflog entry.
+    const int code = retry_while_locked(
+        [&] {
+            git_reference* raw = nullptr;
+            const int result = git_reference_create(&raw, repository, ref.c_str(), &id, 0, "branch: created by agentforge");
+            git_reference_free(raw);
+            return result;
+        },
+        lock_of(repository, ref));
     if (code == 0) { return sync_ref_folders(repository, ref); }
     const Error error = failure(code, "create the branch " + name);
     if (code == GIT_ELOCKED) { return error; }
     AF_TRY(const std::optional<std::string> there, branch_commit(branch));
-    if (there && *there == to_text(id)) { return sync_ref_folders(repository, ref); }      // Done before a crash.
+    if (there && *there == to_text(id)) { return sync_ref_folders(repository, ref); }  // Done before a crash.
     if (there) {
-        return Error{"AF-GIT-010", "The branch " + name + " exists already, at " + *there, {},
-                     "Rename or delete it (git branch -m / -D " + name + "), then deliver again", ErrorKind::conflict};
+        return Error{"AF-GIT-010",
+                     "The branch " + name + " exists already, at " + *there,
+                     {},
+                     "Rename or delete it (git branch -m / -D " + name + "), then deliver again",
+                     ErrorKind::conflict};
     }
-    return Error{"AF-GIT-014", error.message, {},
-                 "See whether another branch's name is the first part of this one (git branch --list), and rename that", ErrorKind::conflict};
+    return Error{"AF-GIT-014",
+                 error.message,
+                 {},
+                 "See whether another branch's name is the first part of this one (git branch --list), and rename that",
+                 ErrorKind::conflict};
 }
 
 Result<std::optional<std::string>> Repository::branch_commit(std::string_view branch) const {

@@ -15,13 +15,17 @@ GitConfiguration::GitConfiguration(const std::filesystem::path& repository) {
 
 std::string GitConfiguration::text(const std::string& key) const {
     const char* value = nullptr;
-    return snapshot_ == nullptr || git_config_get_string(&value, snapshot_.get(), key.c_str()) < 0 || value == nullptr ? std::string() : std::string(value);
+    return snapshot_ == nullptr || git_config_get_string(&value, snapshot_.get(), key.c_str()) < 0 || value == nullptr
+               ? std::string()
+               : std::string(value);
 }
 
 std::string GitConfiguration::users_text(const std::string& key) const {
     std::string found;
     git_config_iterator* each = nullptr;
-    if (snapshot_ == nullptr || git_config_multivar_iterator_new(&each, snapshot_.get(), key.c_str(), nullptr) < 0) { return found; }
+    if (snapshot_ == nullptr || git_config_multivar_iterator_new(&each, snapshot_.get(), key.c_str(), nullptr) < 0) {
+        return found;
+    }
     for (git_config_entry* entry = nullptr; git_config_next(&entry, each) == 0;) {
         if (entry->level < GIT_CONFIG_LEVEL_LOCAL) { found = entry->value == nullptr ? "" : entry->value; }
     }

@@ -9,7 +9,8 @@ struct git_config;
 
 namespace agentforge::kernel {
 
-/// The user's git configuration as a repository sees it, all levels, at the moment when this is made. Of a place that is no repository nothing is set.
+/// The user's git configuration as a repository sees it, all levels, at the moment when this is made. Of a place that is no
+/// repository nothing is set.
 class GitConfiguration {
 public:
     explicit GitConfiguration(const std::filesystem::path& repository);

@@ -33,11 +33,16 @@ Result<DiffHandle> diff_trees(git_repository* repository, std::string_view old_t
 
 char status_letter(git_delta_t status) {
     switch (status) {
-        case GIT_DELTA_ADDED: return 'A';
-        case GIT_DELTA_DELETED: return 'D';
-        case GIT_DELTA_RENAMED: return 'R';
-        case GIT_DELTA_TYPECHANGE: return 'T';
-        default: return 'M';
+        case GIT_DELTA_ADDED:
+            return 'A';
+        case GIT_DELTA_DELETED:
+            return 'D';
+        case GIT_DELTA_RENAMED:
+            return 'R';
+        case GIT_DELTA_TYPECHANGE:
+            return 'T';
+        default:
+            return 'M';
     }
 }
 
@@ -57,7 +62,9 @@ Result<std::vector<TreeChange>> Repository::diff(std::string_view old_tree, std:
         const PatchHandle patch(raw);
         std::size_t added = 0;
         std::size_t removed = 0;
-        if (raw != nullptr && git_patch_line_stats(nullptr, &added, &removed, raw) < 0) { return failure(-1, "count changed lines"); }
+        if (raw != nullptr && git_patch_line_stats(nullptr, &added, &removed, raw) < 0) {
+            return failure(-1, "count changed lines");
+        }
         change.lines_added = added;
         change.lines_removed = removed;
         changes.push_back(std::move(change));
@@ -75,7 +82,8 @@ Result<std::string> Repository::patch(std::string_view old_tree, std::string_vie
     } out{{}, max_bytes};
     const auto line = [](const git_diff_delta*, const git_diff_hunk*, const git_diff_line* part, void* data) {
         auto& sink = *static_cast<Text*>(data);
-        const bool marked = part->origin == GIT_DIFF_LINE_CONTEXT || part->origin == GIT_DIFF_LINE_ADDITION || part->origin == GIT_DIFF_LINE_DELETION;
+        const bool marked = part->origin == GIT_DIFF_LINE_CONTEXT || part->origin == GIT_DIFF_LINE_ADDITION ||
+                            part->origin == GIT_DIFF_LINE_DELETION;
         if (sink.text.size() + part->content_len + (marked ? 1U : 0U) > sink.limit) {
             sink.cut = true;
             return static_cast<int>(GIT_EUSER);

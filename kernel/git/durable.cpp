@@ -24,15 +24,17 @@ class SyncedFolders {
 public:
     Result<void> sync(const fs::path& folder) {
         struct stat now {};
-        if (::stat(folder.c_str(), &now) != 0) { return {}; }      // Nothing is in it.
+        if (::stat(folder.c_str(), &now) != 0) { return {}; }  // Nothing is in it.
         const Seen seen{now.st_dev, now.st_ino, now.st_mtim.tv_sec, now.st_mtim.tv_nsec};
         {
             const std::scoped_lock lock(mutex_);
-            if (const auto found = folders_.find(folder.string()); found != folders_.end() && found->second == seen) { return {}; }
+            if (const auto found = folders_.find(folder.string()); found != folders_.end() && found->second == seen) {
+                return {};
+            }
         }
         AF_CHECK(sync_directory(folder));
         const std::scoped_lock lock(mutex_);
-        folders_[folder.string()] = seen;       // As it was before: what was made meanwhile is synced by the next call.
+        folders_[folder.string()] = seen;  // As it was before: what was made meanwhile is synced by the next call.
         return {};
     }
 
@@ -42,7 +44,7 @@ private:
 };
 
 SyncedFolders& synced_folders() {
-    static SyncedFolders& folders = *new SyncedFolders();    // Never destroyed: other threads may outlive main's end.
+    static SyncedFolders& folders = *new SyncedFolders();  // Never destroyed: other threads may outlive main's end.
     return folders;
 }
 
@@ -56,7 +58,9 @@ Result<void> sync_ref_folders(git_repository* repository, const std::string& ref
     const fs::path top = git_repository_commondir(repository);
     for (const fs::path& below : {fs::path(ref), fs::path("logs") / ref}) {
         // The ref's own folder is synced by libgit2 with the file; a folder is found by its name in the one above.
-        for (fs::path folder = below.parent_path().parent_path(); !folder.empty(); folder = folder.parent_path()) { AF_CHECK(synced_folders().sync(top / folder)); }
+        for (fs::path folder = below.parent_path().parent_path(); !folder.empty(); folder = folder.parent_path()) {
+            AF_CHECK(synced_folders().sync(top / folder));
+        }
     }
     return {};
 }

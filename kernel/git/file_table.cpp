@@ -22,7 +22,7 @@ struct TableHeader {
     std::array<char, 8> magic{'A', 'F', 'f', 'i', 'l', 'e', 's', '\1'};
     std::uint64_t files = 0;
     std::uint64_t path_bytes = 0;
-    std::uint64_t sum = 0;          ///< Of all that follows the header.
+    std::uint64_t sum = 0;  ///< Of all that follows the header.
     git_oid tree{};
     std::uint32_t padding = 0;
 };
@@ -44,7 +44,9 @@ bool read_whole(int file, void* into, std::size_t size) {
 class Replacement {
 public:
     explicit Replacement(const std::filesystem::path& file)
-        : file_(file), temporary_(file.string() + ".new"), descriptor_(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644)) {
+        : file_(file),
+          temporary_(file.string() + ".new"),
+          descriptor_(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644)) {
         buffer_.reserve(capacity);
     }
     [[nodiscard]] Result<void> add(const void* bytes, std::size_t size) {
@@ -77,7 +79,7 @@ private:
 std::int64_t newest_sure_time() {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
-    constexpr std::int64_t tick_ns = 20'000'000;    // Up to 10 ms apart.
+    constexpr std::int64_t tick_ns = 20'000'000;  // Up to 10 ms apart.
     return (static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000) + now.tv_nsec - tick_ns;
 }
 
@@ -89,7 +91,8 @@ void forget_if_fresh(FileStamp& stamp, std::int64_t limit) {
 bool is_allowed(std::string_view path) { return is_recordable_path(path) && path.size() <= UINT16_MAX; }
 
 Error path_refused(std::string path) {
-    return Error{"AF-GIT-015", "The tree holds a path that is not allowed: `" + path + "`", path, "Use a tree that git made", ErrorKind::invalid};
+    return Error{"AF-GIT-015", "The tree holds a path that is not allowed: `" + path + "`", path, "Use a tree that git made",
+                 ErrorKind::invalid};
 }
 
 }  // namespace
@@ -129,7 +132,11 @@ bool FileTable::has_below(std::string_view folder) const {
 }
 
 FileTable::File FileTable::make(std::string_view path, const TreeEntry& entry) {
-    const File file{entry.id, {}, static_cast<std::uint32_t>(paths_.size()), static_cast<std::uint16_t>(path.size()), static_cast<std::uint16_t>(entry.mode)};
+    const File file{entry.id,
+                    {},
+                    static_cast<std::uint32_t>(paths_.size()),
+                    static_cast<std::uint16_t>(path.size()),
+                    static_cast<std::uint16_t>(entry.mode)};
     paths_.append(path);
     return file;
 }
@@ -148,7 +155,9 @@ Result<FileTable> FileTable::of_tree(git_repository* repository, const git_oid& 
             }
             return 0;
         };
-        if (const int code = git_tree_walk(root.get(), GIT_TREEWALK_PRE, count, &sizes); code < 0) { return failure(code, "read a tree"); }
+        if (const int code = git_tree_walk(root.get(), GIT_TREEWALK_PRE, count, &sizes); code < 0) {
+            return failure(code, "read a tree");
+        }
         table.files_.reserve(sizes.first);
         table.paths_.reserve(sizes.second);
     }
@@ -177,7 +186,9 @@ Result<std::vector<std::string>> FileTable::change_tree(git_repository* reposito
     options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
     options.ignore_submodules = GIT_SUBMODULE_IGNORE_NONE;
     git_diff* raw = nullptr;
-    if (const int code = git_diff_tree_to_tree(&raw, repository, before.get(), after.get(), &options); code < 0) { return failure(code, "compare two trees"); }
+    if (const int code = git_diff_tree_to_tree(&raw, repository, before.get(), after.get(), &options); code < 0) {
+        return failure(code, "compare two trees");
+    }
     const DiffHandle diff(raw);
     std::vector<Recorded> changes;
     changes.reserve(git_diff_num_deltas(raw));
@@ -190,7 +201,8 @@ Result<std::vector<std::string>> FileTable::change_tree(git_repository* reposito
         }
         std::string path = delta->new_file.path;
         if (!is_allowed(path) || paths_.size() + path.size() > UINT32_MAX) { return path_refused(std::move(path)); }
-        changes.push_back({std::move(path), TreeEntry{delta->new_file.id, static_cast<git_filemode_t>(delta->new_file.mode)}, {}});
+        changes.push_back(
+            {std::move(path), TreeEntry{delta->new_file.id, static_cast<git_filemode_t>(delta->new_file.mode)}, {}});
     }
     std::sort(gone.begin(), gone.end());
     update(std::move(changes));
@@ -200,7 +212,8 @@ Result<std::vector<std::string>> FileTable::change_tree(git_repository* reposito
 void FileTable::update(std::vector<Recorded> changes) {
     if (changes.empty()) { return; }
     std::stable_sort(changes.begin(), changes.end(), [](const Recorded& a, const Recorded& b) { return a.path < b.path; });
-    const auto repeated = std::unique(changes.rbegin(), changes.rend(), [](const Recorded& a, const Recorded& b) { return a.path == b.path; });
+    const auto repeated =
+        std::unique(changes.rbegin(), changes.rend(), [](const Recorded& a, const Recorded& b) { return a.path == b.path; });
     changes.erase(changes.begin(), repeated.base());
     const std::int64_t limit = newest_sure_time();
     for (Recorded& change : changes) { forget_if_fresh(change.stamp, limit); }
@@ -216,7 +229,7 @@ void FileTable::update(std::vector<Recorded> changes) {
         same_paths = same_paths && known == change.entry.has_value();
     }
     if (same_paths) { return; }
-    std::vector<File> merged;       // The old paths stay where they are.
+    std::vector<File> merged;  // The old paths stay where they are.
     merged.reserve(files_.size() + changes.size());
     std::size_t next = 0;
     for (const Recorded& change : changes) {
@@ -271,15 +284,21 @@ std::optional<std::pair<FileTable, git_oid>> FileTable::load(const std::filesyst
     struct stat st {};
     TableHeader header;
     const TableHeader expected;
-    if (!in.valid() || ::fstat(in.get(), &st) != 0 || !S_ISREG(st.st_mode) || !read_whole(in.get(), &header, sizeof header)) { return std::nullopt; }
+    if (!in.valid() || ::fstat(in.get(), &st) != 0 || !S_ISREG(st.st_mode) || !read_whole(in.get(), &header, sizeof header)) {
+        return std::nullopt;
+    }
     const std::uint64_t rest = static_cast<std::uint64_t>(st.st_size) - sizeof header;
-    if (header.magic != expected.magic || header.files > rest / sizeof(File) || header.path_bytes != rest - (header.files * sizeof(File)) || header.path_bytes > UINT32_MAX) {
+    if (header.magic != expected.magic || header.files > rest / sizeof(File) ||
+        header.path_bytes != rest - (header.files * sizeof(File)) || header.path_bytes > UINT32_MAX) {
         return std::nullopt;
     }
     FileTable table;
     table.files_.resize(header.files);
     table.paths_.resize(header.path_bytes);
-    if (!read_whole(in.get(), table.files_.data(), header.files * sizeof(File)) || !read_whole(in.get(), table.paths_.data(), header.path_bytes)) { return std::nullopt; }
+    if (!read_whole(in.get(), table.files_.data(), header.files * sizeof(File)) ||
+        !read_whole(in.get(), table.paths_.data(), header.path_bytes)) {
+        return std::nullopt;
+    }
     Checksum sum;
     std::uint64_t end = 0;
     for (const File& one : table.files_) {
@@ -296,7 +315,8 @@ std::optional<std::pair<FileTable, git_oid>> FileTable::load(const std::filesyst
 Result<void> FileTable::write_index(const std::filesystem::path& file) const {
     const auto digest = std::unique_ptr<EVP_MD_CTX, Releaser<EVP_MD_CTX_free>>(EVP_MD_CTX_new());
     if (!digest || EVP_DigestInit_ex(digest.get(), EVP_sha1(), nullptr) != 1) {
-        return Error{"AF-GIT-099", "git could not make an index: OpenSSL has no SHA-1", file.string(), "See whether OpenSSL's settings forbid it", ErrorKind::io};
+        return Error{"AF-GIT-099", "git could not make an index: OpenSSL has no SHA-1", file.string(),
+                     "See whether OpenSSL's settings forbid it", ErrorKind::io};
     }
     Replacement out(file);
     const auto add = [&](const void* bytes, std::size_t size) {
@@ -310,7 +330,7 @@ Result<void> FileTable::write_index(const std::filesystem::path& file) const {
     number(head, 8, static_cast<std::uint32_t>(files_.size()));
     AF_CHECK(add(head.data(), 12));
     for (std::size_t i = 0; i < files_.size(); ++i) {
-        head = {};      // Times, device, inode, owner and size are zero: not known.
+        head = {};  // Times, device, inode, owner and size are zero: not known.
         number(head, 24, files_[i].mode);
         std::memcpy(head.data() + 40, files_[i].id.id, sizeof files_[i].id.id);
         const std::string_view name = path(i);

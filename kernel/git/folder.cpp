@@ -36,7 +36,9 @@ FileDescriptor open_folder(int parent, const char* name) {
     }
     if (folder.valid()) {
         struct stat st {};
-        if (::fstat(folder.get(), &st) == 0 && (st.st_mode & S_IRWXU) != S_IRWXU) { (void)::fchmod(folder.get(), (st.st_mode & 07777U) | S_IRWXU); }
+        if (::fstat(folder.get(), &st) == 0 && (st.st_mode & S_IRWXU) != S_IRWXU) {
+            (void)::fchmod(folder.get(), (st.st_mode & 07777U) | S_IRWXU);
+        }
     }
     return folder;
 }
@@ -90,7 +92,7 @@ Result<void> Trash::open() {
 
 Result<void> Trash::move_in(int parent, const std::string& name) {
     AF_CHECK(open());
-    grant(parent, name.c_str(), S_IRWXU);   // Moving a folder writes its `..`.
+    grant(parent, name.c_str(), S_IRWXU);  // Moving a folder writes its `..`.
     while (::renameat(parent, name.c_str(), folder_.get(), std::to_string(next_++).c_str()) != 0) {
         if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR) { return folder_error(errno, "move a folder away", name); }
     }
@@ -117,7 +119,9 @@ Result<void> Trash::empty() {
             if (folder.valid()) {
                 AF_TRY(const std::vector<std::string> children, names_in(folder.get(), path_ / name));
                 for (const std::string& child : children) { AF_CHECK(remove(folder.get(), child)); }
-                if (::unlinkat(folder_.get(), name.c_str(), AT_REMOVEDIR) != 0) { return folder_error(errno, "remove a folder", path_ / name); }
+                if (::unlinkat(folder_.get(), name.c_str(), AT_REMOVEDIR) != 0) {
+                    return folder_error(errno, "remove a folder", path_ / name);
+                }
             } else if (::unlinkat(folder_.get(), name.c_str(), 0) != 0) {
                 return folder_error(errno, "remove a file", path_ / name);
             }

@@ -17,7 +17,9 @@ inline constexpr unsigned max_folder_depth = 200;
 /// Of a whole path, so that those who check it out can name it.
 inline constexpr std::size_t max_path_bytes = 4000;
 /// Whether some file system takes it for `.git`.
-[[nodiscard]] inline bool is_git_name(std::string_view name) { return name.size() == 4 && strncasecmp(name.data(), ".git", 4) == 0; }
+[[nodiscard]] inline bool is_git_name(std::string_view name) {
+    return name.size() == 4 && strncasecmp(name.data(), ".git", 4) == 0;
+}
 
 [[nodiscard]] Error folder_error(int error, std::string_view doing, const std::filesystem::path& path);
 

@@ -30,7 +30,9 @@ std::vector<std::string> candidates(git_repository* repository, const std::optio
     std::vector<std::string> names;
     if (branch) {
         git_buf upstream = GIT_BUF_INIT;
-        if (git_branch_upstream_name(&upstream, repository, ("refs/heads/" + *branch).c_str()) == 0) { names.emplace_back(upstream.ptr, upstream.size); }
+        if (git_branch_upstream_name(&upstream, repository, ("refs/heads/" + *branch).c_str()) == 0) {
+            names.emplace_back(upstream.ptr, upstream.size);
+        }
         git_buf_dispose(&upstream);
     }
     names.emplace_back("refs/remotes/origin/HEAD");
@@ -55,16 +57,18 @@ Result<ForkPoint> fork_point(const std::filesystem::path& repository, std::strin
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     AF_TRY(const git_oid head_id, parse_id(head));
     const bool named = !revision.empty();
-    const std::vector<std::string> names = named ? std::vector<std::string>{std::string(revision)} : candidates(handle.get(), opened.current_branch());
+    const std::vector<std::string> names =
+        named ? std::vector<std::string>{std::string(revision)} : candidates(handle.get(), opened.current_branch());
     for (const std::string& name : names) {
         const auto other = commit_of(handle.get(), name);
         if (!other) { continue; }
         git_oid base{};
         if (git_merge_base(&base, handle.get(), &head_id, &*other) == 0) { return ForkPoint{to_text(base), short_name(name)}; }
-        if (named) { return ForkPoint{to_text(*other), name}; }       // No common history: against its files, as `git diff` does.
+        if (named) { return ForkPoint{to_text(*other), name}; }  // No common history: against its files, as `git diff` does.
     }
     if (named) {
-        return Error{"AF-GIT-068", "There is no commit `" + std::string(revision) + "`", repository.string(), "Name a branch, a tag or a commit that this repository has", ErrorKind::not_found};
+        return Error{"AF-GIT-068", "There is no commit `" + std::string(revision) + "`", repository.string(),
+                     "Name a branch, a tag or a commit that this repository has", ErrorKind::not_found};
     }
     return ForkPoint{head, "HEAD"};
 }

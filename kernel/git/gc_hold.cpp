@@ -37,16 +37,20 @@ std::string own_host() {
     return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "unknown";
 }
 
-/// Whether a process has the file open: git has its lock file open for as long as it holds it. Processes of other users cannot be seen.
+/// Whether a process has the file open: git has its lock file open for as long as it holds it. Processes of other users cannot be
+/// seen.
 bool is_open_somewhere(const struct stat& file) {
     std::error_code error;
     for (std::filesystem::directory_iterator process("/proc", error), end; !error && process != end; process.increment(error)) {
         const std::string name = process->path().filename().string();
         if (name.find_first_not_of("0123456789") != std::string::npos) { continue; }
         std::error_code hidden;
-        for (std::filesystem::directory_iterator open_file(process->path() / "fd", hidden), none; !hidden && open_file != none; open_file.increment(hidden)) {
+        for (std::filesystem::directory_iterator open_file(process->path() / "fd", hidden), none; !hidden && open_file != none;
+             open_file.increment(hidden)) {
             struct stat found {};
-            if (::stat(open_file->path().c_str(), &found) == 0 && found.st_dev == file.st_dev && found.st_ino == file.st_ino) { return true; }
+            if (::stat(open_file->path().c_str(), &found) == 0 && found.st_dev == file.st_dev && found.st_ino == file.st_ino) {
+                return true;
+            }
         }
     }
     return static_cast<bool>(error);
@@ -87,7 +91,8 @@ GcHold::GcHold(std::filesystem::path git_directory) : file_(std::move(git_direct
         static_cast<void>(clear_dead_lock(lock, temporary_beside(file_)));
         const Holder holds = holder(file_);
         if (holds == Holder::another) {
-            // Another agentforge holds it as this one would; only a gc is waited for, and it takes its lock file away when it ends.
+            // Another agentforge holds it as this one would; only a gc is waited for, and it takes its lock file away when it
+            // ends.
             std::array<char, 4096> path{};
             const auto text = read_file(file_, 4096);
             const std::string link = "/proc/" + (text.ok() ? text->substr(0, text->find(' ')) : std::string("0")) + "/exe";
@@ -98,7 +103,7 @@ GcHold::GcHold(std::filesystem::path git_directory) : file_(std::move(git_direct
             if (take()) { continue; }
             if (errno != EEXIST) { return; }
         } else if (!is_there(lock)) {
-            return;     // A gc that looked before this process was named has its lock file there until it has named itself.
+            return;  // A gc that looked before this process was named has its lock file there until it has named itself.
         }
         std::this_thread::sleep_for(between_looks);
     }

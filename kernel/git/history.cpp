@@ -23,7 +23,9 @@ Result<std::set<std::string>> changed_by(git_repository* repository, git_commit*
         AF_TRY(before, find_tree(repository, parent));
     }
     git_diff* raw = nullptr;
-    if (const int code = git_diff_tree_to_tree(&raw, repository, before.get(), after.get(), nullptr); code < 0) { return failure(code, "compare two commits"); }
+    if (const int code = git_diff_tree_to_tree(&raw, repository, before.get(), after.get(), nullptr); code < 0) {
+        return failure(code, "compare two commits");
+    }
     const DiffHandle diff(raw);
     std::set<std::string> found;
     for (std::size_t index = 0; index < git_diff_num_deltas(raw); ++index) {
@@ -42,8 +44,10 @@ std::string subject_of(git_commit* commit) {
 
 }  // namespace
 
-Result<std::map<std::string, std::vector<CommitLine>>> commits_that_changed(const std::filesystem::path& repository, std::string_view from, std::string_view to,
-                                                                            const std::vector<std::string>& paths, std::size_t most) {
+Result<std::map<std::string, std::vector<CommitLine>>> commits_that_changed(const std::filesystem::path& repository,
+                                                                            std::string_view from, std::string_view to,
+                                                                            const std::vector<std::string>& paths,
+                                                                            std::size_t most) {
     std::map<std::string, std::vector<CommitLine>> commits;
     if (paths.empty()) { return commits; }
     AF_TRY(const RepositoryHandle handle, open_repository(repository));

@@ -32,7 +32,9 @@ fs::path object_file(git_repository* repository, const std::string& id) {
 /// Copies what is left of `from`; answers how much and its SHA-256.
 Result<LfsPointer> copy_rest(int from, int to, const fs::path& path) {
     const auto digest = std::unique_ptr<EVP_MD_CTX, Releaser<EVP_MD_CTX_free>>(EVP_MD_CTX_new());
-    if (!digest || EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) != 1) { return folder_error(ENOMEM, "hash a file", path); }
+    if (!digest || EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) != 1) {
+        return folder_error(ENOMEM, "hash a file", path);
+    }
     std::array<char, 1UL << 16U> block{};
     LfsPointer copied;
     while (true) {
@@ -73,15 +75,18 @@ std::optional<LfsPointer> read_pointer(std::string_view bytes) {
             const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), pointer.size);
             sized = error == std::errc() && rest == number.data() + number.size();
         } else {
-            return std::nullopt;    // Of an extension: its contents are made by a program that we do not run.
+            return std::nullopt;  // Of an extension: its contents are made by a program that we do not run.
         }
         begin = end + 1;
     }
-    if (!sized || pointer.id.size() != 64 || pointer.id.find_first_not_of("0123456789abcdef") != std::string::npos) { return std::nullopt; }
+    if (!sized || pointer.id.size() != 64 || pointer.id.find_first_not_of("0123456789abcdef") != std::string::npos) {
+        return std::nullopt;
+    }
     return pointer;
 }
 
-Result<std::optional<struct stat>> fill_pointer(git_repository* repository, int parent, const std::string& name, const std::string& path) {
+Result<std::optional<struct stat>> fill_pointer(git_repository* repository, int parent, const std::string& name,
+                                                const std::string& path) {
     std::optional<struct stat> none;
     struct stat st {};
     std::array<char, 1025> bytes{};
@@ -92,13 +97,19 @@ Result<std::optional<struct stat>> fill_pointer(git_repository* repository, int 
     if (!pointer) { return none; }
     const FileDescriptor contents(::open(object_file(repository, pointer->id).c_str(), O_RDONLY | O_CLOEXEC));
     struct stat there {};
-    if (!contents.valid() || ::fstat(contents.get(), &there) != 0 || !S_ISREG(there.st_mode) || static_cast<std::uint64_t>(there.st_size) != pointer->size) { return none; }
+    if (!contents.valid() || ::fstat(contents.get(), &there) != 0 || !S_ISREG(there.st_mode) ||
+        static_cast<std::uint64_t>(there.st_size) != pointer->size) {
+        return none;
+    }
     if (::unlinkat(parent, name.c_str(), 0) != 0) { return folder_error(errno, "make a file", path); }
-    const FileDescriptor file(::openat(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, st.st_mode & 0777U));
+    const FileDescriptor file(
+        ::openat(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, st.st_mode & 0777U));
     if (!file.valid()) { return folder_error(errno, "make a file", path); }
     AF_TRY(const LfsPointer copied, copy_rest(contents.get(), file.get(), path));
-    if (copied.id != pointer->id) {     // Damaged: the pointer says so better.
-        if (::ftruncate(file.get(), 0) != 0 || ::lseek(file.get(), 0, SEEK_SET) != 0) { return folder_error(errno, "make a file", path); }
+    if (copied.id != pointer->id) {  // Damaged: the pointer says so better.
+        if (::ftruncate(file.get(), 0) != 0 || ::lseek(file.get(), 0, SEEK_SET) != 0) {
+            return folder_error(errno, "make a file", path);
+        }
         AF_CHECK(write_all(file.get(), {bytes.data(), static_cast<std::size_t>(count)}, path));
         return none;
     }
@@ -115,13 +126,17 @@ Result<std::string> keep_contents(git_repository* repository, int file, std::uin
     const auto kept = [&]() -> Result<std::string> {
         AF_TRY(const LfsPointer copied, copy_rest(file, out.get(), path));
         if (copied.size != size) {
-            return Error{"AF-GIT-034", "A file changed while it was recorded", path, "Stop what writes to the worktree, then try again", ErrorKind::conflict};
+            return Error{"AF-GIT-034", "A file changed while it was recorded", path,
+                         "Stop what writes to the worktree, then try again", ErrorKind::conflict};
         }
         const fs::path object = object_file(repository, copied.id);
         AF_CHECK(make_directories(object.parent_path()));
-        if (::fchmod(out.get(), 0444) != 0 || ::fsync(out.get()) != 0 || ::rename(temporary.c_str(), object.c_str()) != 0) { return folder_error(errno, "keep a file", object); }
+        if (::fchmod(out.get(), 0444) != 0 || ::fsync(out.get()) != 0 || ::rename(temporary.c_str(), object.c_str()) != 0) {
+            return folder_error(errno, "keep a file", object);
+        }
         AF_CHECK(sync_directory(object.parent_path()));
-        return std::string(pointer_begin) + std::string(id_begin) + copied.id + "\n" + std::string(size_begin) + std::to_string(copied.size) + "\n";
+        return std::string(pointer_begin) + std::string(id_begin) + copied.id + "\n" + std::string(size_begin) +
+               std::to_string(copied.size) + "\n";
     }();
     if (!kept.ok()) { ::unlink(temporary.c_str()); }
     return kept;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/library.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
 #include <array>
 #include <fstream>
 #include <optional>
-#include <sys/stat.h>
 #include <thread>
-#include <unistd.h>
 
-// libgit2 reads all certificates of the system when it starts, a quarter of what `agentforge status` takes and a megabyte of its memory, for connections that
-// nobody here makes: what goes to a remote goes through `git`. A program's own functions stand before a library's, so it finds this one and no certificates.
+// libgit2 reads all certificates of the system when it starts, a quarter of what `agentforge status` takes and a megabyte of its
+// memory, for connections that nobody here makes: what goes to a remote goes through `git`. A program's own functions stand
+// before a library's, so it finds this one and no certificates.
 extern "C" __attribute__((visibility("default"))) int mbedtls_x509_crt_parse_file(void* /*chain*/, const char* /*path*/) {
     constexpr int file_io_error = -0x2900;
     return file_io_error;
@@ -53,8 +54,10 @@ Error open_failure(int code, const std::filesystem::path& path) {
     }
     if (code == GIT_ENOTFOUND) {
         if (const std::string lost = lost_git_link(path); !lost.empty()) {
-            return Error{"AF-GIT-008", "The git repository cannot be opened: the file `.git` leads to " + lost + ", which is none", path.string(),
-                         "Repair it (git worktree repair, git submodule update --init), or go into another checkout", ErrorKind::not_found};
+            return Error{
+                "AF-GIT-008", "The git repository cannot be opened: the file `.git` leads to " + lost + ", which is none",
+                path.string(), "Repair it (git worktree repair, git submodule update --init), or go into another checkout",
+                ErrorKind::not_found};
         }
         return Error{"AF-GIT-001", "There is no git repository here", path.string(),
                      "Go into a repository, or make one: git init && git add . && git commit -m 'First commit'",
@@ -94,12 +97,20 @@ void start_library() {
 Error failure(int code, std::string_view doing) {
     const std::string message = last_message();
     if (code == GIT_ELOCKED || contains(message, "failed to lock") || contains(message, "is locked")) {
-        return Error{"AF-GIT-011", "git could not " + std::string(doing) + " because of a lock: " + message, {},
-                     "Wait for the other git program; if none runs, remove the `.lock` file that is named", ErrorKind::transient};
+        return Error{"AF-GIT-011",
+                     "git could not " + std::string(doing) + " because of a lock: " + message,
+                     {},
+                     "Wait for the other git program; if none runs, remove the `.lock` file that is named",
+                     ErrorKind::transient};
     }
-    const ErrorKind kind = code == GIT_ENOTFOUND ? ErrorKind::not_found : code == GIT_EEXISTS ? ErrorKind::conflict : ErrorKind::io;
-    return Error{"AF-GIT-099", "git could not " + std::string(doing) + ": " + message, {},
-                 "Run `git fsck` in the repository and see whether the disk is full", kind};
+    const ErrorKind kind = code == GIT_ENOTFOUND ? ErrorKind::not_found
+                           : code == GIT_EEXISTS ? ErrorKind::conflict
+                                                 : ErrorKind::io;
+    return Error{"AF-GIT-099",
+                 "git could not " + std::string(doing) + ": " + message,
+                 {},
+                 "Run `git fsck` in the repository and see whether the disk is full",
+                 kind};
 }
 
 namespace {
@@ -152,10 +163,14 @@ Result<RepositoryHandle> open_repository(const std::filesystem::path& path) {
 
 Result<git_oid> parse_id(std::string_view text) {
     git_oid id{};
-    const bool digits = std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+    const bool digits =
+        std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
     if (text.size() != GIT_OID_HEXSZ || !digits || git_oid_fromstrn(&id, text.data(), text.size()) < 0) {
-        return Error{"AF-GIT-006", "`" + std::string(text.substr(0, 80)) + "` is not a git object id of 40 hexadecimal digits", {},
-                     "Give the whole id, as `git rev-parse` prints it", ErrorKind::invalid};
+        return Error{"AF-GIT-006",
+                     "`" + std::string(text.substr(0, 80)) + "` is not a git object id of 40 hexadecimal digits",
+                     {},
+                     "Give the whole id, as `git rev-parse` prints it",
+                     ErrorKind::invalid};
     }
     return id;
 }
@@ -168,8 +183,11 @@ std::string to_text(const git_oid& id) {
 
 namespace {
 Error object_missing(const git_oid& id, std::string_view type) {
-    return Error{"AF-GIT-007", "The repository has no " + std::string(type) + " " + to_text(id), {},
-                 "It may have been removed by `git gc`, or belong to another repository", ErrorKind::not_found};
+    return Error{"AF-GIT-007",
+                 "The repository has no " + std::string(type) + " " + to_text(id),
+                 {},
+                 "It may have been removed by `git gc`, or belong to another repository",
+                 ErrorKind::not_found};
 }
 }  // namespace
 

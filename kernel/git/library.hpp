@@ -17,7 +17,9 @@ namespace agentforge::kernel::git {
 template <auto Release>
 struct Releaser {
     template <class T>
-    void operator()(T* handle) const noexcept { Release(handle); }
+    void operator()(T* handle) const noexcept {
+        Release(handle);
+    }
 };
 template <class T, auto Release>
 using Handle = std::unique_ptr<T, Releaser<Release>>;
@@ -48,9 +50,9 @@ void start_library();
 /// `doing` completes "git failed to …".
 [[nodiscard]] Error failure(int code, std::string_view doing);
 
-/// Calls until it no longer answers ELOCKED, for two seconds at most. Locks are not deleted, but for `own_lock`: the lock of something that only the
-/// process with the task's lock writes (git itself takes it for milliseconds, when it packs refs). One that stood there unchanged for a second was left by
-/// a process that was killed; it is removed, or the task could never go on.
+/// Calls until it no longer answers ELOCKED, for two seconds at most. Locks are not deleted, but for `own_lock`: the lock of
+/// something that only the process with the task's lock writes (git itself takes it for milliseconds, when it packs refs). One
+/// that stood there unchanged for a second was left by a process that was killed; it is removed, or the task could never go on.
 [[nodiscard]] int retry_while_locked(const std::function<int()>& call, const std::filesystem::path& own_lock = {});
 
 /// The lock file of a ref that only this program writes; empty for a ref of the user's.

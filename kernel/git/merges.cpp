@@ -19,12 +19,14 @@ Result<std::string> whole_patch(const std::filesystem::path& repository, std::st
     AF_TRY(const TreeHandle after, find_tree(handle.get(), new_id));
     git_diff_options options = GIT_DIFF_OPTIONS_INIT;
     options.flags = GIT_DIFF_SHOW_BINARY | GIT_DIFF_INCLUDE_TYPECHANGE;
-    options.id_abbrev = GIT_OID_HEXSZ;      // `git apply --binary` wants whole ids.
-    options.max_size = -1;                  // However large: a file that is left out would be lost.
+    options.id_abbrev = GIT_OID_HEXSZ;  // `git apply --binary` wants whole ids.
+    options.max_size = -1;              // However large: a file that is left out would be lost.
     options.old_prefix = "a";
     options.new_prefix = "b";
     git_diff* raw = nullptr;
-    if (const int code = git_diff_tree_to_tree(&raw, handle.get(), before.get(), after.get(), &options); code < 0) { return failure(code, "compare two trees"); }
+    if (const int code = git_diff_tree_to_tree(&raw, handle.get(), before.get(), after.get(), &options); code < 0) {
+        return failure(code, "compare two trees");
+    }
     const DiffHandle diff(raw);
     git_buf text = GIT_BUF_INIT;
     const int code = git_diff_to_buf(&text, raw, GIT_DIFF_FORMAT_PATCH);
@@ -36,12 +38,15 @@ Result<std::string> whole_patch(const std::filesystem::path& repository, std::st
 
 namespace {
 
-/// Puts the lines of both sides into the index in place of a conflict; false where they cannot be lines of both (a side is missing, a binary file).
+/// Puts the lines of both sides into the index in place of a conflict; false where they cannot be lines of both (a side is
+/// missing, a binary file).
 Result<bool> take_both(git_repository* repository, git_index* index, const std::string& path) {
     const git_index_entry* base = nullptr;
     const git_index_entry* ours = nullptr;
     const git_index_entry* theirs = nullptr;
-    if (git_index_conflict_get(&base, &ours, &theirs, index, path.c_str()) < 0 || ours == nullptr || theirs == nullptr) { return false; }
+    if (git_index_conflict_get(&base, &ours, &theirs, index, path.c_str()) < 0 || ours == nullptr || theirs == nullptr) {
+        return false;
+    }
     git_merge_file_options options = GIT_MERGE_FILE_OPTIONS_INIT;
     options.favor = GIT_MERGE_FILE_FAVOR_UNION;
     git_merge_file_result merged{};
@@ -50,20 +55,23 @@ Result<bool> take_both(git_repository* repository, git_index* index, const std::
     entry.path = path.c_str();
     entry.flags = 0;
     git_oid id{};
-    const int code = merged.automergeable == 0 ? GIT_EMERGECONFLICT : git_blob_create_from_buffer(&id, repository, merged.ptr, merged.len);
+    const int code =
+        merged.automergeable == 0 ? GIT_EMERGECONFLICT : git_blob_create_from_buffer(&id, repository, merged.ptr, merged.len);
     entry.mode = merged.mode == 0 ? entry.mode : merged.mode;
     git_merge_file_result_free(&merged);
     if (code < 0) { return false; }
     entry.id = id;
-    if (const int removed = git_index_conflict_remove(index, path.c_str()); removed < 0) { return failure(removed, "merge " + path); }
+    if (const int removed = git_index_conflict_remove(index, path.c_str()); removed < 0) {
+        return failure(removed, "merge " + path);
+    }
     if (const int added = git_index_add(index, &entry); added < 0) { return failure(added, "merge " + path); }
     return true;
 }
 
 }  // namespace
 
-Result<TreeMerge> merge_trees(const std::filesystem::path& repository, std::string_view base, std::string_view ours, std::string_view theirs,
-                              const std::vector<std::string>& union_of) {
+Result<TreeMerge> merge_trees(const std::filesystem::path& repository, std::string_view base, std::string_view ours,
+                              std::string_view theirs, const std::vector<std::string>& union_of) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     const auto tree = [&](std::string_view text) -> Result<TreeHandle> {
         AF_TRY(const git_oid id, parse_id(text));
@@ -75,7 +83,9 @@ Result<TreeMerge> merge_trees(const std::filesystem::path& repository, std::stri
     git_merge_options options = GIT_MERGE_OPTIONS_INIT;
     options.flags = GIT_MERGE_FIND_RENAMES;
     git_index* raw = nullptr;
-    if (const int code = git_merge_trees(&raw, handle.get(), ancestor.get(), mine.get(), other.get(), &options); code < 0) { return failure(code, "merge two trees"); }
+    if (const int code = git_merge_trees(&raw, handle.get(), ancestor.get(), mine.get(), other.get(), &options); code < 0) {
+        return failure(code, "merge two trees");
+    }
     const IndexHandle index(raw);
     for (const std::string& path : union_of) {
         if (git_index_has_conflicts(raw) == 0) { break; }
@@ -84,7 +94,9 @@ Result<TreeMerge> merge_trees(const std::filesystem::path& repository, std::stri
     TreeMerge result;
     if (git_index_has_conflicts(raw) != 0) {
         git_index_conflict_iterator* raw_iterator = nullptr;
-        if (const int code = git_index_conflict_iterator_new(&raw_iterator, raw); code < 0) { return failure(code, "list conflicts"); }
+        if (const int code = git_index_conflict_iterator_new(&raw_iterator, raw); code < 0) {
+            return failure(code, "list conflicts");
+        }
         const Handle<git_index_conflict_iterator, git_index_conflict_iterator_free> iterator(raw_iterator);
         std::set<std::string> paths;
         const git_index_entry* stages[3] = {};
@@ -97,7 +109,9 @@ Result<TreeMerge> merge_trees(const std::filesystem::path& repository, std::stri
         return result;
     }
     git_oid id{};
-    if (const int code = git_index_write_tree_to(&id, raw, handle.get()); code < 0) { return failure(code, "write the merged tree"); }
+    if (const int code = git_index_write_tree_to(&id, raw, handle.get()); code < 0) {
+        return failure(code, "write the merged tree");
+    }
     result.tree = to_text(id);
     return result;
 }
@@ -108,11 +122,14 @@ Result<BranchDistance> branch_distance(const std::filesystem::path& repository, 
     AF_TRY(const git_oid new_id, parse_id(to));
     std::size_t ahead = 0;
     std::size_t behind = 0;
-    if (const int code = git_graph_ahead_behind(&ahead, &behind, handle.get(), &new_id, &old_id); code < 0) { return failure(code, "compare two commits"); }
+    if (const int code = git_graph_ahead_behind(&ahead, &behind, handle.get(), &new_id, &old_id); code < 0) {
+        return failure(code, "compare two commits");
+    }
     return BranchDistance{ahead, behind};
 }
 
-Result<void> move_branch(const std::filesystem::path& repository, std::string_view branch, std::string_view from, std::string_view to) {
+Result<void> move_branch(const std::filesystem::path& repository, std::string_view branch, std::string_view from,
+                         std::string_view to) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     AF_TRY(const git_oid old_id, parse_id(from));
     AF_TRY(const git_oid new_id, parse_id(to));
@@ -121,40 +138,58 @@ Result<void> move_branch(const std::filesystem::path& repository, std::string_vi
     if (git_reference_lookup(&raw, handle.get(), ref.c_str()) == 0) {
         const ReferenceHandle found(raw);
         if (git_branch_is_checked_out(raw) == 1) {
-            return Error{"AF-GIT-040", "The branch " + std::string(branch) + " is checked out, so it is not moved under your feet", {},
-                         "Check out another branch there (git switch), then do it again", ErrorKind::conflict};
+            return Error{"AF-GIT-040",
+                         "The branch " + std::string(branch) + " is checked out, so it is not moved under your feet",
+                         {},
+                         "Check out another branch there (git switch), then do it again",
+                         ErrorKind::conflict};
         }
     }
-    git_repository_set_ident(handle.get(), "AgentForge", "agentforge@localhost");       // Of the reflog entry.
+    git_repository_set_ident(handle.get(), "AgentForge", "agentforge@localhost");  // Of the reflog entry.
     AF_CHECK(sync_object_folders(handle.get()));
-    const int code = retry_while_locked([&] {
-        git_reference* moved = nullptr;
-        const int result = git_reference_create_matching(&moved, handle.get(), ref.c_str(), &new_id, 1, &old_id, "rebase: moved by agentforge");
-        git_reference_free(moved);
-        return result;
-    }, lock_of(handle.get(), ref));
+    const int code = retry_while_locked(
+        [&] {
+            git_reference* moved = nullptr;
+            const int result = git_reference_create_matching(&moved, handle.get(), ref.c_str(), &new_id, 1, &old_id,
+                                                             "rebase: moved by agentforge");
+            git_reference_free(moved);
+            return result;
+        },
+        lock_of(handle.get(), ref));
     if (code == 0) { return sync_ref_folders(handle.get(), ref); }
     git_oid now{};
     if (git_reference_name_to_id(&now, handle.get(), ref.c_str()) == 0) {
         if (git_oid_equal(&now, &new_id) != 0) { return {}; }
         if (git_oid_equal(&now, &old_id) == 0) {
-            return Error{"AF-GIT-040", "The branch " + std::string(branch) + " is no longer where this task left it: it stands at " + to_text(now), {},
-                         "It has commits of yours: rebase it yourself (git rebase), or rename it (git branch -m) and do this again", ErrorKind::conflict};
+            return Error{
+                "AF-GIT-040",
+                "The branch " + std::string(branch) + " is no longer where this task left it: it stands at " + to_text(now),
+                {},
+                "It has commits of yours: rebase it yourself (git rebase), or rename it (git branch -m) and do this again",
+                ErrorKind::conflict};
         }
     } else if (code == GIT_EMODIFIED || code == GIT_ENOTFOUND) {
-        return Error{"AF-GIT-040", "There is no branch " + std::string(branch) + " any more", {}, "Make it again: git branch " + std::string(branch) + " " + std::string(from),
+        return Error{"AF-GIT-040",
+                     "There is no branch " + std::string(branch) + " any more",
+                     {},
+                     "Make it again: git branch " + std::string(branch) + " " + std::string(from),
                      ErrorKind::conflict};
     }
     return failure(code, "move the branch " + std::string(branch));
 }
 
-Result<std::string> text_patch(const std::filesystem::path& repository, const std::string& name, std::string_view before, std::string_view after) {
+Result<std::string> text_patch(const std::filesystem::path& repository, const std::string& name, std::string_view before,
+                               std::string_view after) {
     if (before == after) { return std::string(); }
-    AF_TRY(const RepositoryHandle handle, open_repository(repository));         // Starts the library.
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));  // Starts the library.
     git_diff_options options = GIT_DIFF_OPTIONS_INIT;
     options.flags = GIT_DIFF_FORCE_TEXT;
     git_patch* raw = nullptr;
-    if (const int code = git_patch_from_buffers(&raw, before.data(), before.size(), name.c_str(), after.data(), after.size(), name.c_str(), &options); code < 0) { return failure(code, "compare two texts"); }
+    if (const int code = git_patch_from_buffers(&raw, before.data(), before.size(), name.c_str(), after.data(), after.size(),
+                                                name.c_str(), &options);
+        code < 0) {
+        return failure(code, "compare two texts");
+    }
     const PatchHandle patch(raw);
     git_buf text = GIT_BUF_INIT;
     const int code = git_patch_to_buf(&text, raw);

@@ -14,14 +14,14 @@ using namespace git;
 struct ObjectCheck::State {
     RepositoryHandle repository;
     OdbHandle store;
-    std::set<std::string, std::less<>> whole;           ///< Trees and blobs, ids in hexadecimal.
+    std::set<std::string, std::less<>> whole;  ///< Trees and blobs, ids in hexadecimal.
 
     void check(const git_oid& id, git_object_t type, const std::string& path, std::vector<std::string>& faults) {
         std::string name(GIT_OID_HEXSZ, '\0');
         git_oid_fmt(name.data(), &id);
         if (whole.contains(name)) { return; }
         git_odb_object* raw = nullptr;
-        const int code = git_odb_read(&raw, store.get(), &id);      // It compares the bytes with the name.
+        const int code = git_odb_read(&raw, store.get(), &id);  // It compares the bytes with the name.
         const Handle<git_odb_object, git_odb_object_free> object(raw);
         const std::string where = (type == GIT_OBJECT_TREE ? "tree " : "file ") + name + (path.empty() ? "" : " (" + path + ")");
         if (code < 0) {
@@ -47,7 +47,8 @@ struct ObjectCheck::State {
         for (std::size_t at = 0; at < git_tree_entrycount(raw); ++at) {
             const git_tree_entry* const entry = git_tree_entry_byindex(raw, at);
             if (git_tree_entry_type(entry) == GIT_OBJECT_COMMIT) { continue; }
-            check(*git_tree_entry_id(entry), git_tree_entry_type(entry), (path.empty() ? "" : path + "/") + git_tree_entry_name(entry), faults);
+            check(*git_tree_entry_id(entry), git_tree_entry_type(entry),
+                  (path.empty() ? "" : path + "/") + git_tree_entry_name(entry), faults);
         }
     }
 };
@@ -79,19 +80,23 @@ Result<void> keep_commit(const std::filesystem::path& repository, const std::str
     AF_TRY(const CommitHandle found, find_commit(handle.get(), id));
     AF_CHECK(sync_object_folders(handle.get()));
     const std::string ref = "refs/agentforge/" + name;
-    const int code = retry_while_locked([&] {
-        git_reference* raw = nullptr;
-        const int result = git_reference_create(&raw, handle.get(), ref.c_str(), git_commit_id(found.get()), 1, nullptr);
-        git_reference_free(raw);
-        return result;
-    }, lock_of(handle.get(), ref));
+    const int code = retry_while_locked(
+        [&] {
+            git_reference* raw = nullptr;
+            const int result = git_reference_create(&raw, handle.get(), ref.c_str(), git_commit_id(found.get()), 1, nullptr);
+            git_reference_free(raw);
+            return result;
+        },
+        lock_of(handle.get(), ref));
     return code < 0 ? Result<void>(failure(code, "write " + ref)) : sync_ref_folders(handle.get(), ref);
 }
 
 Result<std::optional<std::string>> named_commit(const std::filesystem::path& repository, const std::string& text) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     git_object* raw = nullptr;
-    if (text.empty() || text.find('\0') != std::string::npos || git_revparse_single(&raw, handle.get(), text.c_str()) < 0) { return std::optional<std::string>(); }
+    if (text.empty() || text.find('\0') != std::string::npos || git_revparse_single(&raw, handle.get(), text.c_str()) < 0) {
+        return std::optional<std::string>();
+    }
     const ObjectHandle object(raw);
     git_object* peeled = nullptr;
     if (git_object_peel(&peeled, raw, GIT_OBJECT_COMMIT) < 0) { return std::optional<std::string>(); }
@@ -108,7 +113,9 @@ Result<ObjectCheck> ObjectCheck::open(const std::filesystem::path& repository) {
     auto state = std::make_unique<State>();
     AF_TRY(state->repository, open_repository(repository));
     git_odb* raw = nullptr;
-    if (const int code = git_repository_odb(&raw, state->repository.get()); code < 0) { return failure(code, "open the object store"); }
+    if (const int code = git_repository_odb(&raw, state->repository.get()); code < 0) {
+        return failure(code, "open the object store");
+    }
     state->store.reset(raw);
     return ObjectCheck(std::move(state));
 }
@@ -133,10 +140,15 @@ Result<void> write_note(const std::filesystem::path& repository, const CommitNot
     AF_TRY(const git_oid commit, parse_id(note.commit));
     git_signature* raw = nullptr;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(note.time.time_since_epoch()).count();
-    if (const int code = git_signature_new(&raw, note.name.c_str(), note.email.c_str(), static_cast<git_time_t>(seconds), 0); code < 0) { return failure(code, "write a note"); }
+    if (const int code = git_signature_new(&raw, note.name.c_str(), note.email.c_str(), static_cast<git_time_t>(seconds), 0);
+        code < 0) {
+        return failure(code, "write a note");
+    }
     const SignatureHandle who(raw);
     git_oid written{};
-    const int code = retry_while_locked([&] { return git_note_create(&written, handle.get(), statement_notes, who.get(), who.get(), &commit, note.text.c_str(), 1); });
+    const int code = retry_while_locked([&] {
+        return git_note_create(&written, handle.get(), statement_notes, who.get(), who.get(), &commit, note.text.c_str(), 1);
+    });
     return code < 0 ? Result<void>(failure(code, "write a note")) : Result<void>();
 }
 

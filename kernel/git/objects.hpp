@@ -16,13 +16,14 @@
 namespace agentforge::kernel {
 
 struct RefTarget {
-    std::string name;           ///< Whole: `refs/…`.
-    std::string id;             ///< Of the object that it names.
+    std::string name;  ///< Whole: `refs/…`.
+    std::string id;    ///< Of the object that it names.
 };
 /// Those that begin with `prefix`, by name. Errors: AF-GIT-001, AF-GIT-099.
 [[nodiscard]] Result<std::vector<RefTarget>> refs_below(const std::filesystem::path& repository, const std::string& prefix);
 
-/// Keeps a commit alive: a ref `refs/agentforge/<name>` to it, in place of one that is there. Errors: AF-GIT-001, AF-GIT-007, AF-GIT-011, AF-GIT-099.
+/// Keeps a commit alive: a ref `refs/agentforge/<name>` to it, in place of one that is there. Errors: AF-GIT-001, AF-GIT-007,
+/// AF-GIT-011, AF-GIT-099.
 [[nodiscard]] Result<void> keep_commit(const std::filesystem::path& repository, const std::string& name, std::string_view commit);
 
 /// The commit that `text` names (an id or its beginning, a branch, a tag); empty where it names none. Errors: AF-GIT-001.
@@ -52,7 +53,7 @@ private:
 struct CommitNote {
     std::string commit;
     std::string text;
-    std::string name;           ///< Who wrote it.
+    std::string name;  ///< Who wrote it.
     std::string email;
     std::chrono::system_clock::time_point time;
 };

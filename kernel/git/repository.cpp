@@ -28,24 +28,33 @@ std::filesystem::path without_trailing_slash(const char* text) {
 }
 }  // namespace
 
-std::filesystem::path Repository::work_directory() const { return without_trailing_slash(git_repository_workdir(state_->handle.get())); }
-std::filesystem::path Repository::git_directory() const { return without_trailing_slash(git_repository_commondir(state_->handle.get())); }
+std::filesystem::path Repository::work_directory() const {
+    return without_trailing_slash(git_repository_workdir(state_->handle.get()));
+}
+std::filesystem::path Repository::git_directory() const {
+    return without_trailing_slash(git_repository_commondir(state_->handle.get()));
+}
 
 Result<std::string> Repository::head_commit() const {
     git_oid id{};
     const int code = git_reference_name_to_id(&id, state_->handle.get(), "HEAD");
-    if (const std::optional<std::string> named = current_branch(); code < 0 && named && git_reference_is_valid_name(("refs/heads/" + *named).c_str()) != 1) {
-        return Error{"AF-GIT-008", "HEAD leads to `" + *named + "`, which is the name of no branch", work_directory().string(), "Go to a branch: git switch BRANCH", ErrorKind::invalid};
+    if (const std::optional<std::string> named = current_branch();
+        code < 0 && named && git_reference_is_valid_name(("refs/heads/" + *named).c_str()) != 1) {
+        return Error{"AF-GIT-008", "HEAD leads to `" + *named + "`, which is the name of no branch", work_directory().string(),
+                     "Go to a branch: git switch BRANCH", ErrorKind::invalid};
     }
     if (code == GIT_ENOTFOUND || git_repository_head_unborn(state_->handle.get()) == 1) {
         const std::optional<std::string> branch = current_branch();
         git_reference_iterator* raw = nullptr;
         git_reference* any = nullptr;
-        const bool others = git_reference_iterator_glob_new(&raw, state_->handle.get(), "refs/heads/*") == 0 && git_reference_next(&any, raw) == 0;
+        const bool others = git_reference_iterator_glob_new(&raw, state_->handle.get(), "refs/heads/*") == 0 &&
+                            git_reference_next(&any, raw) == 0;
         git_reference_free(any);
         git_reference_iterator_free(raw);
         if (others) {
-            return Error{"AF-GIT-005", branch ? "The branch `" + *branch + "` has no commit yet" : std::string("HEAD leads to no commit"), work_directory().string(),
+            return Error{"AF-GIT-005",
+                         branch ? "The branch `" + *branch + "` has no commit yet" : std::string("HEAD leads to no commit"),
+                         work_directory().string(),
                          "Go to a branch that has one (git switch BRANCH), or make a commit on this one", ErrorKind::unavailable};
         }
         return Error{"AF-GIT-005", "The repository has no commit yet", work_directory().string(),
@@ -77,11 +86,15 @@ Result<std::vector<std::string>> Repository::uncommitted() const {
     options.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS | GIT_STATUS_OPT_EXCLUDE_SUBMODULES |
                     GIT_STATUS_OPT_INCLUDE_UNREADABLE;
     git_status_list* raw = nullptr;
-    if (const int code = git_status_list_new(&raw, state_->handle.get(), &options); code < 0) { return failure(code, "compare the checkout"); }
+    if (const int code = git_status_list_new(&raw, state_->handle.get(), &options); code < 0) {
+        return failure(code, "compare the checkout");
+    }
     StatusHandle list(raw);
     std::vector<std::string> paths;
     git_index* raw_index = nullptr;
-    if (const int code = git_repository_index(&raw_index, state_->handle.get()); code < 0) { return failure(code, "read the index"); }
+    if (const int code = git_repository_index(&raw_index, state_->handle.get()); code < 0) {
+        return failure(code, "read the index");
+    }
     IndexHandle index(raw_index);
     for (std::size_t i = 0; i < git_status_list_entrycount(raw); ++i) {
         const git_status_entry* entry = git_status_byindex(raw, i);
@@ -100,7 +113,7 @@ Result<std::vector<std::string>> Repository::uncommitted() const {
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
     list.reset();
     index.reset();
-    ::malloc_trim(0);       // libgit2 had each file of the checkout in memory, several times, in small pieces.
+    ::malloc_trim(0);  // libgit2 had each file of the checkout in memory, several times, in small pieces.
     return paths;
 }
 
@@ -110,7 +123,9 @@ std::optional<std::pair<std::string, std::string>> Repository::identity() const 
     const ConfigHandle config(raw);
     const char* name = nullptr;
     const char* email = nullptr;
-    if (git_config_get_string(&name, raw, "user.name") < 0 || git_config_get_string(&email, raw, "user.email") < 0) { return std::nullopt; }
+    if (git_config_get_string(&name, raw, "user.name") < 0 || git_config_get_string(&email, raw, "user.email") < 0) {
+        return std::nullopt;
+    }
     if (*name == '\0' || *email == '\0') { return std::nullopt; }
     return std::pair<std::string, std::string>(name, email);
 }

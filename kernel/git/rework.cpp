@@ -52,19 +52,24 @@ Result<Lines> lines_between(git_repository* repository, const git_oid& before, c
     git_diff_options options = GIT_DIFF_OPTIONS_INIT;
     options.context_lines = 0;
     git_diff* raw = nullptr;
-    if (const int code = git_diff_tree_to_tree(&raw, repository, old_tree.get(), new_tree.get(), &options); code < 0) { return failure(code, "compare two trees"); }
+    if (const int code = git_diff_tree_to_tree(&raw, repository, old_tree.get(), new_tree.get(), &options); code < 0) {
+        return failure(code, "compare two trees");
+    }
     const DiffHandle diff(raw);
     git_diff_find_options find = GIT_DIFF_FIND_OPTIONS_INIT;
     find.flags = GIT_DIFF_FIND_RENAMES;
     if (const int code = git_diff_find_similar(raw, &find); code < 0) { return failure(code, "find renamed files"); }
     Lines lines;
-    if (const int code = git_diff_foreach(raw, nullptr, nullptr, nullptr, &Lines::take, &lines); code < 0) { return failure(code, "compare two files"); }
+    if (const int code = git_diff_foreach(raw, nullptr, nullptr, nullptr, &Lines::take, &lines); code < 0) {
+        return failure(code, "compare two files");
+    }
     return lines;
 }
 
 }  // namespace
 
-Result<std::optional<Rework>> rework_of(const std::filesystem::path& repository, std::string_view base_tree, std::string_view commit, std::chrono::seconds within) {
+Result<std::optional<Rework>> rework_of(const std::filesystem::path& repository, std::string_view base_tree,
+                                        std::string_view commit, std::chrono::seconds within) {
     AF_TRY(const Repository opened, Repository::open(repository));
     AF_TRY(const std::string head, opened.head_commit());
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
@@ -72,9 +77,13 @@ Result<std::optional<Rework>> rework_of(const std::filesystem::path& repository,
     AF_TRY(const git_oid commit_id, parse_id(commit));
     AF_TRY(const git_oid base_id, parse_id(base_tree));
     git_commit* found = nullptr;
-    if (git_commit_lookup(&found, handle.get(), &commit_id) < 0) { return std::optional<Rework>(); }        // Its branch was deleted and cleaned up.
+    if (git_commit_lookup(&found, handle.get(), &commit_id) < 0) {
+        return std::optional<Rework>();
+    }  // Its branch was deleted and cleaned up.
     const CommitHandle owned(found);
-    if (git_oid_equal(&head_id, &commit_id) == 0 && git_graph_descendant_of(handle.get(), &head_id, &commit_id) != 1) { return std::optional<Rework>(); }
+    if (git_oid_equal(&head_id, &commit_id) == 0 && git_graph_descendant_of(handle.get(), &head_id, &commit_id) != 1) {
+        return std::optional<Rework>();
+    }
     AF_TRY(const git_oid later, newest_within(handle.get(), head_id, commit_id, git_commit_time(found) + within.count()));
     git_commit* last = nullptr;
     if (const int code = git_commit_lookup(&last, handle.get(), &later); code < 0) { return failure(code, "read a commit"); }

@@ -28,16 +28,20 @@ bool is_ignore_file(std::string_view path) { return path == ".gitignore" || path
 bool is_private(std::string_view path) { return path == ".agentforge" || path.starts_with(".agentforge/"); }
 
 Error changed_meanwhile(const std::string& path) {
-    return Error{"AF-GIT-034", "A file changed while it was recorded", path, "Stop what writes to the worktree, then try again", ErrorKind::conflict};
+    return Error{"AF-GIT-034", "A file changed while it was recorded", path, "Stop what writes to the worktree, then try again",
+                 ErrorKind::conflict};
 }
 
 /// `bulk` takes contents that fit into memory, where it is given.
-Result<git_oid> write_blob(Worktree::State& state, bool lfs, BulkObjects* bulk, int parent, const std::string& name, const std::string& path, struct stat& st) {
+Result<git_oid> write_blob(Worktree::State& state, bool lfs, BulkObjects* bulk, int parent, const std::string& name,
+                           const std::string& path, struct stat& st) {
     git_repository* const repository = state.repository.get();
     git_oid id{};
     if (S_ISLNK(st.st_mode)) {
         AF_TRY(const std::string target, read_link(parent, name.c_str(), path));
-        if (const int code = git_blob_create_from_buffer(&id, repository, target.data(), target.size()); code < 0) { return failure(code, "record " + path); }
+        if (const int code = git_blob_create_from_buffer(&id, repository, target.data(), target.size()); code < 0) {
+            return failure(code, "record " + path);
+        }
         return id;
     }
     const FileDescriptor file = open_file(parent, name.c_str());
@@ -49,14 +53,19 @@ Result<git_oid> write_blob(Worktree::State& state, bool lfs, BulkObjects* bulk, 
         const ssize_t count = ::pread(file.get(), head.data(), head.size(), 0);
         // A pointer whose contents are elsewhere stays one, and nothing is to be kept of an empty file.
         if (count > 0 && !read_pointer({head.data(), static_cast<std::size_t>(count)})) {
-            AF_TRY(const std::string pointer, keep_contents(repository, file.get(), static_cast<std::uint64_t>(st.st_size), path));
-            if (const int code = git_blob_create_from_buffer(&id, repository, pointer.data(), pointer.size()); code < 0) { return failure(code, "record " + path); }
+            AF_TRY(const std::string pointer,
+                   keep_contents(repository, file.get(), static_cast<std::uint64_t>(st.st_size), path));
+            if (const int code = git_blob_create_from_buffer(&id, repository, pointer.data(), pointer.size()); code < 0) {
+                return failure(code, "record " + path);
+            }
             return id;
         }
     }
     if (st.st_size > max_file_bytes) {
-        return Error{"AF-GIT-033", "A file is too large to be recorded: " + std::to_string(st.st_size) + " bytes, of at most " + std::to_string(max_file_bytes), path,
-                     "Remove it, or name it in .gitignore", ErrorKind::invalid};
+        return Error{"AF-GIT-033",
+                     "A file is too large to be recorded: " + std::to_string(st.st_size) + " bytes, of at most " +
+                         std::to_string(max_file_bytes),
+                     path, "Remove it, or name it in .gitignore", ErrorKind::invalid};
     }
     OdbStreamHandle stream;
     OdbHandle odb;
@@ -65,7 +74,8 @@ Result<git_oid> write_blob(Worktree::State& state, bool lfs, BulkObjects* bulk, 
         if (const int code = git_repository_odb(&raw_odb, repository); code < 0) { return failure(code, "record " + path); }
         odb.reset(raw_odb);
         git_odb_stream* raw = nullptr;
-        if (const int code = git_odb_open_wstream(&raw, raw_odb, static_cast<git_object_size_t>(st.st_size), GIT_OBJECT_BLOB); code < 0) {
+        if (const int code = git_odb_open_wstream(&raw, raw_odb, static_cast<git_object_size_t>(st.st_size), GIT_OBJECT_BLOB);
+            code < 0) {
             return failure(code, "record " + path);
         }
         stream.reset(raw);
@@ -82,14 +92,17 @@ Result<git_oid> write_blob(Worktree::State& state, bool lfs, BulkObjects* bulk, 
         total += count;
         if (total > st.st_size) { return changed_meanwhile(path); }
         if (stream) {
-            if (const int code = git_odb_stream_write(stream.get(), bytes.data(), static_cast<std::size_t>(count)); code < 0) { return failure(code, "record " + path); }
+            if (const int code = git_odb_stream_write(stream.get(), bytes.data(), static_cast<std::size_t>(count)); code < 0) {
+                return failure(code, "record " + path);
+            }
         } else {
             filled += static_cast<std::size_t>(count);
         }
     }
     if (total != st.st_size) { return changed_meanwhile(path); }
     if (!stream && bulk != nullptr) { return bulk->add_blob({bytes.data(), filled}); }
-    const int code = stream ? git_odb_stream_finalize_write(&id, stream.get()) : git_blob_create_from_buffer(&id, repository, bytes.data(), filled);
+    const int code = stream ? git_odb_stream_finalize_write(&id, stream.get())
+                            : git_blob_create_from_buffer(&id, repository, bytes.data(), filled);
     if (code < 0) { return failure(code, "record " + path); }
     return id;
 }
@@ -99,7 +112,7 @@ Result<git_oid> write_blob(Worktree::State& state, bool lfs, BulkObjects* bulk, 
 /// One recording of the whole worktree, or of some of its paths.
 struct Recorder {
     Worktree::State& state;
-    std::vector<bool> seen;                 ///< By position in the cache.
+    std::vector<bool> seen;  ///< By position in the cache.
     std::vector<TreeEdit> edits;
     std::vector<Recorded> recorded;
     bool rules_changed = false;
@@ -128,7 +141,7 @@ struct Recorder {
         if (!lfs) { lfs = state.uses_lfs(); }
         const auto id = write_blob(state, *lfs, recorded.size() < few_files ? nullptr : &bulk, parent, name, path, st);
         if (!id.ok()) { return id.error(); }
-        const TreeEntry entry{*id, S_ISLNK(st.st_mode)             ? GIT_FILEMODE_LINK
+        const TreeEntry entry{*id, S_ISLNK(st.st_mode)           ? GIT_FILEMODE_LINK
                                    : (st.st_mode & S_IXUSR) != 0 ? GIT_FILEMODE_BLOB_EXECUTABLE
                                                                  : GIT_FILEMODE_BLOB};
         if (known == nullptr || !known->holds(entry)) {
@@ -152,7 +165,7 @@ struct Recorder {
         }
         if (const FileTable::File* known = state.cache->find(path); known != nullptr && known->is_gitlink()) { return {}; }
         if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) { return file(parent, name, path, st, below_ignored); }
-        if (!S_ISDIR(st.st_mode)) { return {}; }    // Git records no sockets, pipes and devices.
+        if (!S_ISDIR(st.st_mode)) { return {}; }  // Git records no sockets, pipes and devices.
         bool left_out = below_ignored;
         const bool known = state.cache->has_below(path);
         if (!known && !left_out) { AF_TRY(left_out, state.ignored(path)); }
@@ -176,7 +189,9 @@ struct Recorder {
 
     void forget_unseen() {
         for (std::size_t i = 0; i < seen.size(); ++i) {
-            if (!seen[i] && !state.cache->at(i).is_gitlink() && !is_private(state.cache->path(i))) { remove(std::string(state.cache->path(i))); }
+            if (!seen[i] && !state.cache->at(i).is_gitlink() && !is_private(state.cache->path(i))) {
+                remove(std::string(state.cache->path(i)));
+            }
         }
     }
 
@@ -230,9 +245,10 @@ Result<std::string> Worktree::snapshot() {
 Result<std::string> Worktree::snapshot_paths(const std::vector<std::string>& paths) {
     for (const std::string& path : paths) {
         if (!is_recordable_path(path)) {
-            return Error{"AF-GIT-015", "git cannot record the path `" + path + "`", path, "Use a relative path without `..` and `.git`", ErrorKind::invalid};
+            return Error{"AF-GIT-015", "git cannot record the path `" + path + "`", path,
+                         "Use a relative path without `..` and `.git`", ErrorKind::invalid};
         }
-        if (is_ignore_file(path)) { return snapshot(); }    // It may concern any file.
+        if (is_ignore_file(path)) { return snapshot(); }  // It may concern any file.
     }
     AF_CHECK(state_->open_cache());
     git_attr_cache_flush(state_->repository.get());
@@ -240,7 +256,7 @@ Result<std::string> Worktree::snapshot_paths(const std::vector<std::string>& pat
     std::sort(sorted.begin(), sorted.end());
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     Recorder recorder(*state_);
-    std::string done;       // The last path that was recorded with all below it.
+    std::string done;  // The last path that was recorded with all below it.
     for (const std::string& path : sorted) {
         if (is_private(path) || (!done.empty() && path.starts_with(done + "/"))) { continue; }
         // Down to the parent, no link followed. Where a part of the way is no folder, that part is what changed.
@@ -271,7 +287,9 @@ Result<std::string> Worktree::snapshot_paths(const std::vector<std::string>& pat
         if (std::size_t position = 0; state_->cache->find(reached, &position) != nullptr) { recorder.remove_unseen(position); }
     }
     if (!recorder.unrecordable.empty()) {
-        return Error{"AF-GIT-035", "git cannot record what lies below here: another repository, or folders nested more than " + std::to_string(max_folder_depth) + " deep",
+        return Error{"AF-GIT-035",
+                     "git cannot record what lies below here: another repository, or folders nested more than " +
+                         std::to_string(max_folder_depth) + " deep",
                      recorder.unrecordable.front(), "Use a path with fewer folders", ErrorKind::invalid};
     }
     if (recorder.rules_changed) { return snapshot(); }

@@ -23,10 +23,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Keys (in lower case, as libgit2 gives them) whose values are data: no program, no file that git would run or write.
-constexpr std::array plain_core{"autocrlf", "bigfilethreshold", "eol", "excludesfile", "filemode", "ignorecase", "precomposeunicode", "safecrlf", "sharedrepository", "symlinks"};
+constexpr std::array plain_core{"autocrlf",   "bigfilethreshold",  "eol",      "excludesfile",     "filemode",
+                                "ignorecase", "precomposeunicode", "safecrlf", "sharedrepository", "symlinks"};
 constexpr std::array plain_of_remotes{".url", ".pushurl", ".fetch", ".gh-resolved", ".glab-resolved"};
-constexpr std::array plain_of_http{".cookiefile", ".savecookies"};      // Not these: git would write a file of the repository's choice.
-constexpr std::array plain_others{"gpg.format", "user.name", "user.email", "user.signingkey", "author.name", "author.email", "committer.name", "committer.email"};
+constexpr std::array plain_of_http{".cookiefile",
+                                   ".savecookies"};  // Not these: git would write a file of the repository's choice.
+constexpr std::array plain_others{"gpg.format",  "user.name",    "user.email",     "user.signingkey",
+                                  "author.name", "author.email", "committer.name", "committer.email"};
 
 template <std::size_t Count>
 bool ends_in_one_of(std::string_view key, const std::array<const char*, Count>& ends) {
@@ -43,19 +46,22 @@ bool is_plain(std::string_view key) {
 
 bool names_a_program(std::string_view key) {
     constexpr std::array keys{"core.fsmonitor", "core.hookspath", "core.sshcommand", "core.gitproxy", "core.askpass"};
-    constexpr std::array ends{".clean", ".smudge", ".process", ".program", ".defaultkeycommand", ".helper", ".receivepack", ".uploadpack", ".vcs"};
+    constexpr std::array ends{".clean",  ".smudge",      ".process",    ".program", ".defaultkeycommand",
+                              ".helper", ".receivepack", ".uploadpack", ".vcs"};
     return key.starts_with("protocol.") || std::ranges::find(keys, key) != keys.end() || ends_in_one_of(key, ends);
 }
 
 struct ConfigEntry {
     std::string key;
     std::string value;
-    bool is_repositorys = false;        ///< Of `.git/config` or what it includes, not of the user's own files.
+    bool is_repositorys = false;  ///< Of `.git/config` or what it includes, not of the user's own files.
 };
 
 Result<std::vector<ConfigEntry>> configuration_of(git_repository* repository) {
     git_config* raw = nullptr;
-    if (const int code = git_repository_config_snapshot(&raw, repository); code < 0) { return failure(code, "read the configuration"); }
+    if (const int code = git_repository_config_snapshot(&raw, repository); code < 0) {
+        return failure(code, "read the configuration");
+    }
     const ConfigHandle config(raw);
     git_config_iterator* each = nullptr;
     if (const int code = git_config_iterator_new(&each, raw); code < 0) { return failure(code, "read the configuration"); }
@@ -73,12 +79,15 @@ std::string absolute_key(const std::string& value, const fs::path& checkout) {
     return fs::is_regular_file(checkout / value, error) ? (checkout / value).string() : value;
 }
 
-Result<void> write_configuration(const std::vector<ConfigEntry>& entries, const fs::path& file, const fs::path& checkout, const fs::path& lfs) {
+Result<void> write_configuration(const std::vector<ConfigEntry>& entries, const fs::path& file, const fs::path& checkout,
+                                 const fs::path& lfs) {
     git_config* raw = nullptr;
     if (const int code = git_config_open_ondisk(&raw, file.c_str()); code < 0) { return failure(code, "write a configuration"); }
     const ConfigHandle config(raw);
     const auto add = [&](const std::string& key, const std::string& value) -> Result<void> {
-        if (const int code = git_config_set_multivar(raw, key.c_str(), "^$", value.c_str()); code < 0) { return failure(code, "write a configuration"); }
+        if (const int code = git_config_set_multivar(raw, key.c_str(), "^$", value.c_str()); code < 0) {
+            return failure(code, "write a configuration");
+        }
         return {};
     };
     AF_CHECK(add("core.repositoryformatversion", "0"));
@@ -96,7 +105,9 @@ std::string head_line(git_repository* repository) {
     git_reference* raw = nullptr;
     if (git_reference_lookup(&raw, repository, "HEAD") < 0) { return "ref: refs/heads/none\n"; }
     const ReferenceHandle head(raw);
-    if (git_reference_type(raw) == GIT_REFERENCE_SYMBOLIC) { return std::string("ref: ") + git_reference_symbolic_target(raw) + "\n"; }
+    if (git_reference_type(raw) == GIT_REFERENCE_SYMBOLIC) {
+        return std::string("ref: ") + git_reference_symbolic_target(raw) + "\n";
+    }
     return to_text(*git_reference_target(raw)) + "\n";
 }
 
@@ -109,7 +120,9 @@ Result<void> copy_plain_files(const fs::path& from, const fs::path& to) {
         if (name.starts_with("sharedindex.")) { names.push_back(name); }
     }
     for (const std::string& name : names) {
-        if (fs::symlink_status(from / name, error).type() == fs::file_type::regular) { fs::copy_file(from / name, to / name, error); }
+        if (fs::symlink_status(from / name, error).type() == fs::file_type::regular) {
+            fs::copy_file(from / name, to / name, error);
+        }
     }
     return {};
 }
@@ -117,7 +130,8 @@ Result<void> copy_plain_files(const fs::path& from, const fs::path& to) {
 constexpr std::string_view folder_prefix = "agentforge-git-";
 
 Error cannot_make(const fs::path& folder, int code) {
-    return Error{"AF-GIT-064", std::string("Cannot make a folder in the git directory: ") + std::strerror(code), folder.string(), "See whether the disk is full or the folder is another user's", ErrorKind::io};
+    return Error{"AF-GIT-064", std::string("Cannot make a folder in the git directory: ") + std::strerror(code), folder.string(),
+                 "See whether the disk is full or the folder is another user's", ErrorKind::io};
 }
 
 }  // namespace
@@ -129,7 +143,8 @@ void GitStandIn::remove_abandoned(const fs::path& git_directory) {
     for (const auto& entry : fs::directory_iterator(git_directory, error)) {
         const std::string name = entry.path().filename().string();
         std::error_code unknown;
-        const bool is_old = name.starts_with(folder_prefix) && entry.last_write_time(unknown) < yesterday && !unknown;    // Those of earlier versions name no process.
+        const bool is_old = name.starts_with(folder_prefix) && entry.last_write_time(unknown) < yesterday &&
+                            !unknown;  // Those of earlier versions name no process.
         if (is_old || is_abandoned(name, folder_prefix)) { found.push_back(entry.path()); }
     }
     for (const fs::path& folder : found) { fs::remove_all(folder, error); }
@@ -144,7 +159,9 @@ Result<GitStandIn> GitStandIn::make(const Repository& opened) {
     made.objects_ = common / "objects";
     made.index_ = fs::path(git_repository_path(repository)) / "index";
     remove_abandoned(git_repository_path(repository));
-    std::string folder = (fs::path(git_repository_path(repository)) / (std::string(folder_prefix) + std::to_string(::getpid()) + "-XXXXXX")).string();
+    std::string folder =
+        (fs::path(git_repository_path(repository)) / (std::string(folder_prefix) + std::to_string(::getpid()) + "-XXXXXX"))
+            .string();
     if (::mkdtemp(folder.data()) == nullptr) { return cannot_make(folder, errno); }
     made.folder_ = folder;
     for (const char* name : {"objects", "refs", "info"}) { AF_CHECK(make_directories(made.folder_ / name)); }
@@ -159,16 +176,22 @@ Result<GitStandIn> GitStandIn::make(const Repository& opened) {
 }
 
 GitStandIn::GitStandIn(GitStandIn&& other) noexcept
-    : folder_(std::exchange(other.folder_, {})), work_directory_(std::move(other.work_directory_)), objects_(std::move(other.objects_)), index_(std::move(other.index_)),
+    : folder_(std::exchange(other.folder_, {})),
+      work_directory_(std::move(other.work_directory_)),
+      objects_(std::move(other.objects_)),
+      index_(std::move(other.index_)),
       left_out_(std::move(other.left_out_)) {}
 
 GitStandIn::~GitStandIn() {
-    std::error_code ignored;    // What stays is small and does nothing.
+    std::error_code ignored;  // What stays is small and does nothing.
     if (!folder_.empty()) { fs::remove_all(folder_, ignored); }
 }
 
 std::map<std::string, std::string> GitStandIn::variables() const {
-    return {{"GIT_DIR", folder_.string()}, {"GIT_OBJECT_DIRECTORY", objects_.string()}, {"GIT_INDEX_FILE", index_.string()}, {"GIT_WORK_TREE", work_directory_.string()}};
+    return {{"GIT_DIR", folder_.string()},
+            {"GIT_OBJECT_DIRECTORY", objects_.string()},
+            {"GIT_INDEX_FILE", index_.string()},
+            {"GIT_WORK_TREE", work_directory_.string()}};
 }
 
 Result<std::vector<std::string>> GitStandIn::submodules() const {
@@ -196,10 +219,16 @@ Result<void> GitStandIn::check_filters(const std::vector<std::string>& paths) co
     if (repositorys.empty()) { return {}; }
     for (const std::string& path : paths) {
         const char* value = nullptr;
-        if (git_attr_get(&value, handle.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX, path.c_str(), "filter") < 0 || value == nullptr) { continue; }
+        if (git_attr_get(&value, handle.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX, path.c_str(), "filter") < 0 || value == nullptr) {
+            continue;
+        }
         if (!repositorys.contains(value) || users.contains(value)) { continue; }
-        return Error{"AF-GIT-065", "The file " + path + " goes through the filter `" + value + "`, whose program only the repository's own configuration names; it is not run",
-                     work_directory_.string(), "Where you trust that program, name it in your own: git config --global filter." + std::string(value) + ".clean …, or commit the file yourself first",
+        return Error{"AF-GIT-065",
+                     "The file " + path + " goes through the filter `" + value +
+                         "`, whose program only the repository's own configuration names; it is not run",
+                     work_directory_.string(),
+                     "Where you trust that program, name it in your own: git config --global filter." + std::string(value) +
+                         ".clean …, or commit the file yourself first",
                      ErrorKind::denied};
     }
     return {};

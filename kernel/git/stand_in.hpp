@@ -13,10 +13,12 @@
 
 namespace agentforge::kernel {
 
-/// A git directory that stands in for a repository's own while the `git` program runs. It leads to the repository's objects and holds its plain settings (names,
-/// line endings, remotes), its ignore rules and attributes. It has none of the programs that `.git` can name: hooks, filters, monitors, signing programs,
-/// credential helpers, ssh commands, aliases, included files. Git reads the user's own configuration beside it, so programs come from there and from nowhere else.
-/// It lies inside the repository's git directory, so that `includeIf.gitdir` of the user's holds for it, and is removed with this object; one that a killed process left, by the next after a day.
+/// A git directory that stands in for a repository's own while the `git` program runs. It leads to the repository's objects and
+/// holds its plain settings (names, line endings, remotes), its ignore rules and attributes. It has none of the programs that
+/// `.git` can name: hooks, filters, monitors, signing programs, credential helpers, ssh commands, aliases, included files. Git
+/// reads the user's own configuration beside it, so programs come from there and from nowhere else. It lies inside the
+/// repository's git directory, so that `includeIf.gitdir` of the user's holds for it, and is removed with this object; one that a
+/// killed process left, by the next after a day.
 class GitStandIn {
 public:
     /// Errors: `io` AF-GIT-064.
@@ -35,11 +37,14 @@ public:
     [[nodiscard]] const std::filesystem::path& index() const noexcept { return index_; }
     /// What makes `git` use it.
     [[nodiscard]] std::map<std::string, std::string> variables() const;
-    /// Keys by which the repository's own configuration names programs, as it writes them, in its order. They have no effect here.
+    /// Keys by which the repository's own configuration names programs, as it writes them, in its order. They have no effect
+    /// here.
     [[nodiscard]] const std::vector<std::string>& left_out() const noexcept { return left_out_; }
-    /// The paths of submodules in the user's index. `git status` and `git add` start git in each of them, by its own configuration, unless they are left out.
+    /// The paths of submodules in the user's index. `git status` and `git add` start git in each of them, by its own
+    /// configuration, unless they are left out.
     [[nodiscard]] Result<std::vector<std::string>> submodules() const;
-    /// Errors: `denied` AF-GIT-065 the attributes give one of these files to a filter whose program only the repository's own configuration names.
+    /// Errors: `denied` AF-GIT-065 the attributes give one of these files to a filter whose program only the repository's own
+    /// configuration names.
     [[nodiscard]] Result<void> check_filters(const std::vector<std::string>& paths) const;
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Submodules. A tree names a commit of another repository; the user's checkout has that repository, and a task's worktree gets the commit's files
-// from there. They are for reading: a recording keeps the commit that was named, and what was changed in them is found and put back.
+// Submodules. A tree names a commit of another repository; the user's checkout has that repository, and a task's worktree gets
+// the commit's files from there. They are for reading: a recording keeps the commit that was named, and what was changed in them
+// is found and put back.
 #include <fcntl.h>
 
 #include <cerrno>
@@ -34,12 +35,15 @@ std::string hash_of_path(const std::string& path) {
 /// Compares the files of one submodule with its table.
 struct ModuleLook {
     Worktree::State& state;
-    const std::string& shown;               ///< The submodule's path in the worktree, with a slash.
+    const std::string& shown;  ///< The submodule's path in the worktree, with a slash.
     std::vector<std::string>& touched;
     std::vector<bool> seen{};
 
-    Result<bool> same_bytes(int parent, const std::string& name, const std::string& path, const struct stat& st, const FileTable::File& known) const {
-        const unsigned mode = S_ISLNK(st.st_mode) ? GIT_FILEMODE_LINK : (st.st_mode & S_IXUSR) != 0 ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB;
+    Result<bool> same_bytes(int parent, const std::string& name, const std::string& path, const struct stat& st,
+                            const FileTable::File& known) const {
+        const unsigned mode = S_ISLNK(st.st_mode)           ? GIT_FILEMODE_LINK
+                              : (st.st_mode & S_IXUSR) != 0 ? GIT_FILEMODE_BLOB_EXECUTABLE
+                                                            : GIT_FILEMODE_BLOB;
         if (known.mode != mode) { return false; }
         git_oid id{};
         if (S_ISLNK(st.st_mode)) {
@@ -49,7 +53,9 @@ struct ModuleLook {
             const FileDescriptor file = open_file(parent, name.c_str());
             if (!file.valid()) { return folder_error(errno, "read a file", path); }
             const std::string link = "/proc/self/fd/" + std::to_string(file.get());
-            if (const int code = git_odb_hashfile(&id, link.c_str(), GIT_OBJECT_BLOB); code < 0) { return failure(code, "read " + path); }
+            if (const int code = git_odb_hashfile(&id, link.c_str(), GIT_OBJECT_BLOB); code < 0) {
+                return failure(code, "read " + path);
+            }
         }
         return git_oid_equal(&id, &known.id) != 0;
     }
@@ -94,7 +100,9 @@ Worktree::State* Worktree::State::module_at(const std::string& module_path, cons
         found = modules.emplace(module_path, nullptr).first;
         git_repository* raw = nullptr;
         const std::filesystem::path theirs = user / module_path;
-        if (user.empty() || git_repository_open_ext(&raw, theirs.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr) < 0) { return nullptr; }
+        if (user.empty() || git_repository_open_ext(&raw, theirs.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr) < 0) {
+            return nullptr;
+        }
         auto made = std::make_unique<State>();
         made->repository.reset(raw);
         made->is_module = true;
@@ -112,7 +120,8 @@ Worktree::State* Worktree::State::module_at(const std::string& module_path, cons
     if (!head.ok()) { return nullptr; }
     module->head_tree = std::move(*head);
     if (!module->cache) {
-        if (auto known = FileTable::load(module->cache_file()); known && find_tree(module->repository.get(), known->second).ok()) {
+        if (auto known = FileTable::load(module->cache_file());
+            known && find_tree(module->repository.get(), known->second).ok()) {
             module->cache = std::move(known->first);
             module->last_tree = known->second;
             module->saved = true;
@@ -139,7 +148,9 @@ Result<void> Worktree::State::fill_modules(bool clean) {
             module->last_tree = tree;
         }
         AF_CHECK(module->reset(tree, clean));
-        for (const std::string& one : module->unfilled) { unfilled.push_back((std::filesystem::path(module_path) / one).string()); }
+        for (const std::string& one : module->unfilled) {
+            unfilled.push_back((std::filesystem::path(module_path) / one).string());
+        }
     }
     return {};
 }
@@ -149,7 +160,7 @@ Result<void> Worktree::State::look_at_modules(const std::string& prefix, std::ve
         if (!cache->at(i).is_gitlink()) { continue; }
         const std::string module_path(cache->path(i));
         State* const module = module_at(module_path, cache->at(i).id);
-        if (module == nullptr || !module->cache) { continue; }     // Never filled in.
+        if (module == nullptr || !module->cache) { continue; }  // Never filled in.
         module->root = open_below(root.get(), module_path);
         const std::string shown = prefix + module_path + "/";
         if (!module->root.valid()) {
@@ -160,7 +171,9 @@ Result<void> Worktree::State::look_at_modules(const std::string& prefix, std::ve
         ModuleLook look{*module, shown, into, std::vector<bool>(module->cache->size())};
         AF_CHECK(look.contents(module->root.get(), {}, 0));
         for (std::size_t file = 0; file < look.seen.size(); ++file) {
-            if (!look.seen[file] && !module->cache->at(file).is_gitlink()) { into.push_back(shown + std::string(module->cache->path(file))); }
+            if (!look.seen[file] && !module->cache->at(file).is_gitlink()) {
+                into.push_back(shown + std::string(module->cache->path(file)));
+            }
         }
         AF_CHECK(module->look_at_modules(shown, into));
     }

@@ -78,7 +78,9 @@ fs::path made_from(const fs::path& environment) {
     std::ifstream lines(environment / "pyvenv.cfg");
     for (std::string line; std::getline(lines, line);) {
         const auto equals = line.find(" = ");
-        if (equals != std::string::npos && line.substr(0, equals) == "home") { return fs::path(line.substr(equals + 3)).parent_path(); }
+        if (equals != std::string::npos && line.substr(0, equals) == "home") {
+            return fs::path(line.substr(equals + 3)).parent_path();
+        }
     }
     return {};
 }
@@ -107,7 +109,7 @@ std::optional<PythonEnvironment> python_environment(const std::filesystem::path&
     std::error_code none;
     const fs::path home = made_from(chosen);
     if (home.empty() || home == "/usr" || home == "/") { return found; }
-    for (const char* name : {"bin", "lib", "lib64"}) {      // Not all of it: it may be the user's ~/.local.
+    for (const char* name : {"bin", "lib", "lib64"}) {  // Not all of it: it may be the user's ~/.local.
         if (fs::is_directory(home / name, none)) { found.folders.push_back((home / name).string()); }
     }
     return found;
@@ -130,7 +132,9 @@ Result<RepositorySurroundings> look_around(const std::filesystem::path& place) {
         if (std::filesystem::exists(place / path, error)) { files.insert(path); }
     }
     for (const char* name : {".env", ".env.local"}) {
-        if (std::filesystem::is_regular_file(place / name, error) && !files.contains(name)) { found.secret_files.emplace_back(name); }
+        if (std::filesystem::is_regular_file(place / name, error) && !files.contains(name)) {
+            found.secret_files.emplace_back(name);
+        }
     }
     found.python = python_environment(place);
     found.files.assign(files.begin(), files.end());
@@ -145,7 +149,9 @@ Result<RepositorySurroundings> look_around(const std::filesystem::path& place) {
     }
     AF_TRY(const std::filesystem::path hooks, hooks_folder(place));
     for (const char* name : {"pre-commit", "prepare-commit-msg", "commit-msg"}) {
-        if (std::filesystem::is_regular_file(hooks / name, error) && ::access((hooks / name).c_str(), X_OK) == 0) { found.hooks.emplace_back(name); }
+        if (std::filesystem::is_regular_file(hooks / name, error) && ::access((hooks / name).c_str(), X_OK) == 0) {
+            found.hooks.emplace_back(name);
+        }
     }
     found.agentforge_is_ignored = hides(handle.get(), ".agentforge/") || hides(handle.get(), ".agentforge/config/settings.yaml");
     return found;

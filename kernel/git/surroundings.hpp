@@ -13,14 +13,16 @@ namespace agentforge::kernel {
 
 /// A Python environment that its user made in the checkout and nobody committed.
 struct PythonEnvironment {
-    std::string interpreter;                ///< Absolute.
-    std::vector<std::string> folders;       ///< What it reads: its own, and programs and libraries of the Python that it was made from, unless that is the system's.
+    std::string interpreter;           ///< Absolute.
+    std::vector<std::string> folders;  ///< What it reads: its own, and programs and libraries of the Python that it was made
+                                       ///< from, unless that is the system's.
 };
 
 /// `node_modules` of the checkout (absolute), where its user installed it and nobody committed it. Reads only.
 [[nodiscard]] std::optional<std::string> node_packages(const std::filesystem::path& repository);
 
-/// `.venv` or `venv`, else what tox or nox made last; one with pytest before others. Nullopt: there is none, or it is committed, and so not its user's word. Reads only.
+/// `.venv` or `venv`, else what tox or nox made last; one with pytest before others. Nullopt: there is none, or it is committed,
+/// and so not its user's word. Reads only.
 [[nodiscard]] std::optional<PythonEnvironment> python_environment(const std::filesystem::path& repository);
 
 struct RepositorySurroundings {

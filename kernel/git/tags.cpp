@@ -12,7 +12,9 @@ using namespace git;
 Result<std::vector<Tag>> tags_of(const std::filesystem::path& repository) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     git_reference_iterator* raw = nullptr;
-    if (const int code = git_reference_iterator_glob_new(&raw, handle.get(), "refs/tags/*"); code < 0) { return failure(code, "list tags"); }
+    if (const int code = git_reference_iterator_glob_new(&raw, handle.get(), "refs/tags/*"); code < 0) {
+        return failure(code, "list tags");
+    }
     const ReferenceIteratorHandle iterator(raw);
     std::vector<Tag> tags;
     git_reference* reference = nullptr;

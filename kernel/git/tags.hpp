@@ -11,8 +11,8 @@
 namespace agentforge::kernel {
 
 struct Tag {
-    std::string name;       ///< Without `refs/tags/`.
-    std::string commit;     ///< What it stands for in the end, annotated or not.
+    std::string name;    ///< Without `refs/tags/`.
+    std::string commit;  ///< What it stands for in the end, annotated or not.
 };
 
 /// All tags that stand for a commit, by name. Errors: those of Repository::open.

@@ -13,7 +13,7 @@ using namespace git;
 struct TreeBytes::State {
     RepositoryHandle repository;
     OdbHandle objects;
-    std::set<std::string> seen;     ///< Raw ids.
+    std::set<std::string> seen;  ///< Raw ids.
 
     std::uint64_t count(const git_oid& id) {
         std::size_t size = 0;
@@ -33,7 +33,9 @@ Result<TreeBytes> TreeBytes::open(const std::filesystem::path& repository) {
     auto state = std::make_unique<State>();
     AF_TRY(state->repository, open_repository(repository));
     git_odb* raw = nullptr;
-    if (const int code = git_repository_odb(&raw, state->repository.get()); code < 0) { return failure(code, "read the objects"); }
+    if (const int code = git_repository_odb(&raw, state->repository.get()); code < 0) {
+        return failure(code, "read the objects");
+    }
     state->objects = OdbHandle(raw);
     return TreeBytes(std::move(state));
 }
@@ -41,7 +43,9 @@ Result<TreeBytes> TreeBytes::open(const std::filesystem::path& repository) {
 std::uint64_t TreeBytes::add(const std::string& id) {
     git_oid root{};
     git_object* raw = nullptr;
-    if (git_oid_fromstr(&root, id.c_str()) < 0 || git_object_lookup(&raw, state_->repository.get(), &root, GIT_OBJECT_ANY) < 0) { return 0; }
+    if (git_oid_fromstr(&root, id.c_str()) < 0 || git_object_lookup(&raw, state_->repository.get(), &root, GIT_OBJECT_ANY) < 0) {
+        return 0;
+    }
     git_object* peeled = nullptr;
     const int code = git_object_peel(&peeled, raw, GIT_OBJECT_TREE);
     git_object_free(raw);

@@ -12,7 +12,8 @@ struct Node {
 
 Error bad_path(std::string_view path, std::string_view why) {
     return Error{"AF-GIT-015", "git cannot record the path `" + std::string(path) + "`: " + std::string(why), std::string(path),
-                 "Use a relative path without `..` and `.git`, and each name either for a file or for a folder", ErrorKind::invalid};
+                 "Use a relative path without `..` and `.git`, and each name either for a file or for a folder",
+                 ErrorKind::invalid};
 }
 
 /// The tree's new id, or empty where nothing is left in it.
@@ -34,7 +35,7 @@ Result<std::optional<git_oid>> apply(git_repository* repository, git_tree* base,
                        std::none_of(child.children.begin(), child.children.end(), [](const auto& entry) {
                            return !entry.second.children.empty() || entry.second.edit->entry.has_value();
                        })) {
-                continue;   // Removing `a/b` where `a` is a file changes nothing.
+                continue;  // Removing `a/b` where `a` is a file changes nothing.
             }
             AF_TRY(const std::optional<git_oid> id, apply(repository, below.get(), child, path + "/"));
             if (id) { now = TreeEntry{*id, GIT_FILEMODE_TREE}; }
@@ -61,7 +62,9 @@ bool is_recordable_path(std::string_view path) {
     while (true) {
         const std::size_t slash = path.find('/');
         const std::string_view name = path.substr(0, slash);
-        if (name.empty() || name == "." || name == ".." || (name.size() == 4 && strncasecmp(name.data(), ".git", 4) == 0)) { return false; }
+        if (name.empty() || name == "." || name == ".." || (name.size() == 4 && strncasecmp(name.data(), ".git", 4) == 0)) {
+            return false;
+        }
         if (slash == std::string_view::npos) { return true; }
         path.remove_prefix(slash + 1);
     }
@@ -82,20 +85,22 @@ Result<git_oid> apply_edits(git_repository* repository, const git_oid& tree, con
         }
         node->edit = &edit;
     }
-    for (const TreeEdit& edit : edits) {    // A file that is to be a folder too.
+    for (const TreeEdit& edit : edits) {  // A file that is to be a folder too.
         if (!edit.entry) { continue; }
         const Node* node = &root;
         std::string_view rest = edit.path;
         for (std::size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
             node = &node->children.find(rest.substr(0, slash))->second;
-            if (node->edit != nullptr && node->edit->entry) { return bad_path(edit.path, "`" + node->edit->path + "` is a file"); }
+            if (node->edit != nullptr && node->edit->entry) {
+                return bad_path(edit.path, "`" + node->edit->path + "` is a file");
+            }
             rest.remove_prefix(slash + 1);
         }
     }
     AF_TRY(const TreeHandle base, find_tree(repository, tree));
     AF_TRY(const std::optional<git_oid> id, apply(repository, base.get(), root, {}));
     if (id) { return git_oid(*id); }
-    git_treebuilder* raw = nullptr;     // The empty tree.
+    git_treebuilder* raw = nullptr;  // The empty tree.
     if (const int code = git_treebuilder_new(&raw, repository, nullptr); code < 0) { return failure(code, "write a tree"); }
     const TreeBuilderHandle builder(raw);
     git_oid empty{};
@@ -120,7 +125,9 @@ Result<void> for_each_file(git_repository* repository, const git_oid& tree,
         }
         return 0;
     };
-    if (const int code = git_tree_walk(root.get(), GIT_TREEWALK_PRE, callback, &payload); code < 0) { return failure(code, "read a tree"); }
+    if (const int code = git_tree_walk(root.get(), GIT_TREEWALK_PRE, callback, &payload); code < 0) {
+        return failure(code, "read a tree");
+    }
     return {};
 }
 

@@ -17,7 +17,7 @@ struct TreeEntry {
 
 struct TreeEdit {
     std::string path;
-    std::optional<TreeEntry> entry;     ///< Empty: removed.
+    std::optional<TreeEntry> entry;  ///< Empty: removed.
 };
 
 /// Cost: the folders on the way to the edited paths. Folders that become empty vanish. An entry takes the

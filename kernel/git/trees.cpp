@@ -14,9 +14,12 @@ Result<std::optional<std::string>> Repository::file_in_tree(std::string_view tre
     const std::optional<TreeEntry> entry = entry_at(root.get(), std::string(path));
     if (!entry || entry->mode == GIT_FILEMODE_TREE || entry->mode == GIT_FILEMODE_COMMIT) { return std::optional<std::string>(); }
     git_blob* raw = nullptr;
-    if (const int code = git_blob_lookup(&raw, state_->handle.get(), &entry->id); code < 0) { return failure(code, "read a recorded file"); }
+    if (const int code = git_blob_lookup(&raw, state_->handle.get(), &entry->id); code < 0) {
+        return failure(code, "read a recorded file");
+    }
     const BlobHandle blob(raw);
-    return std::optional<std::string>(std::in_place, static_cast<const char*>(git_blob_rawcontent(raw)), static_cast<std::size_t>(git_blob_rawsize(raw)));
+    return std::optional<std::string>(std::in_place, static_cast<const char*>(git_blob_rawcontent(raw)),
+                                      static_cast<std::size_t>(git_blob_rawsize(raw)));
 }
 
 Result<bool> Repository::checkout_is_as(std::string_view tree, const std::string& path) const {
@@ -32,10 +35,13 @@ Result<bool> Repository::checkout_is_as(std::string_view tree, const std::string
     if (std::filesystem::is_symlink(status)) {
         const std::string target = std::filesystem::read_symlink(file, error).string();
         if (entry->mode != GIT_FILEMODE_LINK) { return false; }
-        if (const int code = git_odb_hash(&there, target.data(), target.size(), GIT_OBJECT_BLOB); code < 0) { return failure(code, "compare the checkout"); }
+        if (const int code = git_odb_hash(&there, target.data(), target.size(), GIT_OBJECT_BLOB); code < 0) {
+            return failure(code, "compare the checkout");
+        }
     } else if (!std::filesystem::is_regular_file(status) || entry->mode == GIT_FILEMODE_LINK) {
         return false;
-    } else if (const int code = git_repository_hashfile(&there, state_->handle.get(), path.c_str(), GIT_OBJECT_BLOB, nullptr); code < 0) {
+    } else if (const int code = git_repository_hashfile(&there, state_->handle.get(), path.c_str(), GIT_OBJECT_BLOB, nullptr);
+               code < 0) {
         return failure(code, "compare the checkout");
     }
     return git_oid_equal(&there, &entry->id) == 1;
@@ -78,7 +84,8 @@ Result<std::string> Repository::edit_tree(std::string_view tree,
                 const std::optional<TreeEntry> old = entry_at(root.get(), path);
                 if (old && old->mode == GIT_FILEMODE_BLOB_EXECUTABLE) { entry.mode = old->mode; }
             }
-            if (const int code = git_blob_create_from_buffer(&entry.id, state_->handle.get(), content->data(), content->size()); code < 0) {
+            if (const int code = git_blob_create_from_buffer(&entry.id, state_->handle.get(), content->data(), content->size());
+                code < 0) {
                 return failure(code, "record a file");
             }
             edit.entry = entry;

@@ -35,7 +35,8 @@ namespace {
 bool is_plain_name(std::string_view name) {
     return !name.empty() && name.size() <= 200 && name.front() != '.' && !name.ends_with(".lock") &&
            std::all_of(name.begin(), name.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+                      c == '.';
            });
 }
 
@@ -70,9 +71,9 @@ std::filesystem::path real_path(const std::filesystem::path& path) {
 struct Place {
     std::filesystem::path path;
     std::filesystem::path admin;
-    bool record = false;        ///< Git's record is there, and names this folder.
+    bool record = false;  ///< Git's record is there, and names this folder.
     bool folder = false;
-    bool ours = false;          ///< The folder is this worktree's: it may be changed.
+    bool ours = false;  ///< The folder is this worktree's: it may be changed.
 };
 
 /// Whether the `.git` file of a worktree names this record.
@@ -84,41 +85,53 @@ bool points_to(const std::filesystem::path& file, const std::filesystem::path& r
 
 Result<Place> look(git_repository* repository, const std::filesystem::path& path, std::string_view name) {
     if (!is_plain_name(name) || !path.is_absolute() || path.string().find('\n') != std::string::npos) {
-        return Error{"AF-GIT-020", "A worktree needs a plain name and an absolute path, not `" + std::string(name) + "` and `" + path.string() + "`", {},
-                     "Use letters, digits, `-`, `_` and `.` in the name, and no line break in the path", ErrorKind::invalid};
+        return Error{
+            "AF-GIT-020",
+            "A worktree needs a plain name and an absolute path, not `" + std::string(name) + "` and `" + path.string() + "`",
+            {},
+            "Use letters, digits, `-`, `_` and `.` in the name, and no line break in the path",
+            ErrorKind::invalid};
     }
     Place place;
     place.path = real_path(path);
     place.admin = std::filesystem::path(git_repository_commondir(repository)) / "worktrees" / name;
     for (const char* taken : {git_repository_workdir(repository), git_repository_commondir(repository)}) {
         if (taken != nullptr && is_below(place.path, real_path(taken))) {
-            return Error{"AF-GIT-023", "A task's worktree must lie outside the repository: it would inherit the project's own tool settings", place.path.string(),
-                         "Set the state directory to a folder outside " + real_path(taken).string(), ErrorKind::denied};
+            return Error{"AF-GIT-023",
+                         "A task's worktree must lie outside the repository: it would inherit the project's own tool settings",
+                         place.path.string(), "Set the state directory to a folder outside " + real_path(taken).string(),
+                         ErrorKind::denied};
         }
     }
     const std::string recorded = line_of(place.admin / "gitdir");
-    const bool other = !recorded.empty() && real_path(recorded) != real_path(place.path / ".git") && recorded != (place.path / ".git").string();
+    const bool other =
+        !recorded.empty() && real_path(recorded) != real_path(place.path / ".git") && recorded != (place.path / ".git").string();
     // A worktree that does not point back is none of this repository any more: it was moved, or the folder is gone.
     if (other && points_to(recorded, place.admin)) {
-        return Error{"AF-GIT-022", "The worktree name " + std::string(name) + " is already used for " + recorded, place.path.string(),
-                     "Remove the other one: git worktree remove --force " + std::filesystem::path(recorded).parent_path().string(), ErrorKind::conflict};
+        return Error{
+            "AF-GIT-022", "The worktree name " + std::string(name) + " is already used for " + recorded, place.path.string(),
+            "Remove the other one: git worktree remove --force " + std::filesystem::path(recorded).parent_path().string(),
+            ErrorKind::conflict};
     }
     place.record = !recorded.empty() && !other;
     struct stat st {};
     if (::lstat(place.path.c_str(), &st) == 0) {
         if (!S_ISDIR(st.st_mode)) {
-            return Error{"AF-GIT-024", "The place of the task's worktree is not a folder", place.path.string(), "Remove it", ErrorKind::conflict};
+            return Error{"AF-GIT-024", "The place of the task's worktree is not a folder", place.path.string(), "Remove it",
+                         ErrorKind::conflict};
         }
         place.folder = true;
         std::error_code error;
-        place.ours = place.record || line_of(place.path / ".git") == "gitdir: " + place.admin.string() || std::filesystem::is_empty(place.path, error);
+        place.ours = place.record || line_of(place.path / ".git") == "gitdir: " + place.admin.string() ||
+                     std::filesystem::is_empty(place.path, error);
     } else if (errno != ENOENT) {
         return folder_error(errno, "look at it", place.path);
     }
     return place;
 }
 
-/// What git's own `worktree add` does: `git worktree prune` leaves a record alone that has this file, whose folder is not there yet.
+/// What git's own `worktree add` does: `git worktree prune` leaves a record alone that has this file, whose folder is not there
+/// yet.
 constexpr std::string_view being_made = "agentforge makes this worktree";
 
 Result<void> write_record_files(const Place& place, const std::filesystem::path& folder, const std::string& commit) {
@@ -127,7 +140,8 @@ Result<void> write_record_files(const Place& place, const std::filesystem::path&
     return write_if_other(folder / "gitdir", (place.path / ".git").string());
 }
 
-/// Git's record of the worktree. It appears with its lock and all its files at once. One that is there may be pruned while it is looked at; then it is made anew.
+/// Git's record of the worktree. It appears with its lock and all its files at once. One that is there may be pruned while it is
+/// looked at; then it is made anew.
 Result<void> write_record(const Place& place, const std::string& commit) {
     constexpr int most_attempts = 5;
     Result<void> written;
@@ -138,7 +152,8 @@ Result<void> write_record(const Place& place, const std::string& commit) {
             if (written.ok() && ::lstat((place.admin / "gitdir").c_str(), &found) == 0) { return written; }
             continue;
         }
-        const std::filesystem::path made = place.admin.parent_path().parent_path() / ("agentforge-" + place.admin.filename().string() + "-" + std::to_string(::getpid()));
+        const std::filesystem::path made = place.admin.parent_path().parent_path() /
+                                           ("agentforge-" + place.admin.filename().string() + "-" + std::to_string(::getpid()));
         std::error_code error;
         std::filesystem::remove_all(made, error);
         AF_CHECK(make_directories(made));
@@ -159,7 +174,8 @@ Error not_ours(const std::filesystem::path& path) {
 
 }  // namespace
 
-Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const std::filesystem::path& path, std::string_view name, std::string_view commit) {
+Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const std::filesystem::path& path,
+                                  std::string_view name, std::string_view commit) {
     AF_TRY(RepositoryHandle handle, open_repository(repository));
     AF_TRY(const git_oid commit_id, parse_id(commit));
     AF_TRY(const git_oid tree_id, tree_id_of_commit(handle.get(), commit_id));
@@ -176,18 +192,22 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
     state->admin = place.admin;
     state->root = open_folder(AT_FDCWD, place.path.c_str());
     if (!state->root.valid()) { return folder_error(errno, "open it", place.path); }
-    if (const int code = git_repository_set_workdir(handle.get(), place.path.c_str(), 0); code < 0) { return failure(code, "look at the worktree"); }
+    if (const int code = git_repository_set_workdir(handle.get(), place.path.c_str(), 0); code < 0) {
+        return failure(code, "look at the worktree");
+    }
     AF_TRY(state->head_tree, find_tree(handle.get(), tree_id));
     state->repository = std::move(handle);
     AF_CHECK(state->repair_link());
-    if (line_of(place.admin / "locked") == being_made) { ::unlink((place.admin / "locked").c_str()); }      // From here on git finds the folder.
+    if (line_of(place.admin / "locked") == being_made) {
+        ::unlink((place.admin / "locked").c_str());
+    }  // From here on git finds the folder.
 
     struct stat st {};
-    const bool whole = place.folder && ::lstat(state->cache_file().c_str(), &st) == 0;      // Written when the files were.
+    const bool whole = place.folder && ::lstat(state->cache_file().c_str(), &st) == 0;  // Written when the files were.
     const bool indexed = ::lstat((state->admin / "index").c_str(), &st) == 0;
     Worktree worktree(std::move(state));
     if (!whole) {
-        worktree.state_->cache.emplace();       // Nothing is known of what may lie there.
+        worktree.state_->cache.emplace();  // Nothing is known of what may lie there.
         worktree.state_->last_tree = tree_id;
         AF_CHECK(worktree.reset_to(to_text(tree_id), true));
         worktree.state_->is_new = true;
@@ -215,7 +235,7 @@ Result<void> Worktree::remove(const std::filesystem::path& repository, const std
     std::error_code error;
     std::filesystem::remove_all(place.admin, error);
     if (error) { return folder_error(error.value(), "remove git's record", place.admin); }
-    std::filesystem::remove(place.admin.parent_path(), error);      // As git does, with the last one.
+    std::filesystem::remove(place.admin.parent_path(), error);  // As git does, with the last one.
     return {};
 }
 
@@ -253,7 +273,7 @@ Result<void> Worktree::State::open_cache() {
 void Worktree::State::save() {
     if (!cache || !last_tree) { return; }
     std::error_code error;
-    if (!std::filesystem::exists(admin, error)) { return; }     // Removed meanwhile: nothing of it must come back.
+    if (!std::filesystem::exists(admin, error)) { return; }  // Removed meanwhile: nothing of it must come back.
     if (!saved) { saved = cache->save(cache_file(), *last_tree); }
     const std::filesystem::path ref = admin / "refs" / "worktree" / "agentforge";
     const std::string id = to_text(*last_tree);
@@ -274,11 +294,15 @@ Result<void> Worktree::State::check_ignore_file(const std::string& prefix) const
 
 bool Worktree::State::uses_lfs() const {
     std::error_code error;
-    if (std::filesystem::exists(std::filesystem::path(git_repository_commondir(repository.get())) / "lfs", error)) { return true; }
+    if (std::filesystem::exists(std::filesystem::path(git_repository_commondir(repository.get())) / "lfs", error)) {
+        return true;
+    }
     const FileDescriptor attributes = open_file(root.get(), ".gitattributes");
     struct stat st {};
     constexpr off_t max_bytes = 1 << 20;
-    if (!attributes.valid() || ::fstat(attributes.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > max_bytes) { return false; }
+    if (!attributes.valid() || ::fstat(attributes.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > max_bytes) {
+        return false;
+    }
     std::string text(static_cast<std::size_t>(st.st_size), '\0');
     const ssize_t count = ::pread(attributes.get(), text.data(), text.size(), 0);
     return count > 0 && text.find("filter=lfs") != std::string::npos;
@@ -286,7 +310,8 @@ bool Worktree::State::uses_lfs() const {
 
 bool Worktree::State::kept_by_lfs(const std::string& file) const {
     const char* value = nullptr;
-    return git_attr_get(&value, repository.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX, file.c_str(), "filter") == 0 && value != nullptr && std::string_view(value) == "lfs";
+    return git_attr_get(&value, repository.get(), GIT_ATTR_CHECK_FILE_THEN_INDEX, file.c_str(), "filter") == 0 &&
+           value != nullptr && std::string_view(value) == "lfs";
 }
 
 Result<bool> Worktree::State::ignored(const std::string& file) const {

@@ -12,24 +12,26 @@
 namespace agentforge::kernel {
 
 struct Worktree::State {
-    git::RepositoryHandle repository;       ///< The common repository, seen with this worktree's files.
+    git::RepositoryHandle repository;  ///< The common repository, seen with this worktree's files.
     std::filesystem::path path;
-    std::filesystem::path user;             ///< The user's checkout: its submodules are where theirs are.
-    std::filesystem::path admin;            ///< `<git directory>/worktrees/<name>`
+    std::filesystem::path user;   ///< The user's checkout: its submodules are where theirs are.
+    std::filesystem::path admin;  ///< `<git directory>/worktrees/<name>`
     FileDescriptor root;
-    git::TreeHandle head_tree;              ///< What it stands on: decides which ignored files are tracked.
+    git::TreeHandle head_tree;  ///< What it stands on: decides which ignored files are tracked.
     std::optional<git::FileTable> cache;
-    std::optional<git_oid> last_tree;       ///< What the cache describes.
-    bool is_new = false;                    ///< `ensure` wrote the files.
-    bool is_module = false;                 ///< The files of a submodule: no `.git` and no record of their own.
+    std::optional<git_oid> last_tree;  ///< What the cache describes.
+    bool is_new = false;               ///< `ensure` wrote the files.
+    bool is_module = false;            ///< The files of a submodule: no `.git` and no record of their own.
     /// By path; empty where the user's checkout does not have the submodule.
     std::map<std::string, std::unique_ptr<State>, std::less<>> modules;
     std::vector<std::string> unrecordable;  ///< What the last snapshot found that no tree can show.
     bool link_repaired = false;             ///< Somebody had changed the worktree's own `.git` since the last reset.
-    std::vector<std::string> unfilled;      ///< What the last checkout could not fill in: submodules, and files that Git LFS keeps.
-    bool saved = false;                     ///< The cache is on disk as it is.
+    std::vector<std::string> unfilled;  ///< What the last checkout could not fill in: submodules, and files that Git LFS keeps.
+    bool saved = false;                 ///< The cache is on disk as it is.
 
-    [[nodiscard]] std::filesystem::path trash() const { return is_module ? admin / "removed" : std::filesystem::path(path.string() + ".removed"); }
+    [[nodiscard]] std::filesystem::path trash() const {
+        return is_module ? admin / "removed" : std::filesystem::path(path.string() + ".removed");
+    }
     [[nodiscard]] std::filesystem::path cache_file() const { return admin / "agentforge-index"; }
     /// Makes the files be the tree's, those of submodules too. After an error the cache is read anew.
     [[nodiscard]] Result<void> reset(const git_oid& tree, bool clean);

@@ -21,8 +21,10 @@ std::string fault_of(std::string_view line, std::string& hash) {
     append_blob_line(expected, hash, *bytes);
     expected.pop_back();
     if (expected == line) { return {}; }
-    return line.substr(0, blob_line_start.size() + blob_hash_digits) == std::string_view(expected).substr(0, blob_line_start.size() + blob_hash_digits) ? "the line is not as it was written"
-                                                                                                                                                   : "the bytes do not have the hash that the line names";
+    return line.substr(0, blob_line_start.size() + blob_hash_digits) ==
+                   std::string_view(expected).substr(0, blob_line_start.size() + blob_hash_digits)
+               ? "the line is not as it was written"
+               : "the bytes do not have the hash that the line names";
 }
 
 }  // namespace
@@ -34,12 +36,16 @@ Result<BlobCheck> check_blobs(const std::filesystem::path& root) {
     if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) { return check; }
     std::ifstream in(file, std::ios::binary);
     if (!in || !std::filesystem::is_regular_file(std::filesystem::symlink_status(file, error))) {
-        return Error{"AF-JRNL-010", "A blob could not be read: " + (in ? std::string("its file is not a regular file") : errno_text(errno)), file.string(), "Check the rights of the file and its disk.", ErrorKind::io};
+        return Error{"AF-JRNL-010",
+                     "A blob could not be read: " + (in ? std::string("its file is not a regular file") : errno_text(errno)),
+                     file.string(), "Check the rights of the file and its disk.", ErrorKind::io};
     }
     std::string head(blobs_head.size(), '\0');
     in.read(head.data(), static_cast<std::streamsize>(head.size()));
     check.bytes = static_cast<std::uint64_t>(in.gcount());
-    if (check.bytes != head.size() || head != blobs_head) { check.faults.emplace_back("byte 0: the file does not begin as one of blobs"); }
+    if (check.bytes != head.size() || head != blobs_head) {
+        check.faults.emplace_back("byte 0: the file does not begin as one of blobs");
+    }
     std::string line;
     while (check.bytes >= head.size() && std::getline(in, line)) {
         const bool ended = !in.eof();
@@ -52,7 +58,10 @@ Result<BlobCheck> check_blobs(const std::filesystem::path& root) {
         }
         check.bytes += line.size() + (ended ? 1 : 0);
     }
-    if (in.bad()) { return Error{"AF-JRNL-010", "A blob could not be read: " + errno_text(errno), file.string(), "Check the rights of the file and its disk.", ErrorKind::io}; }
+    if (in.bad()) {
+        return Error{"AF-JRNL-010", "A blob could not be read: " + errno_text(errno), file.string(),
+                     "Check the rights of the file and its disk.", ErrorKind::io};
+    }
     return check;
 }
 

@@ -23,7 +23,9 @@ std::string from_hex(std::string_view text) {
     const auto digit = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10) & 15U; };
     std::string bytes;
     bytes.reserve(text.size() / 2);
-    for (std::size_t at = 0; at + 1 < text.size(); at += 2) { bytes += static_cast<char>(digit(text[at]) << 4U | digit(text[at + 1])); }
+    for (std::size_t at = 0; at + 1 < text.size(); at += 2) {
+        bytes += static_cast<char>(digit(text[at]) << 4U | digit(text[at + 1]));
+    }
     return bytes;
 }
 
@@ -43,7 +45,9 @@ std::optional<std::string> bytes_of_blob_line(std::string_view line) {
     const auto parsed = parse_json(line.substr(2), "blobs.yaml");
     if (!parsed.ok() || !parsed->is_object()) { return std::nullopt; }
     const json::object& object = parsed->get_object();
-    if (const auto* text = object.if_contains("text"); text != nullptr && text->is_string()) { return std::string(text->get_string()); }
+    if (const auto* text = object.if_contains("text"); text != nullptr && text->is_string()) {
+        return std::string(text->get_string());
+    }
     if (const auto* hex = object.if_contains("hex"); hex != nullptr && hex->is_string()) { return from_hex(hex->get_string()); }
     return std::nullopt;
 }

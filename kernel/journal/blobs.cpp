@@ -30,18 +30,20 @@ constexpr std::string_view head = blobs_head;
 constexpr std::string_view line_start = blob_line_start;
 constexpr std::size_t hash_digits = blob_hash_digits;
 constexpr std::size_t most_in_memory = 8UL << 20U;
-constexpr std::size_t chunk = 1UL << 20U;           ///< Read at once.
+constexpr std::size_t chunk = 1UL << 20U;  ///< Read at once.
 
 bool is_hash(std::string_view text) noexcept {
     return text.size() == hash_digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 Error not_stored(const fs::path& file, const std::string& why) {
-    return Error{"AF-JRNL-010", "A blob could not be stored: " + why, file.string(), "Check the rights and the space left, then resume the task.", ErrorKind::io};
+    return Error{"AF-JRNL-010", "A blob could not be stored: " + why, file.string(),
+                 "Check the rights and the space left, then resume the task.", ErrorKind::io};
 }
 
 Error not_read(const fs::path& file, const std::string& why) {
-    return Error{"AF-JRNL-010", "A blob could not be read: " + why, file.string(), "Check the rights of the file and its disk.", ErrorKind::io};
+    return Error{"AF-JRNL-010", "A blob could not be read: " + why, file.string(), "Check the rights of the file and its disk.",
+                 ErrorKind::io};
 }
 
 /// The whole range, or an errno value.
@@ -80,7 +82,7 @@ private:
 /// Where a blob's line stands in the file.
 struct Place {
     std::uint64_t offset = 0;
-    std::size_t size = 0;       ///< Of the line, without its end.
+    std::size_t size = 0;  ///< Of the line, without its end.
 };
 
 /// The places of the blobs put last: enough to find what a step puts again, and of one size however many blobs there are.
@@ -107,14 +109,16 @@ private:
     std::map<std::string, Place, std::less<>> old_;
 };
 
-/// The places of all blobs, in the order of their hashes. Made by reading the file, when a blob is asked for that was not put lately.
+/// The places of all blobs, in the order of their hashes. Made by reading the file, when a blob is asked for that was not put
+/// lately.
 class AllPlaces {
 public:
     [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
     [[nodiscard]] const Place* find(std::string_view hash) const {
-        const auto after = std::upper_bound(entries_.begin(), entries_.end(), hash, [](std::string_view key, const Entry& entry) { return key < entry.key(); });
+        const auto after = std::upper_bound(entries_.begin(), entries_.end(), hash,
+                                            [](std::string_view key, const Entry& entry) { return key < entry.key(); });
         if (after == entries_.begin() || std::prev(after)->key() != hash) { return nullptr; }
-        return &std::prev(after)->place;      // Of several, the newest.
+        return &std::prev(after)->place;  // Of several, the newest.
     }
     /// Takes in a part of the file that begins at `end()` and ends a line.
     void add(std::string_view text) {
@@ -154,13 +158,13 @@ private:
 struct BlobStore::State {
     fs::path file;
     std::mutex mutex;
-    FileDescriptor descriptor;                          ///< Opened when it is first needed.
+    FileDescriptor descriptor;  ///< Opened when it is first needed.
     RecentPlaces recent;
     AllPlaces all;
     std::map<std::string, std::string, std::less<>> pending;
     std::size_t pending_bytes = 0;
-    std::vector<std::shared_ptr<State>> shared;         ///< Of the tasks that this one was forked from.
-    bool unsynced = false;                              ///< The file holds lines that nobody is known to have synced.
+    std::vector<std::shared_ptr<State>> shared;  ///< Of the tasks that this one was forked from.
+    bool unsynced = false;                       ///< The file holds lines that nobody is known to have synced.
 
     /// False where there is no file yet. Errors: AF-JRNL-010; AF-JRNL-012 where it is another file.
     Result<bool> open() {
@@ -168,7 +172,9 @@ struct BlobStore::State {
         do {
             descriptor = FileDescriptor(::open(file.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
             // Somebody who may only look (`agentforge inspect`) reads all the same.
-            if (!descriptor.valid() && (errno == EACCES || errno == EROFS)) { descriptor = FileDescriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)); }
+            if (!descriptor.valid() && (errno == EACCES || errno == EROFS)) {
+                descriptor = FileDescriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+            }
         } while (!descriptor.valid() && errno == EINTR);
         if (!descriptor.valid() && (errno == ENOENT || errno == ENOTDIR)) { return false; }
         if (!descriptor.valid()) { return not_read(file, errno_text(errno)); }
@@ -200,11 +206,13 @@ struct BlobStore::State {
     /// Where the file's last whole line ends; 0 where the file has no whole head.
     [[nodiscard]] Result<std::uint64_t> end_of_lines(std::uint64_t bytes) const {
         if (bytes < head.size()) { return std::uint64_t{0}; }
-        std::string part(1, '\0');     // Nearly always the end of a line.
+        std::string part(1, '\0');  // Nearly always the end of a line.
         for (std::uint64_t end = bytes; end > 0; part.resize(chunk)) {
             const std::uint64_t begin = end - std::min<std::uint64_t>(end, part.size());
             part.resize(end - begin);
-            if (const int error = read_range(descriptor.get(), begin, part); error != 0) { return not_read(file, errno_text(error)); }
+            if (const int error = read_range(descriptor.get(), begin, part); error != 0) {
+                return not_read(file, errno_text(error));
+            }
             if (const std::size_t last = part.rfind('\n'); last != std::string::npos) { return begin + last + 1; }
             end = begin;
         }
@@ -216,13 +224,15 @@ struct BlobStore::State {
         AF_TRY(const bool there, open());
         if (!there) { return {}; }
         AF_TRY(const std::uint64_t bytes, size());
-        if (bytes < all.end()) { forget(); }        // Somebody cut it: what is left counts.
+        if (bytes < all.end()) { forget(); }  // Somebody cut it: what is left counts.
         AF_TRY(const std::uint64_t end, end_of_lines(bytes));
         if (end <= all.end()) { return {}; }
-        std::string rest;       // Of a line that goes on in the next part.
+        std::string rest;  // Of a line that goes on in the next part.
         for (std::uint64_t at = all.end(); at < end;) {
             std::string part(std::min<std::uint64_t>(end - at, chunk), '\0');
-            if (const int error = read_range(descriptor.get(), at, part); error != 0) { return not_read(file, errno_text(error)); }
+            if (const int error = read_range(descriptor.get(), at, part); error != 0) {
+                return not_read(file, errno_text(error));
+            }
             at += part.size();
             rest += part;
             const std::size_t whole = rest.rfind('\n') + 1;
@@ -254,10 +264,13 @@ struct BlobStore::State {
 
     Result<std::string> read(const Place& place, std::string_view hash) const {
         std::string line(place.size, '\0');
-        if (const int error = read_range(descriptor.get(), place.offset, line); error != 0) { return not_read(file, errno_text(error)); }
+        if (const int error = read_range(descriptor.get(), place.offset, line); error != 0) {
+            return not_read(file, errno_text(error));
+        }
         auto bytes = bytes_of_blob_line(line);
         if (!bytes || sha256(*bytes) != hash) {
-            return Error{"AF-JRNL-012", "The blob's bytes do not have the hash of its name", file.string() + " at byte " + std::to_string(place.offset),
+            return Error{"AF-JRNL-012", "The blob's bytes do not have the hash of its name",
+                         file.string() + " at byte " + std::to_string(place.offset),
                          "It was changed or damaged; restore the file from a backup.", ErrorKind::corrupt};
         }
         return std::move(*bytes);
@@ -300,7 +313,9 @@ struct BlobStore::State {
         const auto bytes_now = static_cast<std::uint64_t>(status.st_size);
         AF_TRY(const std::uint64_t known, end_of_lines(bytes_now));
         // A torn last line: no record names what it would have held.
-        if (bytes_now != known && ::ftruncate(descriptor.get(), static_cast<off_t>(known)) != 0) { return not_stored(file, errno_text(errno)); }
+        if (bytes_now != known && ::ftruncate(descriptor.get(), static_cast<off_t>(known)) != 0) {
+            return not_stored(file, errno_text(errno));
+        }
         std::string text;
         if (known == 0) { text += head; }
         std::vector<std::pair<std::string, Place>> added;
@@ -311,7 +326,9 @@ struct BlobStore::State {
         }
         if (auto written = write_all(descriptor.get(), text, file); !written.ok()) {
             // Cut back; where even that fails, the torn line is cut by whoever appends next.
-            if (::ftruncate(descriptor.get(), static_cast<off_t>(known)) != 0) { return not_stored(file, written.error().message + "; nor could it be cut back"); }
+            if (::ftruncate(descriptor.get(), static_cast<off_t>(known)) != 0) {
+                return not_stored(file, written.error().message + "; nor could it be cut back");
+            }
             return not_stored(file, written.error().message);
         }
         for (const auto& [hash, place] : added) { recent.add(hash, place); }
@@ -351,7 +368,7 @@ Result<std::string> BlobStore::put(std::string_view bytes) {
     if (state.pending.contains(hash)) { return hash; }
     AF_TRY(const bool there, state.open());
     if (const Place* const place = state.recent.find(hash); there && place != nullptr) {
-        if (state.read(*place, hash).ok()) { return hash; }    // A damaged one is put again; the newest counts.
+        if (state.read(*place, hash).ok()) { return hash; }  // A damaged one is put again; the newest counts.
     }
     state.pending.emplace(hash, bytes);
     state.pending_bytes += bytes.size();
@@ -377,8 +394,10 @@ Result<std::string> BlobStore::get(std::string_view hash) const {
     }
     std::error_code none;
     if (is_hash(hash) && !std::filesystem::exists(state.file.parent_path(), none) && !none) {
-        return Error{"AF-JRNL-011", "The task's blobs were freed", state.file.parent_path().string(),
-                     "Move the task's folder away, then run `agentforge archive restore TASK`: it brings them back if the repository keeps the task (`agentforge archive list`).", ErrorKind::not_found};
+        return Error{
+            "AF-JRNL-011", "The task's blobs were freed", state.file.parent_path().string(),
+            "Move the task's folder away, then run `agentforge archive restore TASK`: it brings them back if the repository keeps the task (`agentforge archive list`).",
+            ErrorKind::not_found};
     }
     return Error{"AF-JRNL-011", "There is no blob '" + std::string(hash.substr(0, 80)) + "'", state.file.string(),
                  "Check the hash; the file may have been removed.", ErrorKind::not_found};

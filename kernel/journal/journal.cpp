@@ -44,8 +44,8 @@ struct Journal::State {
     JournalHead head;
     Recovery recovery;
     std::vector<JournalMark::Part> history;
-    RunningSum sum;             ///< Of the file, up to the last whole record.
-    std::uint64_t size = 0;     ///< As far.
+    RunningSum sum;          ///< Of the file, up to the last whole record.
+    std::uint64_t size = 0;  ///< As far.
     bool poisoned = false;
 };
 
@@ -57,12 +57,14 @@ constexpr std::size_t longest_key = 1000;
 
 Error io_error(const std::string& what, const fs::path& path, int error) {
     return Error{"AF-JRNL-003", what + ": " + errno_text(error), path.string(),
-                 error == ENOSPC || error == EDQUOT ? "Free some space, then resume the task." : "Check the disk and its file system, then resume the task.",
+                 error == ENOSPC || error == EDQUOT ? "Free some space, then resume the task."
+                                                    : "Check the disk and its file system, then resume the task.",
                  ErrorKind::io};
 }
 
 Error bad_body(const std::string& what, const fs::path& path) {
-    return Error{"AF-JRNL-005", "A record cannot be written: " + what, path.string(), "This is a defect of the caller; please report it.", ErrorKind::invalid};
+    return Error{"AF-JRNL-005", "A record cannot be written: " + what, path.string(),
+                 "This is a defect of the caller; please report it.", ErrorKind::invalid};
 }
 
 /// Empty where the value can be stored; otherwise why not. Makes strings valid UTF-8.
@@ -77,17 +79,22 @@ std::string make_storable(json::object& object, std::size_t depth) {
         if (key.size() > longest_key / 6 && to_json_line(json::value(key)).size() > longest_key) {
             return "the key '" + ellipsis(key, 60) + "' is longer than " + std::to_string(longest_key) + " bytes";
         }
-        if (auto problem = make_storable(entry.value(), depth + 1); !problem.empty()) { return problem + " (field '" + ellipsis(key, 60) + "')"; }
+        if (auto problem = make_storable(entry.value(), depth + 1); !problem.empty()) {
+            return problem + " (field '" + ellipsis(key, 60) + "')";
+        }
     }
     return {};
 }
 
 std::string make_storable(json::value& value, std::size_t depth) {
     switch (value.kind()) {
-        case json::kind::double_: return "it holds a double; use an integer or a string";
+        case json::kind::double_:
+            return "it holds a double; use an integer or a string";
         case json::kind::uint64:
-            if (value.get_uint64() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) { return "it holds an integer beyond int64"; }
-            value = static_cast<std::int64_t>(value.get_uint64());    // As it will be read back.
+            if (value.get_uint64() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+                return "it holds an integer beyond int64";
+            }
+            value = static_cast<std::int64_t>(value.get_uint64());  // As it will be read back.
             return {};
         case json::kind::string:
             if (!is_valid_utf8(value.get_string())) { value = json::value(sanitize_utf8(value.get_string())); }
@@ -99,25 +106,33 @@ std::string make_storable(json::value& value, std::size_t depth) {
             }
             return {};
         }
-        case json::kind::object: return make_storable(value.get_object(), depth);
-        default: return {};
+        case json::kind::object:
+            return make_storable(value.get_object(), depth);
+        default:
+            return {};
     }
 }
 
 bool is_storable_at(const json::value& value, std::size_t depth) {
-    constexpr std::size_t deepest_inside = 40;      // It will be inside a record.
+    constexpr std::size_t deepest_inside = 40;  // It will be inside a record.
     if (depth > deepest_inside) { return false; }
     switch (value.kind()) {
-        case json::kind::double_: return false;
-        case json::kind::uint64: return value.get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-        case json::kind::string: return is_valid_utf8(value.get_string());
+        case json::kind::double_:
+            return false;
+        case json::kind::uint64:
+            return value.get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+        case json::kind::string:
+            return is_valid_utf8(value.get_string());
         case json::kind::array:
-            return std::ranges::all_of(value.get_array(), [&](const json::value& item) { return is_storable_at(item, depth + 1); });
+            return std::ranges::all_of(value.get_array(),
+                                       [&](const json::value& item) { return is_storable_at(item, depth + 1); });
         case json::kind::object:
             return std::ranges::all_of(value.get_object(), [&](const json::key_value_pair& entry) {
-                return entry.key().size() <= longest_key / 6 && is_valid_utf8(entry.key()) && is_storable_at(entry.value(), depth + 1);
+                return entry.key().size() <= longest_key / 6 && is_valid_utf8(entry.key()) &&
+                       is_storable_at(entry.value(), depth + 1);
             });
-        default: return true;
+        default:
+            return true;
     }
 }
 
@@ -136,11 +151,14 @@ Result<std::optional<Origin>> read_origin(const json::object& header, const fs::
         return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
     };
     const json::value* const seq = field->is_object() ? field->get_object().if_contains("seq") : nullptr;
-    Origin origin{text("task"), seq != nullptr && seq->is_int64() && seq->get_int64() > 0 ? static_cast<Sequence>(seq->get_int64()) : 0, text("hash")};
+    Origin origin{text("task"),
+                  seq != nullptr && seq->is_int64() && seq->get_int64() > 0 ? static_cast<Sequence>(seq->get_int64()) : 0,
+                  text("hash")};
     const bool is_a_name = !origin.task.empty() && origin.task.find('/') == std::string::npos && origin.task.front() != '.';
     if (is_a_name && origin.seq > 0 && origin.hash.size() == hash_digits) { return std::optional(std::move(origin)); }
-    return Error{"AF-JRNL-002", "The journal does not verify at header: the field 'forked_from' names no record of a journal", path.string(),
-                 "It was changed or damaged after it was written; restore the file from a backup.", ErrorKind::corrupt};
+    return Error{"AF-JRNL-002", "The journal does not verify at header: the field 'forked_from' names no record of a journal",
+                 path.string(), "It was changed or damaged after it was written; restore the file from a backup.",
+                 ErrorKind::corrupt};
 }
 
 constexpr std::string_view history_folder = "history";
@@ -168,15 +186,16 @@ bool ends_with_hash(int descriptor, std::uint64_t size, std::string_view hash) {
 /// What reading a journal to its end found.
 struct Contents {
     json::object header;
-    JournalHead head;               ///< Of the header where there is no record.
+    JournalHead head;  ///< Of the header where there is no record.
     std::vector<JournalMark::Part> history;
-    RunningSum sum;                 ///< Of the bytes up to the end of the last whole record.
-    std::string torn;               ///< What follows them.
+    RunningSum sum;    ///< Of the bytes up to the end of the last whole record.
+    std::string torn;  ///< What follows them.
     [[nodiscard]] std::uint64_t whole() const noexcept { return sum.size(); }
 };
 
 /// Shows the records of the journal that `origin` names, up to `end`.
-Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin, Sequence end, const JournalVisitor& visitor, unsigned depth);
+Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin, Sequence end, const JournalVisitor& visitor,
+                                   unsigned depth);
 
 /// The lines up to `actions:`, which `lines` is at the beginning of.
 Result<std::string> header_lines(Lines& lines, const fs::path& path) {
@@ -202,8 +221,16 @@ Result<JournalHeader> header_in(int descriptor, std::uint64_t size, const fs::pa
 class Parser {
 public:
     /// `history`: where the journals that it goes on from are. `last`: the record to end with; 0: all are read.
-    Parser(const fs::path& path, int descriptor, std::uint64_t size, const JournalVisitor& visitor, fs::path history, Sequence last = 0, unsigned depth = 0)
-        : path_(path), descriptor_(descriptor), size_(size), lines_(descriptor, size), visitor_(visitor), history_(std::move(history)), last_(last), depth_(depth) {}
+    Parser(const fs::path& path, int descriptor, std::uint64_t size, const JournalVisitor& visitor, fs::path history,
+           Sequence last = 0, unsigned depth = 0)
+        : path_(path),
+          descriptor_(descriptor),
+          size_(size),
+          lines_(descriptor, size),
+          visitor_(visitor),
+          history_(std::move(history)),
+          last_(last),
+          depth_(depth) {}
 
     Result<Contents> parse() {
         AF_CHECK(parse_header());
@@ -294,7 +321,8 @@ Result<void> share_file(const fs::path& from, const fs::path& to) {
 }
 
 Error missing(const fs::path& path) {
-    return Error{"AF-JRNL-007", "There is no journal", path.string(), "Check the task's id; its folder may be incomplete.", ErrorKind::not_found};
+    return Error{"AF-JRNL-007", "There is no journal", path.string(), "Check the task's id; its folder may be incomplete.",
+                 ErrorKind::not_found};
 }
 
 Result<std::uint64_t> size_of(const fs::path& path, const FileDescriptor& file) {
@@ -318,11 +346,13 @@ Result<FileDescriptor> open_journal(const fs::path& path, int flags) {
     return io_error("The journal could not be opened", path, error);
 }
 
-Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin, Sequence end, const JournalVisitor& visitor, unsigned depth) {
+Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin, Sequence end, const JournalVisitor& visitor,
+                                   unsigned depth) {
     const fs::path path = history_file(history, origin.task);
     const auto broken = [&](const std::string& why) {
-        return Error{"AF-JRNL-013", "The journal goes on from record " + std::to_string(origin.seq) + " of task " + origin.task + ", and " + why, path.string(),
-                     "Restore the file from a backup, or from that task's folder.", ErrorKind::corrupt};
+        return Error{"AF-JRNL-013",
+                     "The journal goes on from record " + std::to_string(origin.seq) + " of task " + origin.task + ", and " + why,
+                     path.string(), "Restore the file from a backup, or from that task's folder.", ErrorKind::corrupt};
     };
     if (depth > deepest_history) { return broken("its history goes on for ever"); }
     const auto file = open_journal(path, O_RDONLY);
@@ -330,7 +360,9 @@ Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin
     AF_TRY(const std::uint64_t size, size_of(path, *file));
     const JournalVisitor records_only{.header = {}, .record = visitor.record};
     AF_TRY(Contents before, Parser(path, file->get(), size, records_only, history, end, depth + 1).parse());
-    if (before.head.seq != end || (end == origin.seq && before.head.hash != origin.hash)) { return broken("its history holds another one in that place"); }
+    if (before.head.seq != end || (end == origin.seq && before.head.hash != origin.hash)) {
+        return broken("its history holds another one in that place");
+    }
     SharedRecords shared{before.head, std::move(before.history)};
     shared.parts.push_back({origin.task, before.sum.size(), before.sum.value()});
     return shared;
@@ -352,7 +384,8 @@ Result<SharedRecords> read_history(const fs::path& path, const json::object& hea
     return parse_origin(path.parent_path() / history_folder, *origin, origin->seq, visitor, 0);
 }
 
-std::optional<RunningSum> confirmed(const fs::path& journal, int descriptor, std::uint64_t size, std::uint64_t header, const JournalMark& mark) {
+std::optional<RunningSum> confirmed(const fs::path& journal, int descriptor, std::uint64_t size, std::uint64_t header,
+                                    const JournalMark& mark) {
     if (mark.parts.empty() || mark.parts.back().bytes < header || mark.parts.back().bytes > size) { return std::nullopt; }
     const JournalMark::Part& own = mark.parts.back();
     for (const JournalMark::Part& part : mark.parts) {
@@ -393,7 +426,8 @@ Result<Journal> Journal::create(const fs::path& path, const json::object& header
     text += '\n';
     if (auto made = create_file_exclusive(path, text, Durability::synced); !made.ok()) {
         if (made.error().kind != ErrorKind::conflict) { return std::move(made).error(); }
-        return Error{"AF-JRNL-001", "The journal exists already", path.string(), "Resume the task instead of starting it again.", ErrorKind::conflict};
+        return Error{"AF-JRNL-001", "The journal exists already", path.string(), "Resume the task instead of starting it again.",
+                     ErrorKind::conflict};
     }
     return open(path, disk);
 }
@@ -418,7 +452,9 @@ Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk, const Jou
             }
             if (saved.error().kind != ErrorKind::conflict) { return std::move(saved).error(); }
         }
-        if (disk.truncate(state->file.get(), contents.whole()) != 0) { return io_error("The torn end of the journal could not be cut off", path, errno); }
+        if (disk.truncate(state->file.get(), contents.whole()) != 0) {
+            return io_error("The torn end of the journal could not be cut off", path, errno);
+        }
         if (disk.sync(state->file.get()) != 0) { return io_error("The journal could not be brought to disk", path, errno); }
     }
     state->header = std::move(contents.header);
@@ -452,7 +488,9 @@ Result<void> Journal::share_history(const fs::path& parent, std::string_view par
     AF_CHECK(make_directories(folder));
     AF_CHECK(share_file(parent, history_file(folder, std::string(parent_task))));
     std::error_code none;
-    for (const auto& entry : fs::directory_iterator(parent.parent_path() / history_folder, none)) { AF_CHECK(share_file(entry.path(), folder / entry.path().filename())); }
+    for (const auto& entry : fs::directory_iterator(parent.parent_path() / history_folder, none)) {
+        AF_CHECK(share_file(entry.path(), folder / entry.path().filename()));
+    }
     return sync_directory(folder);
 }
 
@@ -474,7 +512,8 @@ Result<std::vector<JournalFile>> Journal::files(const fs::path& path) {
 bool Journal::ends_with(const fs::path& path, std::string_view hash) {
     const FileDescriptor file = open_file(path, O_RDONLY);
     struct stat status {};
-    return file.valid() && ::fstat(file.get(), &status) == 0 && ends_with_hash(file.get(), static_cast<std::uint64_t>(status.st_size), hash);
+    return file.valid() && ::fstat(file.get(), &status) == 0 &&
+           ends_with_hash(file.get(), static_cast<std::uint64_t>(status.st_size), hash);
 }
 
 JournalMark Journal::mark() const { return mark_of(state_->history, state_->sum, state_->head); }
@@ -483,7 +522,9 @@ bool is_storable(const json::value& value) { return is_storable_at(value, 1); }
 
 Result<void> Journal::prepare(json::object& body) const {
     for (const std::string_view reserved : {"seq", "prev", "hash"}) {
-        if (body.contains(reserved)) { return bad_body("the field '" + std::string(reserved) + "' is the journal's own", state_->path); }
+        if (body.contains(reserved)) {
+            return bad_body("the field '" + std::string(reserved) + "' is the journal's own", state_->path);
+        }
     }
     if (const auto* type = body.if_contains("type"); type == nullptr || !type->is_string() || type->get_string().empty()) {
         return bad_body("it has no type", state_->path);
@@ -515,7 +556,9 @@ Result<Record> Journal::append(json::object body) {
     line += record.hash;
     line += "\"}\n";
     record.body.emplace("hash", record.hash);
-    if (line.size() > longest_line) { return bad_body("it is longer than " + std::to_string(longest_line >> 20U) + " MiB", state.path); }
+    if (line.size() > longest_line) {
+        return bad_body("it is longer than " + std::to_string(longest_line >> 20U) + " MiB", state.path);
+    }
     record.at = state.size;
 
     struct stat status {};
@@ -525,13 +568,18 @@ Result<Record> Journal::append(json::object body) {
     }
     if (status.st_nlink == 0 || static_cast<std::uint64_t>(status.st_size) != state.size) {
         state.poisoned = true;
-        return Error{"AF-JRNL-006", status.st_nlink == 0 ? "The journal was deleted or replaced while it was in use" : "Something else wrote to the journal while it was in use",
-                     state.path.string(), "Only one process may work on a task; resume the task to verify the journal.", ErrorKind::conflict};
+        return Error{"AF-JRNL-006",
+                     status.st_nlink == 0 ? "The journal was deleted or replaced while it was in use"
+                                          : "Something else wrote to the journal while it was in use",
+                     state.path.string(), "Only one process may work on a task; resume the task to verify the journal.",
+                     ErrorKind::conflict};
     }
     const auto fail = [&](const char* what, int error) {
         state.poisoned = true;
         Error result = io_error(what, state.path, error);
-        if (state.disk->truncate(state.file.get(), state.size) != 0) { result.message += " (nor could the incomplete record be cut off: " + errno_text(errno) + ")"; }
+        if (state.disk->truncate(state.file.get(), state.size) != 0) {
+            result.message += " (nor could the incomplete record be cut off: " + errno_text(errno) + ")";
+        }
         return result;
     };
     std::string_view rest = line;

@@ -24,18 +24,19 @@
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
-// A journal may go on from a record of another one. Its header says which (`forked_from`: task, seq and hash), its first record has the number after
-// that, and the other journal stands beside it as `history/<task>.yaml`, with those that it goes on from in turn: hard links, so that nothing is copied
-// and nothing is lost when the other task's folder goes. What follows that record in there is not read.
+// A journal may go on from a record of another one. Its header says which (`forked_from`: task, seq and hash), its first record
+// has the number after that, and the other journal stands beside it as `history/<task>.yaml`, with those that it goes on from in
+// turn: hard links, so that nothing is copied and nothing is lost when the other task's folder goes. What follows that record in
+// there is not read.
 namespace agentforge::kernel {
 
 using Sequence = std::uint64_t;
 
 struct Record {
     Sequence seq = 0;
-    json::object body;      ///< All fields, `seq`, `prev` and `hash` included.
+    json::object body;  ///< All fields, `seq`, `prev` and `hash` included.
     std::string hash;
-    std::uint64_t at = 0;   ///< Where its line begins in the file; 0: in that of a journal that this one goes on from.
+    std::uint64_t at = 0;  ///< Where its line begins in the file; 0: in that of a journal that this one goes on from.
     [[nodiscard]] std::string_view type() const;
 };
 
@@ -62,34 +63,37 @@ public:
 
 /// What opening found.
 struct Recovery {
-    bool torn_tail = false;             ///< A last line that was not whole was set aside and cut off.
-    std::string torn_file;              ///< Where its bytes are.
+    bool torn_tail = false;  ///< A last line that was not whole was set aside and cut off.
+    std::string torn_file;   ///< Where its bytes are.
     std::uint64_t torn_bytes = 0;
 };
 
-/// How far a journal was read and verified. Whoever kept what its records come to (docs/adr/0014) goes on from there, as long as the bytes up to it are the same.
+/// How far a journal was read and verified. Whoever kept what its records come to (docs/adr/0014) goes on from there, as long as
+/// the bytes up to it are the same.
 struct JournalMark {
     struct Part {
-        std::string task;               ///< Of a journal that this one goes on from; empty: this one itself.
+        std::string task;  ///< Of a journal that this one goes on from; empty: this one itself.
         std::uint64_t bytes = 0;
-        std::uint64_t sum = 0;          ///< Of these bytes; tells what was changed by accident or in an editor, not what was forged together with the mark.
+        std::uint64_t sum = 0;  ///< Of these bytes; tells what was changed by accident or in an editor, not what was forged
+                                ///< together with the mark.
         bool operator==(const Part&) const = default;
     };
-    std::vector<Part> parts;            ///< The oldest first, itself last.
-    JournalHead head;                   ///< Its last record.
+    std::vector<Part> parts;  ///< The oldest first, itself last.
+    JournalHead head;         ///< Its last record.
 };
 
 /// A file that holds records of a journal.
 struct JournalFile {
     std::filesystem::path path;
-    Sequence last = 0;                  ///< Records behind this one are not the journal's; 0: all are.
+    Sequence last = 0;  ///< Records behind this one are not the journal's; 0: all are.
 };
 
 /// Sees a journal while it is read: the header, then each record in order, verified. Any of it may be left out.
 struct JournalVisitor {
     std::function<Result<void>(const json::object& header)> header = {};
     std::function<Result<void>(Record record)> record = {};
-    /// Where the journal still begins with the bytes of this mark, only the records behind it are parsed, verified and shown, and `skipped` is called first.
+    /// Where the journal still begins with the bytes of this mark, only the records behind it are parsed, verified and shown, and
+    /// `skipped` is called first.
     const JournalMark* after = nullptr;
     std::function<Result<void>()> skipped = {};
 };
@@ -107,10 +111,13 @@ public:
     /// but does not verify, or a bad line with another after it, is corruption.
     /// Errors: `corrupt` AF-JRNL-002 with offset and sequence; `not_found` AF-JRNL-007; `io` AF-JRNL-003.
     /// `visitor` sees the header and each record before anything is cut; a journal that it refuses stays unchanged.
-    [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system(), const JournalVisitor& visitor = {});
-    /// Reads and verifies without changing the file; a torn tail is left out and reported. What `visitor` refuses ends it with that error.
-    /// Takes the memory of the longest record, however long the journal is. `end`: how far it was read. Errors: as `open`.
-    [[nodiscard]] static Result<Recovery> read(const std::filesystem::path& path, const JournalVisitor& visitor, JournalMark* end = nullptr);
+    [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system(),
+                                              const JournalVisitor& visitor = {});
+    /// Reads and verifies without changing the file; a torn tail is left out and reported. What `visitor` refuses ends it with
+    /// that error. Takes the memory of the longest record, however long the journal is. `end`: how far it was read. Errors: as
+    /// `open`.
+    [[nodiscard]] static Result<Recovery> read(const std::filesystem::path& path, const JournalVisitor& visitor,
+                                               JournalMark* end = nullptr);
     /// All records at once, for journals that are known to be small.
     [[nodiscard]] static Result<std::vector<Record>> read(const std::filesystem::path& path, Recovery* recovery = nullptr);
     /// Itself, then what it goes on from, the oldest last. Errors: as `read`; only headers are read.
@@ -122,8 +129,10 @@ public:
     Journal& operator=(Journal&&) noexcept;
     ~Journal();
 
-    /// Makes the folder of a journal that goes on from `parent`, the journal of `parent_task`, and what it goes on from. Errors: `io`.
-    [[nodiscard]] static Result<void> share_history(const std::filesystem::path& parent, std::string_view parent_task, const std::filesystem::path& child);
+    /// Makes the folder of a journal that goes on from `parent`, the journal of `parent_task`, and what it goes on from. Errors:
+    /// `io`.
+    [[nodiscard]] static Result<void> share_history(const std::filesystem::path& parent, std::string_view parent_task,
+                                                    const std::filesystem::path& child);
 
     /// Appends one record (adds seq, prev, hash) and returns it once it is on disk.
     /// One write and one fdatasync, whatever the journal's length. Invalid UTF-8 in a string becomes

@@ -10,7 +10,8 @@
 namespace agentforge::kernel {
 
 bool is_header_key(std::string_view key) noexcept {
-    constexpr std::array<std::string_view, 11> taken{"y", "n", "yes", "no", "on", "off", "true", "false", "null", "actions", "agentforge_journal"};
+    constexpr std::array<std::string_view, 11> taken{
+        "y", "n", "yes", "no", "on", "off", "true", "false", "null", "actions", "agentforge_journal"};
     if (key.empty() || key.size() > 100 || (key.front() >= '0' && key.front() <= '9')) { return false; }
     return key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos &&
            std::find(taken.begin(), taken.end(), key) == taken.end();
@@ -23,7 +24,7 @@ Line read_line(std::string_view line) {
     auto parsed = parse_json(text, "journal");
     if (!parsed.ok() || !parsed->is_object()) { return result; }
     result.object = true;
-    const std::size_t ending = hash_field.size() + hash_digits + 2;    // , "hash": "…"}
+    const std::size_t ending = hash_field.size() + hash_digits + 2;  // , "hash": "…"}
     if (text.size() <= ending) { return result; }
     const std::string_view end = text.substr(text.size() - ending);
     if (!end.starts_with(hash_field) || !end.ends_with("\"}")) { return result; }
@@ -49,7 +50,8 @@ namespace {
 bool holds_a_record(std::string_view line) {
     if (line.ends_with('\n')) { line.remove_suffix(1); }
     const std::size_t ending = hash_field.size() + hash_digits + 2;
-    for (std::size_t at = line.find(hash_field); at != std::string_view::npos && at + ending < line.size(); at = line.find(hash_field, at + 1)) {
+    for (std::size_t at = line.find(hash_field); at != std::string_view::npos && at + ending < line.size();
+         at = line.find(hash_field, at + 1)) {
         if (read_line(line.substr(0, at + ending)).verified) { return true; }
     }
     const auto start = line.rfind("- {\"seq\"");
@@ -58,7 +60,8 @@ bool holds_a_record(std::string_view line) {
 
 }  // namespace
 
-Result<std::optional<Record>> record_in(const Lines::Line& line, const JournalHead& before, Sequence first, const std::filesystem::path& path) {
+Result<std::optional<Record>> record_in(const Lines::Line& line, const JournalHead& before, Sequence first,
+                                        const std::filesystem::path& path) {
     const Sequence expected = before.seq + 1;
     const auto wrong = [&](const std::string& what) { return corrupt_journal(path, line.offset, expected, what); };
     Line read = line.ended ? read_line(line.text) : Line();
@@ -68,7 +71,9 @@ Result<std::optional<Record>> record_in(const Lines::Line& line, const JournalHe
     }
     if (!read.verified) { return wrong("its hash is wrong"); }
     if (read.record.seq != expected) { return wrong("record " + std::to_string(read.record.seq) + " stands in its place"); }
-    if (read.prev != before.hash) { return wrong(expected == first ? "it does not follow this header" : "it does not follow the record before it"); }
+    if (read.prev != before.hash) {
+        return wrong(expected == first ? "it does not follow this header" : "it does not follow the record before it");
+    }
     read.record.at = line.offset;
     return std::optional(std::move(read.record));
 }
@@ -79,17 +84,23 @@ Error line_too_long(const std::filesystem::path& path, std::uint64_t offset, Seq
 
 Error corrupt_journal(const std::filesystem::path& path, std::uint64_t offset, Sequence sequence, const std::string& what) {
     const std::string place = sequence == 0 ? "header" : "record " + std::to_string(sequence);
-    return Error{"AF-JRNL-002", "The journal does not verify at " + place + ", byte " + std::to_string(offset) + ": " + what, path.string(),
-                 "It was changed or damaged after it was written; restore the file from a backup.", ErrorKind::corrupt};
+    return Error{"AF-JRNL-002", "The journal does not verify at " + place + ", byte " + std::to_string(offset) + ": " + what,
+                 path.string(), "It was changed or damaged after it was written; restore the file from a backup.",
+                 ErrorKind::corrupt};
 }
 
 Result<JournalHeader> read_header(std::string_view bytes, const std::filesystem::path& path) {
     JournalHeader header;
     constexpr std::string_view mark = "agentforge_journal: ";
-    if (const auto line = bytes.substr(0, bytes.find('\n')); !bytes.starts_with(format_line) && line.starts_with(mark) && line.size() > mark.size() && line.size() < mark.size() + 10 &&
-                                                             line.find_first_not_of("0123456789", mark.size()) == std::string_view::npos && line[mark.size()] != '0') {
-        return Error{"AF-JRNL-008", "The journal is of format " + std::string(line.substr(mark.size())) + ", and this version of agentforge knows format 1", path.string() + ":1",
-                     "Use the version of agentforge that wrote it, or a newer one; nothing was changed.", ErrorKind::unavailable};
+    if (const auto line = bytes.substr(0, bytes.find('\n'));
+        !bytes.starts_with(format_line) && line.starts_with(mark) && line.size() > mark.size() &&
+        line.size() < mark.size() + 10 && line.find_first_not_of("0123456789", mark.size()) == std::string_view::npos &&
+        line[mark.size()] != '0') {
+        return Error{"AF-JRNL-008",
+                     "The journal is of format " + std::string(line.substr(mark.size())) +
+                         ", and this version of agentforge knows format 1",
+                     path.string() + ":1", "Use the version of agentforge that wrote it, or a newer one; nothing was changed.",
+                     ErrorKind::unavailable};
     }
     if (!bytes.starts_with(format_line)) { return corrupt_journal(path, 0, 0, "the first line is not `agentforge_journal: 1`"); }
     std::size_t offset = format_line.size();
@@ -101,11 +112,15 @@ Result<JournalHeader> read_header(std::string_view bytes, const std::filesystem:
         offset = end + 1;
         if (line == "actions:") { break; }
         const auto colon = line.find(": ");
-        if (colon == std::string_view::npos || !is_header_key(line.substr(0, colon))) { return corrupt_journal(path, start, 0, "the line is not a header field"); }
+        if (colon == std::string_view::npos || !is_header_key(line.substr(0, colon))) {
+            return corrupt_journal(path, start, 0, "the line is not a header field");
+        }
         const std::string_view key = line.substr(0, colon);
         auto value = parse_json(line.substr(colon + 2), path.string());
         if (!value.ok()) { return corrupt_journal(path, start, 0, "the field '" + std::string(key) + "' cannot be read"); }
-        if (!header.fields.emplace(key, std::move(value).value()).second) { return corrupt_journal(path, start, 0, "the field '" + std::string(key) + "' stands twice"); }
+        if (!header.fields.emplace(key, std::move(value).value()).second) {
+            return corrupt_journal(path, start, 0, "the field '" + std::string(key) + "' stands twice");
+        }
     }
     header.hash = hash_of(header.fields);
     header.bytes = offset;

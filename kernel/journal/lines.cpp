@@ -16,9 +16,7 @@ constexpr std::size_t largest_part = 256UL << 10U;
 /// What is read from `at` on, at most `size` bytes; -1 and errno where it cannot be.
 ssize_t read_at(int descriptor, char* bytes, std::size_t size, std::uint64_t at) {
     ssize_t count = 0;
-    do {
-        count = ::pread(descriptor, bytes, size, static_cast<off_t>(at));
-    } while (count < 0 && errno == EINTR);
+    do { count = ::pread(descriptor, bytes, size, static_cast<off_t>(at)); } while (count < 0 && errno == EINTR);
     return count;
 }
 
@@ -63,7 +61,7 @@ bool Lines::fill() {
     part_ = largest_part;
     const ssize_t count = read_at(descriptor_, buffer_.data() + before, buffer_.size() - before, read_);
     if (count < 0) { error_ = errno; }
-    if (count == 0) { error_ = EIO; }       // It was cut meanwhile.
+    if (count == 0) { error_ = EIO; }  // It was cut meanwhile.
     buffer_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     read_ += static_cast<std::uint64_t>(std::max<ssize_t>(count, 0));
     return count > 0;
@@ -73,7 +71,8 @@ std::optional<RunningSum> sum_of_beginning(int descriptor, std::uint64_t bytes) 
     RunningSum sum;
     std::string buffer(std::min<std::uint64_t>(bytes, largest_part), '\0');
     while (sum.size() < bytes) {
-        const ssize_t count = read_at(descriptor, buffer.data(), std::min<std::uint64_t>(buffer.size(), bytes - sum.size()), sum.size());
+        const ssize_t count =
+            read_at(descriptor, buffer.data(), std::min<std::uint64_t>(buffer.size(), bytes - sum.size()), sum.size());
         if (count <= 0) { return std::nullopt; }
         sum.add(std::string_view(buffer).substr(0, static_cast<std::size_t>(count)));
     }

@@ -14,16 +14,18 @@ namespace agentforge::kernel {
 /// A longer line is no record: nothing that the journal holds comes near, and whoever reads one has it in memory.
 inline constexpr std::size_t longest_line = 64UL << 20U;
 
-/// The lines of a file from a place on, up to the size that it had when this was made. Holds one part of the file, or its longest line.
+/// The lines of a file from a place on, up to the size that it had when this was made. Holds one part of the file, or its longest
+/// line.
 class Lines {
 public:
-    Lines(int descriptor, std::uint64_t size, std::uint64_t from = 0) : descriptor_(descriptor), size_(size), read_(from), offset_(from) {}
+    Lines(int descriptor, std::uint64_t size, std::uint64_t from = 0)
+        : descriptor_(descriptor), size_(size), read_(from), offset_(from) {}
 
     struct Line {
-        std::string_view text;          ///< Without its end; valid until the next call.
+        std::string_view text;  ///< Without its end; valid until the next call.
         std::uint64_t offset = 0;
         bool ended = false;
-        bool last = false;              ///< Nothing follows it.
+        bool last = false;  ///< Nothing follows it.
         [[nodiscard]] std::uint64_t end() const noexcept { return offset + text.size() + (ended ? 1 : 0); }
     };
 
@@ -42,12 +44,12 @@ private:
 
     int descriptor_;
     std::uint64_t size_;
-    std::uint64_t read_;                ///< The file up to here is, or was, in the buffer.
-    std::uint64_t offset_;              ///< Of the next line.
+    std::uint64_t read_;    ///< The file up to here is, or was, in the buffer.
+    std::uint64_t offset_;  ///< Of the next line.
     std::string buffer_;
-    std::size_t begin_ = 0;             ///< Of the line that was given last, in the buffer.
-    std::size_t used_ = 0;              ///< Bytes of that line.
-    std::size_t part_ = 16UL << 10U;    ///< Of the next read; the first is small: who looks for one record reads no more.
+    std::size_t begin_ = 0;           ///< Of the line that was given last, in the buffer.
+    std::size_t used_ = 0;            ///< Bytes of that line.
+    std::size_t part_ = 16UL << 10U;  ///< Of the next read; the first is small: who looks for one record reads no more.
     int error_ = 0;
     bool too_long_ = false;
 };

@@ -21,13 +21,17 @@ constexpr std::size_t header_chunk_bytes = 16UL << 10U;
 constexpr std::size_t most_header_bytes = 8UL << 20U;
 
 Error cannot_read(const fs::path& path, int error) {
-    return Error{"AF-JRNL-003", "The journal could not be read: " + errno_text(error), path.string(), "Check the disk and its file system.", ErrorKind::io};
+    return Error{"AF-JRNL-003", "The journal could not be read: " + errno_text(error), path.string(),
+                 "Check the disk and its file system.", ErrorKind::io};
 }
 
 Result<FileDescriptor> open_journal(const fs::path& path) {
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (file.valid()) { return file; }
-    if (errno == ENOENT || errno == ENOTDIR) { return Error{"AF-JRNL-007", "There is no journal", path.string(), "Check the task's id; its folder may be incomplete.", ErrorKind::not_found}; }
+    if (errno == ENOENT || errno == ENOTDIR) {
+        return Error{"AF-JRNL-007", "There is no journal", path.string(), "Check the task's id; its folder may be incomplete.",
+                     ErrorKind::not_found};
+    }
     return cannot_read(path, errno);
 }
 
@@ -82,7 +86,9 @@ Result<void> JournalTail::open(const Take& take) {
             return {};
         }
     }
-    AF_TRY(SharedRecords shared, read_history(path_, header_, JournalVisitor{.header = {}, .record = [&](const Record& record) { return take(record, 0); }}));
+    AF_TRY(SharedRecords shared, read_history(path_, header_, JournalVisitor{.header = {}, .record = [&](const Record& record) {
+                                                                                 return take(record, 0);
+                                                                             }}));
     history_ = std::move(shared.parts);
     first_ = shared.head.seq + 1;
     head_ = {shared.head.seq, header.hash};
@@ -96,7 +102,8 @@ JournalMark JournalTail::mark() const { return mark_of(history_, sum_, head_); }
 Result<void> JournalTail::check_same_file() const {
     struct stat ours {};
     struct stat named {};
-    const Error replaced{"AF-JRNL-006", "The journal was replaced or shortened while it was read", path_.string(), "Read it again from its beginning.", ErrorKind::conflict};
+    const Error replaced{"AF-JRNL-006", "The journal was replaced or shortened while it was read", path_.string(),
+                         "Read it again from its beginning.", ErrorKind::conflict};
     if (::fstat(file_.get(), &ours) != 0) { return cannot_read(path_, errno); }
     if (::stat(path_.c_str(), &named) != 0 || named.st_ino != ours.st_ino || named.st_dev != ours.st_dev) { return replaced; }
     if (static_cast<JournalOffset>(ours.st_size) < offset_) { return replaced; }
@@ -112,7 +119,7 @@ Result<std::size_t> JournalTail::read(const Take& take) {
     Lines::Line line;
     while (lines.next(line)) {
         AF_TRY(const std::optional<Record> record, record_in(line, head_, first_, path_));
-        if (!record) { return count; }      // It is being written, or a torn write: whoever goes on with the task sets it aside.
+        if (!record) { return count; }  // It is being written, or a torn write: whoever goes on with the task sets it aside.
         AF_CHECK(take(*record, line.offset));
         head_ = {record->seq, record->hash};
         offset_ = line.end();
@@ -124,7 +131,8 @@ Result<std::size_t> JournalTail::read(const Take& take) {
     return count;
 }
 
-Result<void> JournalTail::look_at_lines(const fs::path& path, JournalOffset at, const std::function<bool(std::string_view line, JournalOffset at)>& look) {
+Result<void> JournalTail::look_at_lines(const fs::path& path, JournalOffset at,
+                                        const std::function<bool(std::string_view line, JournalOffset at)>& look) {
     AF_TRY(const FileDescriptor file, open_journal(path));
     AF_TRY(const std::uint64_t size, size_of_file(file.get(), path));
     Lines lines(file.get(), size, at);
@@ -135,7 +143,8 @@ Result<void> JournalTail::look_at_lines(const fs::path& path, JournalOffset at, 
     return were_read(lines, path, 0);
 }
 
-Result<void> JournalTail::read_from(const fs::path& path, JournalOffset at, const std::function<bool(const Record& record)>& take) {
+Result<void> JournalTail::read_from(const fs::path& path, JournalOffset at,
+                                    const std::function<bool(const Record& record)>& take) {
     if (at == 0) { return read_all(path, take); }
     AF_TRY(const FileDescriptor file, open_journal(path));
     AF_TRY(const std::uint64_t size, size_of_file(file.get(), path));

@@ -55,9 +55,10 @@ const json::array& array_field(const json::object& object, std::string_view key)
 }  // namespace
 
 Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
-    const StageTemplate stage = task_.state().stage_template();   // A copy: every record replaces the state.
+    const StageTemplate stage = task_.state().stage_template();  // A copy: every record replaces the state.
     AF_TRY(const Contract contract, task_.services.contracts.get(stage.contract));
-    AF_TRY(const json::object facts, measured_facts(*task_.session, *task_.task_workspace, artifact, format_time(task_.services.clock.now())));
+    AF_TRY(const json::object facts,
+           measured_facts(*task_.session, *task_.task_workspace, artifact, format_time(task_.services.clock.now())));
     artifact = with_measured(contract, std::move(artifact), facts);
     AF_TRY(const auto artifacts, task_.session->artifacts_by_contract());
     RuleContext rules;
@@ -66,7 +67,9 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     AF_TRY(const json::array answers, answers_of(artifact));
     // Once the agent is told so itself. What it leaves then is said to the person.
     if (errors.empty() && task_.state().stage().heals == 0 && stage.max_heals > 0) {
-        for (const std::string& left : unanswered(answers)) { errors.push_back("a person said that this must be addressed, and it is as it was: " + left); }
+        for (const std::string& left : unanswered(answers)) {
+            errors.push_back("a person said that this must be addressed, and it is as it was: " + left);
+        }
     }
     if (!errors.empty()) {
         AF_TRY(const std::string blob, task_.session->put(artifact));
@@ -77,11 +80,13 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     AF_TRY(const std::string hash, task_.session->put(artifact));
     AF_TRY(const auto acting, acting_changes(*task_.session, *task_.task_workspace, delivered_tree(task_.state())));
     const auto acts_later = not_yet_approved(*task_.session, acting);
-    AF_TRY(const auto changed, writes_tests(stage) ? changed_test_lines(*task_.session) : Result<std::vector<std::string>>(std::vector<std::string>()));
+    AF_TRY(const auto changed, writes_tests(stage) ? changed_test_lines(*task_.session)
+                                                   : Result<std::vector<std::string>>(std::vector<std::string>()));
     const auto changed_tests = not_yet_approved(*task_.session, not_allowed_beforehand(changed, task_.services.outdated_tests));
     auto by_content = acting;
     by_content.insert(by_content.end(), changed.begin(), changed.end());
-    const bool asks = !acts_later.empty() || !changed_tests.empty() || (task_.services.ask_about_suspicions && has_suspicions(facts, by_content));
+    const bool asks = !acts_later.empty() || !changed_tests.empty() ||
+                      (task_.services.ask_about_suspicions && has_suspicions(facts, by_content));
     AF_CHECK(task_.session->record(records::ArtifactAccepted{.stage = stage.name,
                                                              .contract = contract.name(),
                                                              .contract_version = contract.version(),
@@ -96,17 +101,20 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     return {};
 }
 
-Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract, const json::object& artifact, const RuleContext& rules) {
+Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract, const json::object& artifact,
+                                                       const RuleContext& rules) {
     std::vector<std::string> faults = contract.validate(artifact, rules).messages();
     AF_TRY(const std::vector<std::string> uncorrected, faults_of_correction(*task_.session, artifact));
     faults.insert(faults.end(), uncorrected.begin(), uncorrected.end());
     if (contract.name() == contract_name::specification) {
-        const std::vector<std::string> wrong = kernel::faults_of(dependencies_of(artifact), task_.state(), task_.setup.store, task_.services.other_repository);
+        const std::vector<std::string> wrong =
+            kernel::faults_of(dependencies_of(artifact), task_.state(), task_.setup.store, task_.services.other_repository);
         faults.insert(faults.end(), wrong.begin(), wrong.end());
     }
     if (!faults.empty()) { return faults; }
     if (makes_delivery(task_.state().stage_template()) && task_.state().delivery.empty() && task_.state().commit.empty()) {
-        faults.push_back("stage `" + task_.stage_name() + "` is there to deliver, and has delivered nothing: its executor `" + task_.state().stage_template().executor + "` does not");
+        faults.push_back("stage `" + task_.stage_name() + "` is there to deliver, and has delivered nothing: its executor `" +
+                         task_.state().stage_template().executor + "` does not");
         return faults;
     }
     // A stage that hands in an artifact without its gate having passed on this very tree has verified nothing.
@@ -116,9 +124,11 @@ Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract,
     return faults;
 }
 
-Result<std::optional<std::string>> Acceptance::accept_review(const AgentDefinition& reviewer, json::object review, std::uint64_t spent) {
+Result<std::optional<std::string>> Acceptance::accept_review(const AgentDefinition& reviewer, json::object review,
+                                                             std::uint64_t spent) {
     AF_TRY(const Contract contract, task_.services.contracts.get(reviewer.output_contract(task_.stage_name())));
-    AF_TRY(const json::object facts, measured_facts(*task_.session, *task_.task_workspace, review, format_time(task_.services.clock.now())));
+    AF_TRY(const json::object facts,
+           measured_facts(*task_.session, *task_.task_workspace, review, format_time(task_.services.clock.now())));
     review = with_measured(contract, std::move(review), facts);
     AF_TRY(const auto artifacts, task_.session->artifacts_by_contract());
     RuleContext rules;
@@ -155,7 +165,8 @@ Result<bool> Acceptance::measure_again_if_stale() {
     GateRequest request;
     request.gate = gate;
     AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
-    AF_CHECK(measure(*task_.session, *task_.task_workspace, task_.services.events, request, task_.state().tree, artifact ? &*artifact : nullptr, Stop{&task_.services.cancel, std::nullopt}));
+    AF_CHECK(measure(*task_.session, *task_.task_workspace, task_.services.events, request, task_.state().tree,
+                     artifact ? &*artifact : nullptr, Stop{&task_.services.cancel, std::nullopt}));
     return true;
 }
 
@@ -180,7 +191,7 @@ Result<json::array> Acceptance::answers_of(const json::object& artifact) const {
     const TaskState& state = task_.state();
     if (state.feedback_issues.empty() || state.stage().history.empty()) { return json::array(); }
     AF_TRY(json::value before, task_.session->get(state.stage().history.back().artifact_hash));
-    AF_TRY(const std::string own, task_.session->put(artifact));     // As it is kept: with the same secrets hidden.
+    AF_TRY(const std::string own, task_.session->put(artifact));  // As it is kept: with the same secrets hidden.
     AF_TRY(const json::value after, task_.session->get(own));
     if (!before.is_object() || !after.is_object()) { return json::array(); }
     return answers_to(state.feedback_issues, before.get_object(), after.get_object());
@@ -191,8 +202,9 @@ Result<void> Acceptance::save_version(const std::string& version) {
     AF_TRY(const std::string bytes, read_plain_file(root, task_.state().stage().artifact));
     const std::filesystem::path file = root / artifact_version_file(task_.state().stage().artifact, version);
     AF_CHECK(write_file_atomic(file, bytes, Durability::synced));
-    constexpr auto readable = std::filesystem::perms::owner_read | std::filesystem::perms::group_read | std::filesystem::perms::others_read;
-    std::error_code ignored;        // On a file system without rights it is as before: a change is found all the same.
+    constexpr auto readable =
+        std::filesystem::perms::owner_read | std::filesystem::perms::group_read | std::filesystem::perms::others_read;
+    std::error_code ignored;  // On a file system without rights it is as before: a change is found all the same.
     if (version == "final") { std::filesystem::permissions(file, readable, ignored); }
     return {};
 }
@@ -205,8 +217,12 @@ Result<void> Acceptance::save_decision(const ArtifactDecision& decision) {
     if (keeps) { AF_CHECK(save_version(version)); }
     const std::filesystem::path folder = task_.session->paths().root / "iteration_history" / task_.stage_name();
     AF_CHECK(make_directories(folder));
-    json::object entry{{"task_id", task_.state().task_id}, {"stage", task_.stage_name()}, {"iteration", number}, {"decision", decision.decision}};
-    entry[decision.approved() ? "artifact" : "previous_version"] = keeps ? artifact_version_file(stage.artifact, version) : stage.artifact;
+    json::object entry{{"task_id", task_.state().task_id},
+                       {"stage", task_.stage_name()},
+                       {"iteration", number},
+                       {"decision", decision.decision}};
+    entry[decision.approved() ? "artifact" : "previous_version"] =
+        keeps ? artifact_version_file(stage.artifact, version) : stage.artifact;
     entry["artifact_hash"] = stage.artifact_hash;
     if (!decision.feedback.empty()) { entry["overall_comments"] = decision.feedback; }
     if (!decision.issues.empty()) { entry["specific_issues"] = to_json(decision.issues); }
@@ -214,7 +230,8 @@ Result<void> Acceptance::save_decision(const ArtifactDecision& decision) {
     entry["timestamp"] = format_time(task_.services.clock.now());
     json::object file{{decision.approved() ? "approval" : "feedback", std::move(entry)}};
     task_.services.redactor.redact(file);
-    return write_file_atomic(folder / (version + (decision.approved() ? "_approval.yaml" : "_feedback.yaml")), to_yaml(file), Durability::synced);
+    return write_file_atomic(folder / (version + (decision.approved() ? "_approval.yaml" : "_feedback.yaml")), to_yaml(file),
+                             Durability::synced);
 }
 
 Result<void> Acceptance::restore_file() {

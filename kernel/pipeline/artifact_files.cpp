@@ -19,8 +19,8 @@ constexpr YamlLimits limits{64UL << 20U, 4'000'000, 200};
 
 /// A file of the task that says what the journal says.
 struct TaskFile {
-    std::string name;               ///< Below the task's folder.
-    std::string hash;               ///< The blob of its artifact, or of its text; empty: only the journal counts.
+    std::string name;  ///< Below the task's folder.
+    std::string hash;  ///< The blob of its artifact, or of its text; empty: only the journal counts.
     bool must_be_there = false;
     bool is_text = false;
 };
@@ -32,7 +32,8 @@ void add_imported_files(const BlobStore& blobs, const ExternalInput& input, std:
     if (!manifest.ok() || !manifest->is_object()) { return; }
     for (const json::value& each : list_of(manifest->get_object(), "files")) {
         if (!each.is_object() || text_of(each.get_object(), "blob").empty()) { continue; }
-        files.push_back({"external_inputs/" + input.name + "/" + text_of(each.get_object(), "path"), text_of(each.get_object(), "blob"), false, true});
+        files.push_back({"external_inputs/" + input.name + "/" + text_of(each.get_object(), "path"),
+                         text_of(each.get_object(), "blob"), false, true});
     }
 }
 
@@ -48,10 +49,16 @@ std::vector<TaskFile> files_of(const BlobStore& blobs, const TaskState& state) {
         std::map<unsigned, std::string> versions;
         for (const ShownVersion& shown : stage.history) {
             versions[shown.version] = shown.artifact_hash;
-            for (const char* kind : {"_approval.yaml", "_feedback.yaml"}) { files.push_back({"iteration_history/" + stage.name + "/v" + std::to_string(shown.version) + kind, ""}); }
+            for (const char* kind : {"_approval.yaml", "_feedback.yaml"}) {
+                files.push_back({"iteration_history/" + stage.name + "/v" + std::to_string(shown.version) + kind, ""});
+            }
         }
-        for (const auto& [version, hash] : versions) { files.push_back({artifact_version_file(stage.artifact, "v" + std::to_string(version)), hash}); }
-        if (stage.status == StageStatus::completed) { files.push_back({artifact_version_file(stage.artifact, "final"), stage.artifact_hash}); }
+        for (const auto& [version, hash] : versions) {
+            files.push_back({artifact_version_file(stage.artifact, "v" + std::to_string(version)), hash});
+        }
+        if (stage.status == StageStatus::completed) {
+            files.push_back({artifact_version_file(stage.artifact, "final"), stage.artifact_hash});
+        }
     }
     return files;
 }
@@ -104,8 +111,11 @@ Result<void> check_artifact_files(const TaskPaths& paths, const TaskState& state
     if (changed.empty()) { return {}; }
     std::string names;
     for (const std::string& name : changed) { names += (names.empty() ? "" : ", ") + name; }
-    return Error{"AF-ORCH-051", "artifacts of task " + state.task_id + " were changed on disk since they were accepted: " + names, paths.root.string(),
-                 "remove these files: `agentforge continue " + state.task_id + "` writes them anew from the journal; to have an artifact otherwise, have it revised then (--revise)", ErrorKind::conflict};
+    return Error{"AF-ORCH-051", "artifacts of task " + state.task_id + " were changed on disk since they were accepted: " + names,
+                 paths.root.string(),
+                 "remove these files: `agentforge continue " + state.task_id +
+                     "` writes them anew from the journal; to have an artifact otherwise, have it revised then (--revise)",
+                 ErrorKind::conflict};
 }
 
 Result<void> check_files_are_own(const TaskPaths& paths, const TaskState& state) {
@@ -113,8 +123,12 @@ Result<void> check_files_are_own(const TaskPaths& paths, const TaskState& state)
     for (const TaskFile& file : files_of(blobs, state)) {
         const auto instead = what_is_no_plain_file(paths.root, file.name);
         if (!instead) { continue; }
-        return Error{"AF-ORCH-077", "a file of task " + state.task_id + " was replaced: " + file.name + " is " + *instead + ", which is not followed", (paths.root / file.name).string(),
-                     "find out who put it there, remove it, then resume: the journal has the content, and the file is written again", ErrorKind::conflict};
+        return Error{
+            "AF-ORCH-077",
+            "a file of task " + state.task_id + " was replaced: " + file.name + " is " + *instead + ", which is not followed",
+            (paths.root / file.name).string(),
+            "find out who put it there, remove it, then resume: the journal has the content, and the file is written again",
+            ErrorKind::conflict};
     }
     return {};
 }

@@ -23,14 +23,20 @@ TaskLimits recorded_limits(const TaskState& state) {
 
 }  // namespace
 
-TaskLimits limits_in_force(const TaskState& state, const TaskServices& services) { return laid_over(services.limits, recorded_limits(state)); }
+TaskLimits limits_in_force(const TaskState& state, const TaskServices& services) {
+    return laid_over(services.limits, recorded_limits(state));
+}
 
 json::object costing_in_force(const TaskState& state, const TaskServices& services) {
     json::object in_force;
-    if (json::object limits = limits_in_force(state, services).to_json(); !limits.empty()) { in_force["limits"] = std::move(limits); }
+    if (json::object limits = limits_in_force(state, services).to_json(); !limits.empty()) {
+        in_force["limits"] = std::move(limits);
+    }
     if (services.prices != nullptr) {
         json::array prices;
-        for (const PriceSource& source : services.prices->sources()) { prices.push_back(json::object{{"as_of", source.as_of}, {"sha256", source.sha256}}); }
+        for (const PriceSource& source : services.prices->sources()) {
+            prices.push_back(json::object{{"as_of", source.as_of}, {"sha256", source.sha256}});
+        }
         in_force["prices"] = std::move(prices);
     }
     return in_force;
@@ -42,10 +48,12 @@ Standing standing_of(const TaskState& state, std::chrono::system_clock::time_poi
     standing.current = state.stage_index;
     for (std::size_t index = 0; index < state.stages.size(); ++index) {
         const StageState& stage = state.stages[index];
-        StageStanding one{stage.name, state.pipeline.stages[index].budget_share, state.ledger.of_stage(stage.name), stage.steps, stage.wall_ms};
+        StageStanding one{stage.name, state.pipeline.stages[index].budget_share, state.ledger.of_stage(stage.name), stage.steps,
+                          stage.wall_ms};
         if (index == state.stage_index && state.status == TaskStatus::running) {
             if (const auto last = parse_time(state.updated_at); last.ok() && now > *last) {
-                one.wall_ms += static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now - *last).count());
+                one.wall_ms +=
+                    static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now - *last).count());
             }
         }
         standing.stages.push_back(std::move(one));
@@ -55,7 +63,8 @@ Standing standing_of(const TaskState& state, std::chrono::system_clock::time_poi
     return standing;
 }
 
-NextCall at_most(const TaskState& state, const TaskServices& services, const std::string& model, const CompletionRequest& request, bool offline) {
+NextCall at_most(const TaskState& state, const TaskServices& services, const std::string& model, const CompletionRequest& request,
+                 bool offline) {
     std::uint64_t input = estimate_tokens(request.system) + estimate_tokens(request.user);
     for (const ToolDescription& tool : request.tools) { input += estimate_tokens(tool); }
     // What the backend adds of its own is known once a call has come back. The name that the server uses may be a longer one.
@@ -72,7 +81,9 @@ NextCall at_most(const TaskState& state, const TaskServices& services, const std
     call.tokens = input + request.max_output_tokens;
     call.cost_microusd = seen.dearest_microusd;
     const ModelPrice* price = services.prices != nullptr ? services.prices->find(model) : nullptr;
-    if (price == nullptr && services.prices != nullptr) { price = services.prices->find(answering_model(state, request.place.role, model)); }
+    if (price == nullptr && services.prices != nullptr) {
+        price = services.prices->find(answering_model(state, request.place.role, model));
+    }
     if (price != nullptr) { call.cost_microusd = std::max(call.cost_microusd, price->at_most(input, request.max_output_tokens)); }
     call.price_unknown = price == nullptr && unpriced && !offline;
     return call;
@@ -109,7 +120,8 @@ std::string answering_model(const TaskState& state, std::string_view role, const
     return !own.empty() ? own : !like.empty() ? like : configured;
 }
 
-CallUsage usage_of(const NextCall& call, const std::string& answering, const CompletionRequest& request, const PriceTable* prices) {
+CallUsage usage_of(const NextCall& call, const std::string& answering, const CompletionRequest& request,
+                   const PriceTable* prices) {
     CallUsage usage;
     usage.model = answering;
     usage.output_tokens = std::min(request.max_output_tokens, call.tokens);
@@ -123,9 +135,8 @@ CallUsage usage_of(const NextCall& call, const std::string& answering, const Com
 bool may_have_cost(const Error& error) {
     // No connection, no such model, a refused request, no credit, an overloaded server; nothing recorded, no program.
     static constexpr std::string_view free_of_charge[] = {
-        "AF-LLM-201", "AF-LLM-202", "AF-LLM-203", "AF-LLM-204", "AF-LLM-205",
-        "AF-LLM-301", "AF-LLM-306", "AF-LLM-308", "AF-LLM-401", "AF-LLM-402", "AF-LLM-403", "AF-LLM-404",
-        "AF-LLM-405", "AF-LLM-406", "AF-LLM-408", "AF-LLM-413"};
+        "AF-LLM-201", "AF-LLM-202", "AF-LLM-203", "AF-LLM-204", "AF-LLM-205", "AF-LLM-301", "AF-LLM-306", "AF-LLM-308",
+        "AF-LLM-401", "AF-LLM-402", "AF-LLM-403", "AF-LLM-404", "AF-LLM-405", "AF-LLM-406", "AF-LLM-408", "AF-LLM-413"};
     if (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::denied) { return false; }
     return std::ranges::find(free_of_charge, std::string_view(error.code)) == std::end(free_of_charge);
 }

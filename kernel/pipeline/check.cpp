@@ -19,15 +19,19 @@ constexpr std::string_view checkout_tree = "checkout";
 /// The checkout as it lies, and beside it a tree of an earlier commit in which renamed files have the names they have now.
 class CheckoutAndBefore final : public TreeCheckout {
 public:
-    CheckoutAndBefore(const Repository& repository, std::vector<std::string> files) : repository_(repository), files_(std::move(files)) {}
+    CheckoutAndBefore(const Repository& repository, std::vector<std::string> files)
+        : repository_(repository), files_(std::move(files)) {}
 
     void call_renamed(std::map<std::string, std::string> old_names) { old_names_ = std::move(old_names); }
 
     [[nodiscard]] std::filesystem::path path() const override { return repository_.work_directory(); }
     [[nodiscard]] Result<void> check_out(std::string_view) override {
-        return Error{"AF-GATE-103", "Something wanted to check out a tree where trees are only read.", "", "This is a defect: report it.", ErrorKind::internal};
+        return Error{"AF-GATE-103", "Something wanted to check out a tree where trees are only read.", "",
+                     "This is a defect: report it.", ErrorKind::internal};
     }
-    [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view, std::string_view) override { return std::vector<TreeChange>(); }
+    [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view, std::string_view) override {
+        return std::vector<TreeChange>();
+    }
     [[nodiscard]] Result<std::vector<std::string>> files(std::string_view tree) override {
         if (tree == checkout_tree) { return files_; }
         AF_TRY(auto names, repository_.files_in_tree(tree));
@@ -53,22 +57,25 @@ bool is_plain_file(const std::filesystem::path& file) {
 }
 
 /// What git knows of the checkout: committed, staged and new files that are there.
-Result<std::vector<std::string>> files_of(const Repository& repository, const std::string& head_tree, const std::vector<std::string>& uncommitted) {
+Result<std::vector<std::string>> files_of(const Repository& repository, const std::string& head_tree,
+                                          const std::vector<std::string>& uncommitted) {
     AF_TRY(const auto committed, repository.files_in_tree(head_tree));
     std::set<std::string> all(committed.begin(), committed.end());
     all.insert(uncommitted.begin(), uncommitted.end());
     std::vector<std::string> files;
     for (const auto& file : all) {
-        if (file != ".agentforge" && !file.starts_with(".agentforge/") && is_plain_file(repository.work_directory() / file)) { files.push_back(file); }
+        if (file != ".agentforge" && !file.starts_with(".agentforge/") && is_plain_file(repository.work_directory() / file)) {
+            files.push_back(file);
+        }
     }
     return files;
 }
 
 bool is_below(const std::string& file, const std::vector<std::string>& paths) {
     return paths.empty() || std::any_of(paths.begin(), paths.end(), [&](std::string path) {
-        while (path.ends_with('/')) { path.pop_back(); }
-        return path.empty() || path == "." || file == path || file.starts_with(path + "/");
-    });
+               while (path.ends_with('/')) { path.pop_back(); }
+               return path.empty() || path == "." || file == path || file.starts_with(path + "/");
+           });
 }
 
 /// Files that differ from an earlier commit, and what they were called there.
@@ -77,7 +84,8 @@ struct Changed {
     std::map<std::string, std::string> old_names;
 };
 
-Result<Changed> changed_files(const Repository& repository, const std::string& before, const std::string& head_tree, const std::vector<std::string>& uncommitted) {
+Result<Changed> changed_files(const Repository& repository, const std::string& before, const std::string& head_tree,
+                              const std::vector<std::string>& uncommitted) {
     Changed changed;
     std::set<std::string> files(uncommitted.begin(), uncommitted.end());
     AF_TRY(const auto changes, repository.diff(before, head_tree));
@@ -89,9 +97,12 @@ Result<Changed> changed_files(const Repository& repository, const std::string& b
     return changed;
 }
 
-Result<std::vector<Finding>> findings_before(ConformanceReader& runner, const std::string& tree, const std::vector<std::string>& files, const Stop& stop) {
+Result<std::vector<Finding>> findings_before(ConformanceReader& runner, const std::string& tree,
+                                             const std::vector<std::string>& files, const Stop& stop) {
     auto found = runner.findings(tree, files, stop);
-    if (!found.ok() && found.error().code == "AF-GATE-002") { return std::vector<Finding>(); }      // Nothing was written in any language then.
+    if (!found.ok() && found.error().code == "AF-GATE-002") {
+        return std::vector<Finding>();
+    }  // Nothing was written in any language then.
     return found;
 }
 
@@ -116,7 +127,8 @@ std::size_t CheckResult::blocking() const {
     }));
 }
 
-Result<CheckResult> check_conformance(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const CheckRequest& request, const Stop& stop) {
+Result<CheckResult> check_conformance(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
+                                      const CheckRequest& request, const Stop& stop) {
     AF_TRY(const Repository repository, Repository::open(options.repository));
     AF_TRY(const std::string head, repository.head_commit());
     AF_TRY(const std::string head_tree, repository.tree_of(head));
@@ -131,7 +143,8 @@ Result<CheckResult> check_conformance(const GitTaskWorkspaceOptions& options, Pr
         AF_TRY(before, repository.tree_of(fork.commit));
         AF_TRY(changed, changed_files(repository, before, head_tree, uncommitted));
         paths.clear();
-        std::ranges::copy_if(changed.files, std::back_inserter(paths), [&](const std::string& file) { return is_below(file, request.paths); });
+        std::ranges::copy_if(changed.files, std::back_inserter(paths),
+                             [&](const std::string& file) { return is_below(file, request.paths); });
         result.compared_with = fork.branch + ", " + fork.commit.substr(0, 8);
     }
     auto checkout = std::make_unique<CheckoutAndBefore>(repository, std::move(files));
@@ -164,15 +177,16 @@ Result<CheckResult> check_conformance(const GitTaskWorkspaceOptions& options, Pr
     return result;
 }
 
-Result<FileCheck> check_file(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const std::string& file, bool uncommitted,
-                             const std::vector<NamedViolation>& known, const Stop& stop) {
+Result<FileCheck> check_file(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const std::string& file,
+                             bool uncommitted, const std::vector<NamedViolation>& known, const Stop& stop) {
     AF_TRY(const Repository repository, Repository::open(options.repository));
     AF_TRY(const std::string head, repository.head_commit());
     AF_TRY(const std::string head_tree, repository.tree_of(head));
     AF_TRY(const auto changed, repository.uncommitted());
     AF_TRY(auto files, files_of(repository, head_tree, changed));
     const std::string tree = uncommitted ? std::string(checkout_tree) : head_tree;
-    ConformanceReader runner(std::make_unique<CheckoutAndBefore>(repository, std::move(files)), processes, reading_options(options));
+    ConformanceReader runner(std::make_unique<CheckoutAndBefore>(repository, std::move(files)), processes,
+                             reading_options(options));
     AF_TRY(const auto found, runner.findings(tree, {file}, stop));
     FileCheck checked;
     checked.violations = name_violations(found, known);

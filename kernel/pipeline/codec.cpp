@@ -30,7 +30,9 @@ json::value optional_value(const std::optional<T>& value, Convert convert) {
 
 }  // namespace
 
-records::RecordedError recorded(const Error& error) { return {error.code, error.message, error.where, error.remedy, static_cast<std::uint64_t>(error.kind)}; }
+records::RecordedError recorded(const Error& error) {
+    return {error.code, error.message, error.where, error.remedy, static_cast<std::uint64_t>(error.kind)};
+}
 json::object to_json(const Error& error) { return records::to_fields(recorded(error)); }
 Error error_from_json(const json::object& value) {
     return Error{text(value, "code"), text(value, "message"), text(value, "where"), text(value, "remedy"),
@@ -67,7 +69,10 @@ std::vector<Change> changes_from_json(const json::array& value) {
 }
 
 json::object to_json(const EscalationRequest& request) {
-    return {{"reason", request.reason}, {"question", request.question}, {"options", texts(request.options)}, {"context", request.context}};
+    return {{"reason", request.reason},
+            {"question", request.question},
+            {"options", texts(request.options)},
+            {"context", request.context}};
 }
 EscalationRequest escalation_from_json(const json::object& value) {
     return EscalationRequest{text(value, "reason"), text(value, "question"), texts(value, "options"), map(value, "context")};
@@ -78,17 +83,18 @@ json::object to_json(const Completion& completion) {
     for (const ToolCall& call : completion.tool_calls) {
         calls.push_back(json::object{{"name", call.name}, {"arguments", call.arguments}});
     }
-    return {{"text", completion.text},
-            {"tool_calls", std::move(calls)},
-            {"stop_reason", static_cast<std::uint64_t>(completion.stop_reason)},
-            {"input_tokens", completion.usage.input_tokens},
-            {"output_tokens", completion.usage.output_tokens},
-            {"cached_input_tokens", completion.usage.cached_input_tokens},
-            {"cost_microusd", optional_value(completion.usage.cost_microusd, [](std::uint64_t cost) { return json::value(cost); })},
-            {"estimated", completion.usage.estimated},
-            {"model", completion.model},
-            {"session_id", completion.session_id},
-            {"diagnostics", completion.diagnostics}};
+    return {
+        {"text", completion.text},
+        {"tool_calls", std::move(calls)},
+        {"stop_reason", static_cast<std::uint64_t>(completion.stop_reason)},
+        {"input_tokens", completion.usage.input_tokens},
+        {"output_tokens", completion.usage.output_tokens},
+        {"cached_input_tokens", completion.usage.cached_input_tokens},
+        {"cost_microusd", optional_value(completion.usage.cost_microusd, [](std::uint64_t cost) { return json::value(cost); })},
+        {"estimated", completion.usage.estimated},
+        {"model", completion.model},
+        {"session_id", completion.session_id},
+        {"diagnostics", completion.diagnostics}};
 }
 Completion completion_from_json(const json::object& value) {
     Completion completion;
@@ -125,7 +131,8 @@ json::object to_json(const StepRecord& record) {
             {"tree", record.tree},
             {"completed", record.completed},
             {"artifact", optional_value(record.artifact, [](const json::object& artifact) { return json::value(artifact); })},
-            {"escalation", optional_value(record.escalation, [](const EscalationRequest& request) { return json::value(to_json(request)); })}};
+            {"escalation",
+             optional_value(record.escalation, [](const EscalationRequest& request) { return json::value(to_json(request)); })}};
 }
 Result<StepRecord> recorded_step(const json::value& value) {
     if (value.is_object()) { return step_from_json(value.get_object()); }
@@ -157,12 +164,14 @@ StepRecord step_from_json(const json::object& value) {
 json::object to_json(const AgentOutcome& outcome) {
     json::array uses;
     for (const ToolUse& use : outcome.tool_uses) {
-        uses.push_back(json::object{{"tool", use.tool}, {"arguments", use.arguments}, {"success", use.success}, {"summary", use.summary}});
+        uses.push_back(
+            json::object{{"tool", use.tool}, {"arguments", use.arguments}, {"success", use.success}, {"summary", use.summary}});
     }
     return {{"artifact", outcome.artifact},
             {"text", outcome.text},
             {"tool_uses", std::move(uses)},
-            {"escalation", optional_value(outcome.escalation, [](const EscalationRequest& request) { return json::value(to_json(request)); })},
+            {"escalation",
+             optional_value(outcome.escalation, [](const EscalationRequest& request) { return json::value(to_json(request)); })},
             {"steps", outcome.steps},
             {"input_tokens", outcome.input_tokens},
             {"output_tokens", outcome.output_tokens}};
@@ -173,7 +182,8 @@ AgentOutcome outcome_from_json(const json::object& value) {
     outcome.text = text(value, "text");
     for (const json::value& use : value.at("tool_uses").as_array()) {
         const json::object& entry = use.as_object();
-        outcome.tool_uses.push_back(ToolUse{text(entry, "tool"), map(entry, "arguments"), flag(entry, "success"), text(entry, "summary")});
+        outcome.tool_uses.push_back(
+            ToolUse{text(entry, "tool"), map(entry, "arguments"), flag(entry, "success"), text(entry, "summary")});
     }
     if (value.at("escalation").is_object()) { outcome.escalation = escalation_from_json(map(value, "escalation")); }
     outcome.steps = static_cast<unsigned>(number(value, "steps"));

@@ -10,13 +10,15 @@
 namespace agentforge::kernel {
 
 json::object plugin_settings(json::object config) {
-    for (const std::string_view key : {"exit_gate", "exit_criteria", "verify_edits", "hand_back_gate", "violation"}) { config.erase(key); }
+    for (const std::string_view key : {"exit_gate", "exit_criteria", "verify_edits", "hand_back_gate", "violation"}) {
+        config.erase(key);
+    }
     return config;
 }
 
 namespace {
 
-constexpr std::size_t max_guidance_bytes = 4000;        // A context has room for it beside the errors of the attempt before.
+constexpr std::size_t max_guidance_bytes = 4000;  // A context has room for it beside the errors of the attempt before.
 
 Error broken_rule(std::string code, std::string message, std::string remedy, ErrorKind kind = ErrorKind::invalid) {
     return Error{std::move(code), std::move(message), "", std::move(remedy), kind};
@@ -25,25 +27,35 @@ Error broken_rule(std::string code, std::string message, std::string remedy, Err
 }  // namespace
 
 Result<void> check_guidance(std::string_view guidance) {
-    const auto refused = [](std::string why, std::string remedy) { return broken_rule("AF-ORCH-048", "what is said to the model " + std::move(why), std::move(remedy)); };
-    if (guidance.find_first_not_of(" \t\r\n") == std::string_view::npos) { return refused("is empty", "say what it is to do, or resume without"); }
-    if (guidance.size() > max_guidance_bytes) {
-        return refused("has " + std::to_string(guidance.size()) + " bytes; at most " + std::to_string(max_guidance_bytes) + " are taken", "shorten it: a context holds little beside the work itself");
+    const auto refused = [](std::string why, std::string remedy) {
+        return broken_rule("AF-ORCH-048", "what is said to the model " + std::move(why), std::move(remedy));
+    };
+    if (guidance.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        return refused("is empty", "say what it is to do, or resume without");
     }
-    if (guidance.find('\0') != std::string_view::npos || !is_valid_utf8(guidance)) { return refused("is not text in UTF-8", "give it in UTF-8"); }
+    if (guidance.size() > max_guidance_bytes) {
+        return refused(
+            "has " + std::to_string(guidance.size()) + " bytes; at most " + std::to_string(max_guidance_bytes) + " are taken",
+            "shorten it: a context holds little beside the work itself");
+    }
+    if (guidance.find('\0') != std::string_view::npos || !is_valid_utf8(guidance)) {
+        return refused("is not text in UTF-8", "give it in UTF-8");
+    }
     return {};
 }
 
 PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move(setup)) {}
 
 Error request_too_long(const std::string& size) {
-    return broken_rule("AF-ORCH-040", "the request has " + size + " bytes; at most " + std::to_string(max_request_bytes) + " are taken",
+    return broken_rule("AF-ORCH-040",
+                       "the request has " + size + " bytes; at most " + std::to_string(max_request_bytes) + " are taken",
                        "shorten it and put the details into a file of the repository");
 }
 
 Result<void> check_request(std::string_view request) {
     if (request.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-        return broken_rule("AF-ORCH-040", "the request is empty", "say what is to be done, e.g. agentforge start \"Add a --version flag\"");
+        return broken_rule("AF-ORCH-040", "the request is empty",
+                           "say what is to be done, e.g. agentforge start \"Add a --version flag\"");
     }
     if (request.size() > max_request_bytes) { return request_too_long(std::to_string(request.size())); }
     if (request.find('\0') != std::string_view::npos) {
@@ -55,7 +67,8 @@ Result<void> check_request(std::string_view request) {
 
 Result<TaskBase> PipelineController::base_for(const StartOptions& options) {
     if (options.base) { return *options.base; }
-    AF_TRY(auto base, options.include_uncommitted ? setup_.task_workspaces.base_with_uncommitted(setup_.services.clock.now()) : setup_.task_workspaces.base());
+    AF_TRY(auto base, options.include_uncommitted ? setup_.task_workspaces.base_with_uncommitted(setup_.services.clock.now())
+                                                  : setup_.task_workspaces.base());
     return TaskBase{std::move(base.first), std::move(base.second), setup_.task_workspaces.base_branch()};
 }
 
@@ -63,16 +76,20 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     AF_CHECK(check_request(request));
     for (const std::string& stage : options.approve_stages) {
         if (!options.pipeline.index_of(stage)) {
-            return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + stage + "` to approve", "name one of its stages");
+            return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + stage + "` to approve",
+                               "name one of its stages");
         }
     }
     for (const std::string& stage : options.iterate_stages) {
         if (!options.pipeline.index_of(stage)) {
-            return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + stage + "` to iterate at", "name one of its stages");
+            return broken_rule("AF-ORCH-041",
+                               "pipeline `" + options.pipeline.name + "` has no stage `" + stage + "` to iterate at",
+                               "name one of its stages");
         }
     }
     if (options.exit_after && !options.pipeline.index_of(*options.exit_after)) {
-        return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + *options.exit_after + "`", "name one of its stages");
+        return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + *options.exit_after + "`",
+                           "name one of its stages");
     }
     AF_TRY(const TaskBase base, base_for(options));
     json::object configuration = options.configuration;
@@ -83,42 +100,47 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     const std::string task_id = make_task_id(setup_.services.redactor.redact(std::string(request)), day, setup_.ids);
     if (options.named) { AF_CHECK(options.named(task_id)); }
     json::object task{{"format", 1},
-                            {"task_id", task_id},
-                            {"request", request},
-                            {"goal_type", options.pipeline.goal_type},
-                            {"success_criteria", json::array{"Every stage's artifact satisfies its contract", "Every gate passes on the delivered tree"}},
-                            {"created_at", now},
-                            {"pipeline", options.pipeline.name},
-                            {"pipeline_template", options.pipeline.to_json()},
-                            {"base_commit", base.commit},
-                            {"codebase_hash", base.tree},
-                            {"configuration", std::move(configuration)}};
+                      {"task_id", task_id},
+                      {"request", request},
+                      {"goal_type", options.pipeline.goal_type},
+                      {"success_criteria",
+                       json::array{"Every stage's artifact satisfies its contract", "Every gate passes on the delivered tree"}},
+                      {"created_at", now},
+                      {"pipeline", options.pipeline.name},
+                      {"pipeline_template", options.pipeline.to_json()},
+                      {"base_commit", base.commit},
+                      {"codebase_hash", base.tree},
+                      {"configuration", std::move(configuration)}};
     if (!options.entry.imports.empty()) { task["inputs"] = inputs_json(options.entry, now); }
-    records::TaskCreated created{.task_id = task_id,
-                                       .request = std::string(request),
-                                       .goal_type = options.pipeline.goal_type,
-                                       .pipeline = options.pipeline.to_json(),
-                                       .base_commit = base.commit,
-                                       .base_tree = base.tree,
-                                       .base_branch = base.branch,
-                                       .supervised = options.supervised || options.pipeline.supervised,
-                                       .approve_stages = {options.approve_stages.begin(), options.approve_stages.end()},
-                                       .iterate_stages = std::vector<std::string>(options.iterate_stages.begin(), options.iterate_stages.end()),
-                                       .interactive = options.interactive,
-                                       .exit_after = options.exit_after,
-                                       .replay_of = options.replay_of};
+    records::TaskCreated created{
+        .task_id = task_id,
+        .request = std::string(request),
+        .goal_type = options.pipeline.goal_type,
+        .pipeline = options.pipeline.to_json(),
+        .base_commit = base.commit,
+        .base_tree = base.tree,
+        .base_branch = base.branch,
+        .supervised = options.supervised || options.pipeline.supervised,
+        .approve_stages = {options.approve_stages.begin(), options.approve_stages.end()},
+        .iterate_stages = std::vector<std::string>(options.iterate_stages.begin(), options.iterate_stages.end()),
+        .interactive = options.interactive,
+        .exit_after = options.exit_after,
+        .replay_of = options.replay_of};
     if (!options.entry.stage.empty()) { created.entry_stage = options.entry.stage; }
     if (!options.entry.left_out.empty()) { created.left_out = options.entry.left_out; }
     if (!options.set_file.empty()) { created.set = options.set_file; }
     if (!options.entry.imports.empty()) { created.imports = contracts_of(options.entry); }
-    AF_TRY(auto session, TaskSession::create(setup_.store, task, created, setup_.services.clock, setup_.command, setup_.services.redactor,
-                                             [&](TaskSession& begun) { return record_imports(begun, setup_.services.contracts, options.entry); }));
+    AF_TRY(auto session, TaskSession::create(setup_.store, task, created, setup_.services.clock, setup_.command,
+                                             setup_.services.redactor, [&](TaskSession& begun) {
+                                                 return record_imports(begun, setup_.services.contracts, options.entry);
+                                             }));
     return TaskRun(setup_, std::move(session)).drive();
 }
 
 Result<PipelineResult> PipelineController::resume(std::string_view task_id, std::string_view guidance) {
     if (!guidance.empty()) { AF_CHECK(check_guidance(guidance)); }
-    AF_TRY(auto session, TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
+    AF_TRY(auto session,
+           TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
     AF_CHECK(check_files_are_own(session->paths(), session->state()));
     if (!is_terminal(session->state().status)) { AF_CHECK(session->write_missing_artifacts()); }
     return TaskRun(setup_, std::move(session), guidance).drive();
@@ -134,7 +156,8 @@ Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::st
     }
     const TaskStatus status = (*session)->state().status;
     if (status == TaskStatus::completed) {
-        return broken_rule("AF-ORCH-042", "task " + std::string(task_id) + " has ended already (" + std::string(to_string(status)) + ")",
+        return broken_rule("AF-ORCH-042",
+                           "task " + std::string(task_id) + " has ended already (" + std::string(to_string(status)) + ")",
                            "nothing is to be done", ErrorKind::conflict);
     }
     // What follows the record may be cut off by the process's end: every step of it can be done again.

@@ -28,7 +28,10 @@ const json::array& list_in(const json::object& object, std::string_view key) {
 /// The specification in force, as the hash of its blob; empty: there is none yet, or the stage that makes it is the current one.
 std::string specification_in_force(const TaskState& state) {
     std::string hash;
-    if (const auto input = state.external_inputs.find(contract_name::specification); input != state.external_inputs.end() && !input->second.pending) { hash = input->second.hash; }
+    if (const auto input = state.external_inputs.find(contract_name::specification);
+        input != state.external_inputs.end() && !input->second.pending) {
+        hash = input->second.hash;
+    }
     for (std::size_t index = 0; index < state.stages.size(); ++index) {
         if (!makes(state.pipeline.stages[index], contract_name::specification)) { continue; }
         if (index >= state.stage_index && state.stages[index].status != StageStatus::skipped) { break; }
@@ -46,21 +49,29 @@ Result<Dependencies> dependencies_in(const BlobStore& blobs, const std::string& 
 /// Where a dependency's task is kept.
 Result<TaskStore> store_of(const TaskDependency& dependency, const TaskStore& own, const FindRepository& find) {
     if (dependency.repo.empty()) { return TaskStore(own.root().parent_path()); }
-    if (!find) { return Error{"AF-DEP-002", "no repository is known as `" + ellipsis(dependency.repo, 80) + "`", "dependencies.tasks", "`agentforge repo list` has them", ErrorKind::not_found}; }
+    if (!find) {
+        return Error{"AF-DEP-002", "no repository is known as `" + ellipsis(dependency.repo, 80) + "`", "dependencies.tasks",
+                     "`agentforge repo list` has them", ErrorKind::not_found};
+    }
     AF_TRY(const OtherRepository other, find(dependency.repo));
     return TaskStore(other.path / ".agentforge");
 }
 
-std::optional<std::size_t> stage_index_of(const TaskState& state, const std::string& stage) { return state.pipeline.index_of(stage); }
+std::optional<std::size_t> stage_index_of(const TaskState& state, const std::string& stage) {
+    return state.pipeline.index_of(stage);
+}
 
 bool has_reached(const TaskState& state, const std::string& stage) {
     const auto index = stage_index_of(state, stage);
     if (!index) { return false; }
     const StageStatus status = state.stages[*index].status;
-    return status == StageStatus::completed || (status == StageStatus::skipped && (state.stage_index > *index || state.status == TaskStatus::completed));
+    return status == StageStatus::completed ||
+           (status == StageStatus::skipped && (state.stage_index > *index || state.status == TaskStatus::completed));
 }
 
-std::string shown(const TaskDependency& dependency) { return ellipsis(dependency.task_id, 120) + (dependency.repo.empty() ? "" : " of " + ellipsis(dependency.repo, 80)); }
+std::string shown(const TaskDependency& dependency) {
+    return ellipsis(dependency.task_id, 120) + (dependency.repo.empty() ? "" : " of " + ellipsis(dependency.repo, 80));
+}
 
 std::string known_stages(const TaskState& state) {
     std::string names;
@@ -69,13 +80,17 @@ std::string known_stages(const TaskState& state) {
 }
 
 Error never(const TaskDependency& dependency, const std::string& why, const std::string& remedy) {
-    return Error{"AF-DEP-002", "the specification depends on stage `" + ellipsis(dependency.required_stage, 80) + "` of task " + shown(dependency) + ", " + why, "dependencies.tasks", remedy, ErrorKind::unavailable};
+    return Error{"AF-DEP-002",
+                 "the specification depends on stage `" + ellipsis(dependency.required_stage, 80) + "` of task " +
+                     shown(dependency) + ", " + why,
+                 "dependencies.tasks", remedy, ErrorKind::unavailable};
 }
 
 /// A way from a task back to another, over tasks that have not come to where they are waited for; the ids on it, or nothing.
 class CycleSearch {
 public:
-    CycleSearch(const TaskStore& own, std::string id, const FindRepository& find) : root_(own.root()), id_(std::move(id)), find_(find) {}
+    CycleSearch(const TaskStore& own, std::string id, const FindRepository& find)
+        : root_(own.root()), id_(std::move(id)), find_(find) {}
 
     std::vector<std::string> from(const Dependencies& dependencies, const TaskStore& store, const std::string& waits) {
         for (const TaskDependency& each : dependencies.tasks) {
@@ -124,29 +139,46 @@ Result<TaskState> state_of_dependency(const TaskDependency& each, const TaskStor
 }
 
 /// What the task has come to, or what it is waited for.
-Result<json::object> reach(const TaskDependency& each, const std::string& waiting, const TaskStore& tasks, const FindRepository& find) {
+Result<json::object> reach(const TaskDependency& each, const std::string& waiting, const TaskStore& tasks,
+                           const FindRepository& find) {
     const auto state = state_of_dependency(each, tasks, find);
-    if (!state.ok()) { return never(each, "which cannot be read: " + state.error().message, state.error().remedy.empty() ? "bring the task back, or have the specification corrected" : state.error().remedy); }
-    if (!stage_index_of(*state, each.required_stage)) { return never(each, "whose pipeline `" + state->pipeline.name + "` has no such stage; it has " + known_stages(*state), "start the task anew with a specification that names one of them"); }
+    if (!state.ok()) {
+        return never(
+            each, "which cannot be read: " + state.error().message,
+            state.error().remedy.empty() ? "bring the task back, or have the specification corrected" : state.error().remedy);
+    }
+    if (!stage_index_of(*state, each.required_stage)) {
+        return never(each, "whose pipeline `" + state->pipeline.name + "` has no such stage; it has " + known_stages(*state),
+                     "start the task anew with a specification that names one of them");
+    }
     if (has_reached(*state, each.required_stage)) {
-        return json::object{{"task_id", each.task_id}, {"repo", each.repo}, {"required_stage", each.required_stage}, {"branch", state->branch}, {"commit", state->commit}};
+        return json::object{{"task_id", each.task_id},
+                            {"repo", each.repo},
+                            {"required_stage", each.required_stage},
+                            {"branch", state->branch},
+                            {"commit", state->commit}};
     }
     if (state->status == TaskStatus::aborted || state->status == TaskStatus::completed) {
         return never(each, "which was " + std::string(to_string(state->status)) + " at stage `" + state->stage().name + "`",
-                     state->status == TaskStatus::aborted ? "start this task anew with another specification" : "`agentforge continue " + each.task_id + "` takes it further, if more stages follow");
+                     state->status == TaskStatus::aborted
+                         ? "start this task anew with another specification"
+                         : "`agentforge continue " + each.task_id + "` takes it further, if more stages follow");
     }
     const std::string reason = each.reason.empty() ? "" : " (" + ellipsis(sanitize_utf8(each.reason), 200) + ")";
-    return Error{"AF-DEP-001", "waits for stage `" + each.required_stage + "` of task " + shown(each) + ", which is " + std::string(to_string(state->status)) + " at stage `" + state->stage().name + "`" + reason, "dependencies.tasks",
-                 "once it is there: agentforge resume " + waiting, ErrorKind::unavailable};
+    return Error{"AF-DEP-001",
+                 "waits for stage `" + each.required_stage + "` of task " + shown(each) + ", which is " +
+                     std::string(to_string(state->status)) + " at stage `" + state->stage().name + "`" + reason,
+                 "dependencies.tasks", "once it is there: agentforge resume " + waiting, ErrorKind::unavailable};
 }
 
 /// What `v1.4.0`, `NAME-1.4.0`, `NAME/v1.4.0` or `NAME@1.4.0` says of an artifact's version.
 struct TaggedVersion {
     Version version;
-    bool of_artifact = false;       ///< The tag names it.
+    bool of_artifact = false;  ///< The tag names it.
 };
 std::optional<TaggedVersion> version_in(const std::string& tag, const std::string& artifact) {
-    if (tag.size() > artifact.size() + 1 && tag.starts_with(artifact) && std::string_view("-/@").find(tag[artifact.size()]) != std::string_view::npos) {
+    if (tag.size() > artifact.size() + 1 && tag.starts_with(artifact) &&
+        std::string_view("-/@").find(tag[artifact.size()]) != std::string_view::npos) {
         const auto version = Version::parse(std::string_view(tag).substr(artifact.size() + 1));
         return version ? std::optional(TaggedVersion{*version, true}) : std::nullopt;
     }
@@ -154,7 +186,8 @@ std::optional<TaggedVersion> version_in(const std::string& tag, const std::strin
     return version ? std::optional(TaggedVersion{*version, false}) : std::nullopt;
 }
 
-/// The file that is the artifact: of its whole path, or of its name (with any ending) in the folder for it, else anywhere; of several the first.
+/// The file that is the artifact: of its whole path, or of its name (with any ending) in the folder for it, else anywhere; of
+/// several the first.
 std::string artifact_in(const std::vector<std::string>& files, const std::string& artifact, const std::string& folder) {
     if (std::ranges::find(files, artifact) != files.end()) { return artifact; }
     std::string below = folder;
@@ -162,24 +195,37 @@ std::string artifact_in(const std::vector<std::string>& files, const std::string
     if (below.starts_with("./")) { below.erase(0, 2); }
     for (const std::string& file : files) {
         const fs::path path(file);
-        const bool named = path.filename() == artifact || path.stem() == artifact || (!below.empty() && path.lexically_relative(below).replace_extension() == artifact);
+        const bool named = path.filename() == artifact || path.stem() == artifact ||
+                           (!below.empty() && path.lexically_relative(below).replace_extension() == artifact);
         if (named && (below.empty() || below == "." || file.starts_with(below + "/"))) { return file; }
     }
     return {};
 }
 
 Error not_there(const ExternalDependency& each, const std::string& why, const fs::path& where, const std::string& remedy) {
-    return Error{"AF-DEP-004", "the specification depends on `" + ellipsis(each.artifact, 120) + "` " + (each.version.empty() ? "" : each.version + " ") + "of repository `" + each.repo + "`, and " + why, where.string(), remedy, ErrorKind::unavailable};
+    return Error{"AF-DEP-004",
+                 "the specification depends on `" + ellipsis(each.artifact, 120) + "` " +
+                     (each.version.empty() ? "" : each.version + " ") + "of repository `" + each.repo + "`, and " + why,
+                 where.string(), remedy, ErrorKind::unavailable};
 }
 
 Result<json::object> resolve(const ExternalDependency& each, const FindRepository& find) {
     const auto range = VersionRange::parse(each.version);
-    if (!range) { return not_there(each, "`" + ellipsis(each.version, 80) + "` is no range of versions", "dependencies.external", "write it as `>=1.2.0, <2`, `^1.2` or `1.4.0`"); }
-    const auto other = find ? find(each.repo) : Result<OtherRepository>(Error{"AF-DEP-004", "no repository has that name", "dependencies.external", "`agentforge repo list` has them", ErrorKind::not_found});
-    if (!other.ok()) { return not_there(each, "no repository is known by that name", "dependencies.external", "agentforge repo add PATH --name " + each.repo + ", then agentforge resume"); }
+    if (!range) {
+        return not_there(each, "`" + ellipsis(each.version, 80) + "` is no range of versions", "dependencies.external",
+                         "write it as `>=1.2.0, <2`, `^1.2` or `1.4.0`");
+    }
+    const auto other = find ? find(each.repo)
+                            : Result<OtherRepository>(Error{"AF-DEP-004", "no repository has that name", "dependencies.external",
+                                                            "`agentforge repo list` has them", ErrorKind::not_found});
+    if (!other.ok()) {
+        return not_there(each, "no repository is known by that name", "dependencies.external",
+                         "agentforge repo add PATH --name " + each.repo + ", then agentforge resume");
+    }
     AF_TRY(const Repository repository, Repository::open(other->path));
     const auto found = [&](const std::string& tag, const std::string& commit, const std::string& path) {
-        return json::object{{"repo", each.repo}, {"artifact", each.artifact}, {"version", each.version}, {"tag", tag}, {"commit", commit}, {"path", path}};
+        return json::object{{"repo", each.repo}, {"artifact", each.artifact}, {"version", each.version},
+                            {"tag", tag},        {"commit", commit},          {"path", path}};
     };
     AF_TRY(const std::vector<Tag> tags, tags_of(other->path));
     std::vector<std::pair<TaggedVersion, const Tag*>> versions;
@@ -187,7 +233,9 @@ Result<json::object> resolve(const ExternalDependency& each, const FindRepositor
         if (const auto version = version_in(tag.name, each.artifact)) { versions.emplace_back(*version, &tag); }
     }
     // Tags of its own say more of an artifact than those of the whole repository.
-    if (std::ranges::any_of(versions, [](const auto& one) { return one.first.of_artifact; })) { std::erase_if(versions, [](const auto& one) { return !one.first.of_artifact; }); }
+    if (std::ranges::any_of(versions, [](const auto& one) { return one.first.of_artifact; })) {
+        std::erase_if(versions, [](const auto& one) { return !one.first.of_artifact; });
+    }
     std::ranges::sort(versions, [](const auto& one, const auto& two) { return one.first.version > two.first.version; });
     std::string seen;
     for (const auto& [tagged, tag] : versions) {
@@ -208,9 +256,13 @@ Result<json::object> resolve(const ExternalDependency& each, const FindRepositor
         AF_TRY(const auto files, repository.files_in_tree(tree));
         const std::string path = artifact_in(files, each.artifact, other->contracts_path);
         if (!path.empty()) { return found("", *head, path); }
-        return not_there(each, "it has no such file", other->path, "make it there, then agentforge resume; or start anew with a specification that names what there is");
+        return not_there(each, "it has no such file", other->path,
+                         "make it there, then agentforge resume; or start anew with a specification that names what there is");
     }
-    return not_there(each, seen.empty() ? "no tag there says a version" : "none of its tags fits: " + seen, other->path, "tag it there (git tag " + (each.artifact.find(' ') == std::string::npos ? each.artifact + "-VERSION" : std::string("VERSION")) + "), then agentforge resume; or start anew with another specification");
+    return not_there(each, seen.empty() ? "no tag there says a version" : "none of its tags fits: " + seen, other->path,
+                     "tag it there (git tag " +
+                         (each.artifact.find(' ') == std::string::npos ? each.artifact + "-VERSION" : std::string("VERSION")) +
+                         "), then agentforge resume; or start anew with another specification");
 }
 
 }  // namespace
@@ -220,25 +272,44 @@ Dependencies dependencies_of(const json::object& specification) {
     const json::value* value = specification.if_contains("dependencies");
     if (value == nullptr || !value->is_object()) { return all; }
     for (const json::value& each : list_in(value->get_object(), "tasks")) {
-        if (const json::object* entry = each.if_object()) { all.tasks.push_back({text_of(*entry, "task_id"), text_of(*entry, "required_stage"), text_of(*entry, "repo"), text_of(*entry, "reason")}); }
+        if (const json::object* entry = each.if_object()) {
+            all.tasks.push_back({text_of(*entry, "task_id"), text_of(*entry, "required_stage"), text_of(*entry, "repo"),
+                                 text_of(*entry, "reason")});
+        }
     }
     for (const json::value& each : list_in(value->get_object(), "external")) {
-        if (const json::object* entry = each.if_object()) { all.external.push_back({text_of(*entry, "repo"), text_of(*entry, "artifact"), text_of(*entry, "version"), text_of(*entry, "reason")}); }
+        if (const json::object* entry = each.if_object()) {
+            all.external.push_back(
+                {text_of(*entry, "repo"), text_of(*entry, "artifact"), text_of(*entry, "version"), text_of(*entry, "reason")});
+        }
     }
     return all;
 }
 
-std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskState& state, const TaskStore& tasks, const FindRepository& find) {
+std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskState& state, const TaskStore& tasks,
+                                   const FindRepository& find) {
     std::vector<std::string> faults;
     for (const TaskDependency& each : dependencies.tasks) {
         const auto other = state_of_dependency(each, tasks, find);
-        if (!other.ok()) { faults.push_back("dependencies.tasks: " + other.error().message + (other.error().remedy.empty() ? "" : "; " + other.error().remedy)); }
-        else if (!stage_index_of(*other, each.required_stage)) { faults.push_back("dependencies.tasks: task " + shown(each) + " has no stage `" + ellipsis(each.required_stage, 80) + "`; it has " + known_stages(*other)); }
+        if (!other.ok()) {
+            faults.push_back("dependencies.tasks: " + other.error().message +
+                             (other.error().remedy.empty() ? "" : "; " + other.error().remedy));
+        } else if (!stage_index_of(*other, each.required_stage)) {
+            faults.push_back("dependencies.tasks: task " + shown(each) + " has no stage `" + ellipsis(each.required_stage, 80) +
+                             "`; it has " + known_stages(*other));
+        }
     }
-    if (const std::string round = circle(dependencies, state, tasks, find); !round.empty()) { faults.push_back("dependencies.tasks: " + round + ": neither could ever go on"); }
+    if (const std::string round = circle(dependencies, state, tasks, find); !round.empty()) {
+        faults.push_back("dependencies.tasks: " + round + ": neither could ever go on");
+    }
     for (const ExternalDependency& each : dependencies.external) {
-        if (!VersionRange::parse(each.version)) { faults.push_back("dependencies.external: `" + ellipsis(each.version, 80) + "` is no range of versions, such as `>=1.2.0, <2`"); }
-        if (const auto other = find ? find(each.repo) : Result<OtherRepository>(OtherRepository()); !other.ok()) { faults.push_back("dependencies.external: " + other.error().message); }
+        if (!VersionRange::parse(each.version)) {
+            faults.push_back("dependencies.external: `" + ellipsis(each.version, 80) +
+                             "` is no range of versions, such as `>=1.2.0, <2`");
+        }
+        if (const auto other = find ? find(each.repo) : Result<OtherRepository>(OtherRepository()); !other.ok()) {
+            faults.push_back("dependencies.external: " + other.error().message);
+        }
     }
     return faults;
 }
@@ -250,7 +321,9 @@ Result<void> settle_dependencies(TaskSession& session, const TaskStore& tasks, c
     AF_TRY(const Dependencies dependencies, dependencies_in(session.blobs(), hash));
     if (dependencies.empty()) { return {}; }
     if (const std::string round = circle(dependencies, state, tasks, find); !round.empty()) {
-        return Error{"AF-DEP-003", round + ": neither can ever go on", "dependencies.tasks", "abort one of them, or start it anew with a specification that does not wait for the other", ErrorKind::conflict};
+        return Error{"AF-DEP-003", round + ": neither can ever go on", "dependencies.tasks",
+                     "abort one of them, or start it anew with a specification that does not wait for the other",
+                     ErrorKind::conflict};
     }
     json::array reached;
     for (const TaskDependency& each : dependencies.tasks) {

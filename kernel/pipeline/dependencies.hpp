@@ -16,15 +16,15 @@ namespace agentforge::kernel {
 
 struct TaskDependency {
     std::string task_id;
-    std::string required_stage;     ///< It must be completed.
-    std::string repo;               ///< A known repository; empty: the one of the task that waits.
+    std::string required_stage;  ///< It must be completed.
+    std::string repo;            ///< A known repository; empty: the one of the task that waits.
     std::string reason;
 };
 
 struct ExternalDependency {
     std::string repo;
     std::string artifact;
-    std::string version;            ///< A VersionRange.
+    std::string version;  ///< A VersionRange.
     std::string reason;
 };
 
@@ -37,13 +37,15 @@ struct Dependencies {
 /// Of an artifact of the contract `specification`. Dependencies that are texts are for people: they are none of these.
 [[nodiscard]] Dependencies dependencies_of(const json::object& specification);
 
-/// What is wrong with them whatever others do, a line each: a task that there is not, or without that stage; one that waits for this task; a repository that
-/// is not known; a version that is no range. Empty: nothing.
-[[nodiscard]] std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskState& state, const TaskStore& tasks, const FindRepository& find);
+/// What is wrong with them whatever others do, a line each: a task that there is not, or without that stage; one that waits for
+/// this task; a repository that is not known; a version that is no range. Empty: nothing.
+[[nodiscard]] std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskState& state, const TaskStore& tasks,
+                                                 const FindRepository& find);
 
-/// Called before a stage begins. Nothing to do, or all are there, which is recorded once for each specification; then the task goes on.
-/// Errors: `unavailable` AF-DEP-001 a task has not come to the stage yet; AF-DEP-002 it never will (aborted, gone, no such stage); `conflict` AF-DEP-003 it waits for this
-/// one in turn; AF-DEP-004 an artifact, or a version of it that fits, is not there.
+/// Called before a stage begins. Nothing to do, or all are there, which is recorded once for each specification; then the task
+/// goes on. Errors: `unavailable` AF-DEP-001 a task has not come to the stage yet; AF-DEP-002 it never will (aborted, gone, no
+/// such stage); `conflict` AF-DEP-003 it waits for this one in turn; AF-DEP-004 an artifact, or a version of it that fits, is not
+/// there.
 [[nodiscard]] Result<void> settle_dependencies(TaskSession& session, const TaskStore& tasks, const FindRepository& find);
 
 }  // namespace agentforge::kernel

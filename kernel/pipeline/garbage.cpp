@@ -28,16 +28,20 @@ constexpr std::uint64_t disk_block = 512;
 
 std::uint64_t bytes_on_disk(const fs::path& path) {
     struct stat found {};
-    return ::lstat(path.c_str(), &found) == 0 && found.st_nlink > 0 ? static_cast<std::uint64_t>(found.st_blocks) * disk_block : 0;
+    return ::lstat(path.c_str(), &found) == 0 && found.st_nlink > 0 ? static_cast<std::uint64_t>(found.st_blocks) * disk_block
+                                                                    : 0;
 }
 
 /// Of a folder and all in it; a file with another name elsewhere takes nothing.
 std::uint64_t bytes_below(const fs::path& folder) {
     std::uint64_t bytes = bytes_on_disk(folder);
     std::error_code error;
-    for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end; !error && it != end; it.increment(error)) {
+    for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
+         !error && it != end; it.increment(error)) {
         struct stat found {};
-        if (::lstat(it->path().c_str(), &found) == 0 && (found.st_nlink == 1 || S_ISDIR(found.st_mode))) { bytes += static_cast<std::uint64_t>(found.st_blocks) * disk_block; }
+        if (::lstat(it->path().c_str(), &found) == 0 && (found.st_nlink == 1 || S_ISDIR(found.st_mode))) {
+            bytes += static_cast<std::uint64_t>(found.st_blocks) * disk_block;
+        }
     }
     return bytes;
 }
@@ -59,7 +63,8 @@ Result<std::vector<std::string>> ancestors_of(const TaskStore& tasks_of_project,
         if (read.error().kind != ErrorKind::not_found) { return read.error(); }
         const auto given = tasks_of_project.load(task);
         const json::value* const origin = given.ok() ? given->if_contains("forked_from") : nullptr;
-        const json::value* const parent = origin != nullptr && origin->is_object() ? origin->get_object().if_contains("task") : nullptr;
+        const json::value* const parent =
+            origin != nullptr && origin->is_object() ? origin->get_object().if_contains("task") : nullptr;
         if (parent != nullptr && parent->is_string()) { tasks.emplace_back(parent->get_string()); }
         return tasks;
     }
@@ -72,7 +77,8 @@ Result<std::vector<std::string>> ancestors_of(const TaskStore& tasks_of_project,
 Result<std::string> only_place_of_change(const Repository& repository, const TaskState& state) {
     if (state.status == TaskStatus::aborted) { return std::string(); }
     if (state.commit.empty()) {
-        AF_TRY(const auto base, refs_below(repository.work_directory(), "refs/agentforge/" + ref_of_uncommitted_base(state.task_id)));
+        AF_TRY(const auto base,
+               refs_below(repository.work_directory(), "refs/agentforge/" + ref_of_uncommitted_base(state.task_id)));
         if (!base.empty()) { return std::string("the uncommitted changes that it began with are on no branch"); }
     }
     if (state.tree == state.base_tree) { return std::string(); }
@@ -87,8 +93,8 @@ Result<std::string> only_place_of_change(const Repository& repository, const Tas
 /// All that decides what may go, as it is now.
 struct Needs {
     std::map<std::string, TaskState> ended;
-    std::map<std::string, std::string> forks;       ///< A task, and the fork that may go on from it.
-    std::set<std::string> open;                     ///< Tasks that may go on, or cannot be read.
+    std::map<std::string, std::string> forks;  ///< A task, and the fork that may go on from it.
+    std::set<std::string> open;                ///< Tasks that may go on, or cannot be read.
     std::vector<Error> problems;
 };
 
@@ -120,7 +126,10 @@ Result<Needs> needs_of(const GarbagePlace& place) {
 Result<bool> has_open_fork(const GarbagePlace& place, const std::string& parent) {
     AF_TRY(const TaskListing listing, place.tasks.list());
     for (const TaskSummary& task : listing.tasks) {
-        if (task.task_id == parent || task.status == to_string(TaskStatus::completed) || task.status == to_string(TaskStatus::aborted)) { continue; }
+        if (task.task_id == parent || task.status == to_string(TaskStatus::completed) ||
+            task.status == to_string(TaskStatus::aborted)) {
+            continue;
+        }
         const auto ancestors = ancestors_of(place.tasks, task.task_id);
         if (!ancestors.ok() || std::ranges::find(*ancestors, parent) != ancestors->end()) { return true; }
     }
@@ -128,9 +137,12 @@ Result<bool> has_open_fork(const GarbagePlace& place, const std::string& parent)
 }
 
 /// Why nothing of a task may go; empty where it may.
-std::string why_kept(const GarbagePlace& place, const GarbagePolicy& policy, const Needs& needs, const std::string& task, const TaskState& state) {
+std::string why_kept(const GarbagePlace& place, const GarbagePolicy& policy, const Needs& needs, const std::string& task,
+                     const TaskState& state) {
     if (TaskLock::holder(place.tasks.paths(task))) { return "a process has it"; }
-    if (const auto fork = needs.forks.find(task); fork != needs.forks.end()) { return "the task " + fork->second + ", forked from it, may go on"; }
+    if (const auto fork = needs.forks.find(task); fork != needs.forks.end()) {
+        return "the task " + fork->second + ", forked from it, may go on";
+    }
     const auto last = parse_time(state.updated_at);
     if (!last.ok() || *last >= policy.before) { return "it is too young"; }
     return {};
@@ -150,7 +162,8 @@ Result<bool> is_archived(const GarbagePlace& place, const std::string& task) {
     return std::ranges::any_of(refs, [&](const RefTarget& ref) { return ref.name == "refs/agentforge/archive/" + task; });
 }
 
-Result<void> find_in_task(const GarbagePlace& place, const GarbagePolicy& policy, const Needs& needs, const std::string& task, const TaskState& state, GarbagePlan& plan) {
+Result<void> find_in_task(const GarbagePlace& place, const GarbagePolicy& policy, const Needs& needs, const std::string& task,
+                          const TaskState& state, GarbagePlan& plan) {
     AF_TRY(auto refs, refs_below(place.repository.work_directory(), refs_of_task(task)));
     const auto blobs = policy.blobs ? blobs_of(place, task) : std::nullopt;
     if (refs.empty() && !blobs) { return {}; }
@@ -163,15 +176,22 @@ Result<void> find_in_task(const GarbagePlace& place, const GarbagePolicy& policy
     if (!refs.empty()) { plan.items.push_back({GarbageKind::refs, task, refs_of_task(task), refs.size(), 0}); }
     if (!blobs) { return {}; }
     AF_TRY(const bool archived, is_archived(place, task));
-    if (archived) { plan.items.push_back(*blobs); } else { plan.kept.push_back({task, "its archive does not hold its blobs"}); }
+    if (archived) {
+        plan.items.push_back(*blobs);
+    } else {
+        plan.kept.push_back({task, "its archive does not hold its blobs"});
+    }
     return {};
 }
 
-/// Whether another checkout of the repository has the task, or may have it: all checkouts share the folder of worktrees, and each has tasks of its own.
+/// Whether another checkout of the repository has the task, or may have it: all checkouts share the folder of worktrees, and each
+/// has tasks of its own.
 bool may_be_of_another_checkout(const GarbagePlace& place, const std::string& task) {
     const fs::path own = place.repository.work_directory();
     std::error_code error;
-    if (fs::is_regular_file(own / ".git", error)) { return true; }       // This is a linked one: the main one is not known for certain.
+    if (fs::is_regular_file(own / ".git", error)) {
+        return true;
+    }  // This is a linked one: the main one is not known for certain.
     for (const auto& record : fs::directory_iterator(place.repository.git_directory() / "worktrees", error)) {
         const auto link = read_file(record.path() / "gitdir", 65536);
         if (!link.ok()) { continue; }
@@ -201,12 +221,17 @@ Result<void> count_refs(const GarbagePlace& place, GarbagePlan& plan) {
     AF_TRY(TreeBytes seen, TreeBytes::open(repository));
     AF_TRY(const auto all, refs_below(repository, "refs/"));
     const auto goes = [&](const RefTarget& ref) {
-        return std::ranges::any_of(plan.items, [&](const Garbage& item) { return item.kind == GarbageKind::refs && ref.name.starts_with(item.place); });
+        return std::ranges::any_of(
+            plan.items, [&](const Garbage& item) { return item.kind == GarbageKind::refs && ref.name.starts_with(item.place); });
     };
-    for (const RefTarget& ref : all) { if (!goes(ref)) { seen.add(ref.id); } }
+    for (const RefTarget& ref : all) {
+        if (!goes(ref)) { seen.add(ref.id); }
+    }
     for (Garbage& item : plan.items) {
         if (item.kind != GarbageKind::refs) { continue; }
-        for (const RefTarget& ref : all) { if (ref.name.starts_with(item.place)) { item.bytes += seen.add(ref.id); } }
+        for (const RefTarget& ref : all) {
+            if (ref.name.starts_with(item.place)) { item.bytes += seen.add(ref.id); }
+        }
     }
     return {};
 }
@@ -217,16 +242,21 @@ Result<void> remove_worktree(const GarbagePlace& place, const Garbage& item) {
     AF_CHECK(Worktree::remove(repository, fs::path(item.place) / "verify", item.task + "-verify"));
     std::error_code error;
     fs::remove_all(item.place, error);
-    return error ? Result<void>(Error{"AF-ORCH-080", "the worktree could not be removed: " + error.message(), item.place, "see whose files lie there", ErrorKind::io}) : Result<void>();
+    return error ? Result<void>(Error{"AF-ORCH-080", "the worktree could not be removed: " + error.message(), item.place,
+                                      "see whose files lie there", ErrorKind::io})
+                 : Result<void>();
 }
 
 }  // namespace
 
 std::string_view to_string(GarbageKind kind) noexcept {
     switch (kind) {
-        case GarbageKind::worktree: return "worktree";
-        case GarbageKind::refs: return "refs";
-        case GarbageKind::blobs: return "blobs";
+        case GarbageKind::worktree:
+            return "worktree";
+        case GarbageKind::refs:
+            return "refs";
+        case GarbageKind::blobs:
+            return "blobs";
     }
     return "unknown";
 }
@@ -261,11 +291,18 @@ Result<bool> remove_garbage(const GarbagePlace& place, const GarbagePolicy& poli
         return false;
     }
     switch (item.kind) {
-        case GarbageKind::worktree: AF_CHECK(remove_worktree(place, item)); break;
-        case GarbageKind::refs: AF_CHECK(place.repository.drop_refs(item.task)); break;
+        case GarbageKind::worktree:
+            AF_CHECK(remove_worktree(place, item));
+            break;
+        case GarbageKind::refs:
+            AF_CHECK(place.repository.drop_refs(item.task));
+            break;
         case GarbageKind::blobs:
             fs::remove_all(item.place, error);
-            if (error) { return Error{"AF-ORCH-080", "the blobs could not be removed: " + error.message(), item.place, "see whose files lie there", ErrorKind::io}; }
+            if (error) {
+                return Error{"AF-ORCH-080", "the blobs could not be removed: " + error.message(), item.place,
+                             "see whose files lie there", ErrorKind::io};
+            }
             break;
     }
     return true;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ended tasks leave behind and nobody needs: worktrees, the refs that keep recorded trees, blobs. Never a journal.
 //
-// Kept are, whatever the policy says: all of a task that may go on (running, waiting, paused, failed) or that a process has; what a fork goes on from, as long as the fork
-// may go on; the trees of a change that is nowhere else (delivered to no branch, or to one that is gone or was reset); uncommitted changes that a task began
-// with and delivered nothing on top of; blobs that the task's archive does not hold.
+// Kept are, whatever the policy says: all of a task that may go on (running, waiting, paused, failed) or that a process has; what
+// a fork goes on from, as long as the fork may go on; the trees of a change that is nowhere else (delivered to no branch, or to
+// one that is gone or was reset); uncommitted changes that a task began with and delivered nothing on top of; blobs that the
+// task's archive does not hold.
 #pragma once
 
 #include <chrono>
@@ -21,8 +22,8 @@ namespace agentforge::kernel {
 inline constexpr std::string_view gc_command = "gc";
 
 struct GarbagePolicy {
-    std::chrono::system_clock::time_point before;       ///< Refs and blobs go only of tasks whose last record is older.
-    bool blobs = false;                                 ///< Blobs too, where the archive holds them.
+    std::chrono::system_clock::time_point before;  ///< Refs and blobs go only of tasks whose last record is older.
+    bool blobs = false;                            ///< Blobs too, where the archive holds them.
 };
 
 enum class GarbageKind : unsigned char { worktree = 1, refs, blobs };
@@ -31,18 +32,21 @@ enum class GarbageKind : unsigned char { worktree = 1, refs, blobs };
 struct Garbage {
     GarbageKind kind = GarbageKind::worktree;
     std::string task;
-    std::string place;              ///< A folder or file, or the refs' common beginning.
-    std::size_t count = 1;          ///< Of refs.
-    std::uint64_t bytes = 0;        ///< On disk; of refs, what `git gc` may free then, uncompressed.
+    std::string place;        ///< A folder or file, or the refs' common beginning.
+    std::size_t count = 1;    ///< Of refs.
+    std::uint64_t bytes = 0;  ///< On disk; of refs, what `git gc` may free then, uncompressed.
 };
 
 /// An ended task that would be due, and why something of it stays.
-struct KeptGarbage { std::string task; std::string why; };
+struct KeptGarbage {
+    std::string task;
+    std::string why;
+};
 
 struct GarbagePlan {
     std::vector<Garbage> items;
     std::vector<KeptGarbage> kept;
-    std::vector<Error> problems;    ///< Tasks that cannot be read: nothing of them is touched.
+    std::vector<Error> problems;  ///< Tasks that cannot be read: nothing of them is touched.
 };
 
 struct GarbagePlace {
@@ -53,7 +57,8 @@ struct GarbagePlace {
 
 /// Errors: AF-TASK-007, AF-GIT-….
 [[nodiscard]] Result<GarbagePlan> find_garbage(const GarbagePlace& place, const GarbagePolicy& policy);
-/// Removes one item after looking again whether it may go, under the task's lock. False: it may not any more. Errors: `io`, AF-GIT-….
+/// Removes one item after looking again whether it may go, under the task's lock. False: it may not any more. Errors: `io`,
+/// AF-GIT-….
 [[nodiscard]] Result<bool> remove_garbage(const GarbagePlace& place, const GarbagePolicy& policy, const Garbage& item);
 
 }  // namespace agentforge::kernel

@@ -37,8 +37,8 @@ std::vector<std::string> readable_folders(const json::object& settings) {
 
 class GitTaskWorkspace final : public TaskWorkspace {
 public:
-    GitTaskWorkspace(std::string task_id, fs::path folder, Repository repository, Worktree work, const std::string& commit, std::string base_tree, ProcessRunner& processes,
-                const GateRunner::Options& gate_options, bool scratch)
+    GitTaskWorkspace(std::string task_id, fs::path folder, Repository repository, Worktree work, const std::string& commit,
+                     std::string base_tree, ProcessRunner& processes, const GateRunner::Options& gate_options, bool scratch)
         : task_id_(std::move(task_id)),
           folder_(std::move(folder)),
           repository_(std::move(repository)),
@@ -50,11 +50,11 @@ public:
           readable_(readable_folders(gate_options.settings)),
           processes_(processes),
           root_(work_.path().string()),
-          gates_(make_tree_checkout(repository_, folder_ / "verify",
-                                    [place = repository_.work_directory(), verify = folder_ / "verify", name = task_id_ + "-verify", commit] {
-                                        return Worktree::ensure(place, verify, name, commit);
-                                    }),
-                 processes_, gate_options),
+          gates_(
+              make_tree_checkout(repository_, folder_ / "verify",
+                                 [place = repository_.work_directory(), verify = folder_ / "verify", name = task_id_ + "-verify",
+                                  commit] { return Worktree::ensure(place, verify, name, commit); }),
+              processes_, gate_options),
           baseline_runs_(gate_options.baseline_runs),
           held_out_(gate_options.held_out),
           scratch_(scratch) {}
@@ -66,7 +66,10 @@ public:
         for (const char* name : {"scratch", "gates"}) {
             std::error_code failure;
             fs::remove_all(folder_ / name, failure);
-            if (failure) { return Error{"AF-GIT-067", "A folder of what programs left behind cannot be emptied: " + failure.message(), (folder_ / name).string(), "Remove it, then resume.", ErrorKind::io}; }
+            if (failure) {
+                return Error{"AF-GIT-067", "A folder of what programs left behind cannot be emptied: " + failure.message(),
+                             (folder_ / name).string(), "Remove it, then resume.", ErrorKind::io};
+            }
             AF_CHECK(make_directories(folder_ / name));
         }
         return {};
@@ -98,7 +101,9 @@ public:
         return repository_.file_in_tree(tree, path);
     }
 
-    [[nodiscard]] Result<std::string> patch(const std::string& from, const std::string& to) override { return repository_.patch(from, to); }
+    [[nodiscard]] Result<std::string> patch(const std::string& from, const std::string& to) override {
+        return repository_.patch(from, to);
+    }
 
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop) override {
         gc_hold_.renew();
@@ -106,17 +111,19 @@ public:
     }
     [[nodiscard]] Result<std::string> gate_inputs() override { return gates_.inputs(); }
     [[nodiscard]] std::vector<GateCommand> take_gate_commands() override { return gates_.take_commands(); }
-    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree) override { return gates_.scaffold(tree); }
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree) override {
+        return gates_.scaffold(tree);
+    }
     [[nodiscard]] std::int64_t baseline_runs() const override { return baseline_runs_; }
     [[nodiscard]] bool holds_out_tests() const override { return held_out_; }
 
-    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string& tree,
-                                                                                   const std::vector<SkeletonInterface>& interfaces,
-                                                                                   const Stop& stop) override {
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
+        const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) override {
         return gates_.skeleton(tree, interfaces, stop);
     }
 
-    [[nodiscard]] Result<void> try_specification(const std::string& tree, const json::object& specification, const Stop& stop) override {
+    [[nodiscard]] Result<void> try_specification(const std::string& tree, const json::object& specification,
+                                                 const Stop& stop) override {
         return gates_.try_specification(tree, specification, stop);
     }
 
@@ -142,11 +149,13 @@ public:
         AF_TRY(symbols->acting, acting_links(tree));
         symbols_ = std::move(symbols);
         symbols_of_ = tree;
-        ::malloc_trim(0);       // The list of all paths leaves a heap of small holes.
+        ::malloc_trim(0);  // The list of all paths leaves a heap of small holes.
         return symbols_;
     }
 
-    [[nodiscard]] Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) override { return processes_.run(request, stop); }
+    [[nodiscard]] Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) override {
+        return processes_.run(request, stop);
+    }
 
     [[nodiscard]] Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) override {
         AF_TRY(MadeCommit made, make_commit(repository_, processes_, environment_, order, stop));
@@ -167,7 +176,8 @@ public:
         return run_commit_hooks(repository_, scratch(), processes_, environment_, readable_, order, person, stop);
     }
 
-    [[nodiscard]] Result<std::string> edit(const std::string& tree, const std::vector<std::pair<std::string, std::optional<std::string>>>& files) override {
+    [[nodiscard]] Result<std::string> edit(
+        const std::string& tree, const std::vector<std::pair<std::string, std::optional<std::string>>>& files) override {
         return repository_.edit_tree(tree, files);
     }
 
@@ -184,7 +194,9 @@ public:
         return merge_trees(repository_.work_directory(), base, ours, theirs, files_of_both_sides());
     }
 
-    [[nodiscard]] Result<WrittenCommit> look(const std::string& commit) override { return written_commit(repository_.work_directory(), commit); }
+    [[nodiscard]] Result<WrittenCommit> look(const std::string& commit) override {
+        return written_commit(repository_.work_directory(), commit);
+    }
 
     [[nodiscard]] Result<Published> publish(const PublishOrder& order, const Stop& stop) override {
         if (scratch_) { return Published(); }
@@ -215,10 +227,10 @@ private:
     Worktree work_;
     std::string base_tree_;
     bool untouched_;
-    std::shared_ptr<const PathSymbols> symbols_;    ///< Of the tree asked for last.
+    std::shared_ptr<const PathSymbols> symbols_;  ///< Of the tree asked for last.
     std::string symbols_of_;
     std::map<std::string, std::string> environment_;
-    std::vector<std::string> readable_;     ///< By hooks: `gates.readable`.
+    std::vector<std::string> readable_;  ///< By hooks: `gates.readable`.
     ProcessRunner& processes_;
     std::string root_;
     GateRunner gates_;
@@ -229,7 +241,8 @@ private:
 
 class GitTaskWorkspaces final : public TaskWorkspaceFactory {
 public:
-    GitTaskWorkspaces(GitTaskWorkspaceOptions options, ProcessRunner& processes) : options_(std::move(options)), processes_(processes) {}
+    GitTaskWorkspaces(GitTaskWorkspaceOptions options, ProcessRunner& processes)
+        : options_(std::move(options)), processes_(processes) {}
 
     [[nodiscard]] Result<std::pair<std::string, std::string>> base() override {
         AF_TRY(const Repository repository, Repository::open(options_.repository));
@@ -238,10 +251,12 @@ public:
         return std::pair{std::move(commit), std::move(tree)};
     }
 
-    [[nodiscard]] Result<std::pair<std::string, std::string>> base_with_uncommitted(std::chrono::system_clock::time_point now) override {
+    [[nodiscard]] Result<std::pair<std::string, std::string>> base_with_uncommitted(
+        std::chrono::system_clock::time_point now) override {
         AF_TRY(const Repository repository, Repository::open(options_.repository));
         AF_TRY(auto head, base());
-        // In an index of its own, by git itself: what is added goes through the filters that the user set up, as a commit of theirs would.
+        // In an index of its own, by git itself: what is added goes through the filters that the user set up, as a commit of
+        // theirs would.
         AF_TRY(const auto temporary, TemporaryDirectory::make("index"));
         AF_TRY(const GitStandIn git, GitStandIn::make(repository));
         AF_TRY(const std::vector<std::string> changed, repository.uncommitted());
@@ -249,12 +264,13 @@ public:
         const fs::path own = temporary->path() / "index";
         std::error_code error;
         if (fs::exists(git.index(), error) && !fs::copy_file(git.index(), own, error)) {
-            return Error{"AF-GIT-027", "git's index could not be copied: " + error.message(), git.index().string(), "See whether the disk is full", ErrorKind::io};
+            return Error{"AF-GIT-027", "git's index could not be copied: " + error.message(), git.index().string(),
+                         "See whether the disk is full", ErrorKind::io};
         }
         AF_TRY(const std::string unmerged, run_git(git, {"ls-files", "--unmerged"}, own));
         if (!unmerged.empty()) {
-            return Error{"AF-GIT-026", "The checkout has files that a merge left unresolved", git.work_directory().string(), "Resolve them and commit, or start without --include-uncommitted",
-                         ErrorKind::conflict};
+            return Error{"AF-GIT-026", "The checkout has files that a merge left unresolved", git.work_directory().string(),
+                         "Resolve them and commit, or start without --include-uncommitted", ErrorKind::conflict};
         }
         AF_TRY(const std::vector<std::string> submodules, git.submodules());
         std::vector<std::string> add{"add", "--all", "--", ".", ":(exclude,top).agentforge"};
@@ -271,7 +287,8 @@ public:
         CommitRequest request;
         request.tree = tree;
         request.parent = head.first;
-        request.message = std::string(uncommitted_title) + "\n\nThey were in the checkout when the task was started with --include-uncommitted.\n";
+        request.message = std::string(uncommitted_title) +
+                          "\n\nThey were in the checkout when the task was started with --include-uncommitted.\n";
         request.time = now;
         const auto identity = repository.identity();
         request.author_name = identity ? identity->first : "AgentForge";
@@ -285,7 +302,8 @@ public:
         return repository.ok() ? repository->current_branch().value_or("") : std::string();
     }
 
-    [[nodiscard]] Result<Staleness> staleness(const TaskState& state, const std::map<std::string, json::object, std::less<>>& artifacts) override {
+    [[nodiscard]] Result<Staleness> staleness(const TaskState& state,
+                                              const std::map<std::string, json::object, std::less<>>& artifacts) override {
         AF_TRY(const Repository repository, Repository::open(options_.repository));
         std::optional<std::string> head;
         if (!state.base_branch.empty()) { AF_TRY(head, repository.branch_commit(state.base_branch)); }
@@ -296,28 +314,34 @@ public:
     [[nodiscard]] Result<std::unique_ptr<TaskWorkspace>> open(const TaskState& state) override {
         AF_TRY(Repository repository, Repository::open(options_.repository));
         fs::path folder = fs::path(options_.state_directory) / "worktrees" /
-                                sha256(repository.git_directory().string()).substr(0, 12) / state.task_id;
+                          sha256(repository.git_directory().string()).substr(0, 12) / state.task_id;
         AF_CHECK(make_directories(folder / "scratch"));
         AF_CHECK(make_directories(folder / "gates"));
         std::error_code error;
-        if (const fs::path real = fs::canonical(folder, error); !error) { folder = real; }      // As the worktrees name themselves.
+        if (const fs::path real = fs::canonical(folder, error); !error) { folder = real; }  // As the worktrees name themselves.
         AF_TRY(Worktree work, Worktree::ensure(options_.repository, folder / "work", state.task_id, state.base_commit));
         if (options_.notice && !work.unfilled().empty()) {
             const std::vector<std::string>& missing = work.unfilled();
-            options_.notice(std::to_string(missing.size()) + (missing.size() == 1 ? " submodule or LFS file is" : " submodules or LFS files are") + " not in this repository, the task does without: " +
-                            missing.front() + (missing.size() > 1 ? ", …" : "") + ". To have them: git submodule update --init --recursive; git lfs pull");
+            options_.notice(std::to_string(missing.size()) +
+                            (missing.size() == 1 ? " submodule or LFS file is" : " submodules or LFS files are") +
+                            " not in this repository, the task does without: " + missing.front() +
+                            (missing.size() > 1 ? ", …" : "") +
+                            ". To have them: git submodule update --init --recursive; git lfs pull");
         }
         if (!options_.scratch) { AF_CHECK(keep_uncommitted_base(repository, state.task_id, state.base_commit)); }
         AF_TRY(std::string base_tree, repository.tree_of(state.base_commit));
         GateRunner::Options gates = options_.gates;
         gates.dependencies_directory = dependencies_directory(options_);
-        gates.scratch_directory = (folder / "gates" / "scratch").string();        // Not the agents': what gates build holds tests that agents must not see.
-        std::unique_ptr<TaskWorkspace> task_workspace = std::make_unique<GitTaskWorkspace>(state.task_id, folder, std::move(repository), std::move(work),
-                                                                           state.base_commit, std::move(base_tree), processes_, gates, options_.scratch);
+        gates.scratch_directory =
+            (folder / "gates" / "scratch").string();  // Not the agents': what gates build holds tests that agents must not see.
+        std::unique_ptr<TaskWorkspace> task_workspace =
+            std::make_unique<GitTaskWorkspace>(state.task_id, folder, std::move(repository), std::move(work), state.base_commit,
+                                               std::move(base_tree), processes_, gates, options_.scratch);
         return task_workspace;
     }
 
-    [[nodiscard]] Result<void> state_proof(const std::string& folder, const std::string& escalations, const std::string& sign, std::chrono::system_clock::time_point now) override {
+    [[nodiscard]] Result<void> state_proof(const std::string& folder, const std::string& escalations, const std::string& sign,
+                                           std::chrono::system_clock::time_point now) override {
         if (options_.scratch) { return {}; }
         AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
         if (!has_delivered(evidence.state)) { return {}; }
@@ -329,32 +353,40 @@ public:
         const fs::path sealed = fs::path(folder) / signature_file;
         AF_CHECK(make_directories(file.parent_path()));
         std::error_code none;
-        fs::remove(sealed, none);       // It is of the statement before.
+        fs::remove(sealed, none);  // It is of the statement before.
         AF_CHECK(write_file_atomic(file, statement, Durability::synced));
-        const auto signature = sign_statement({processes_, options_.repository, environment}, sign, committer.name + " <" + committer.email + ">", statement, Stop{});
+        const auto signature = sign_statement({processes_, options_.repository, environment}, sign,
+                                              committer.name + " <" + committer.email + ">", statement, Stop{});
         if (signature.ok() && !signature->empty()) { AF_CHECK(write_file_atomic(sealed, *signature, Durability::synced)); }
         if (GitConfiguration(options_.repository).flag("agentforge.statementNote") && !evidence.state.commit.empty()) {
-            AF_CHECK(write_note(options_.repository, {evidence.state.commit, statement + (signature.ok() ? *signature : std::string()), committer.name, committer.email, now}));
+            AF_CHECK(
+                write_note(options_.repository, {evidence.state.commit, statement + (signature.ok() ? *signature : std::string()),
+                                                 committer.name, committer.email, now}));
         }
         return signature.ok() ? Result<void>() : Result<void>(signature.error());
     }
 
-    [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string& folder, const std::string& escalations) override {
+    [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string& folder,
+                                       const std::string& escalations) override {
         if (options_.scratch) { return {}; }
         return archive_task(options_.repository, task_id, folder, escalations);
     }
 
 private:
     /// What git prints.
-    [[nodiscard]] Result<std::string> run_git(const GitStandIn& git, const std::vector<std::string>& words, const fs::path& index) {
+    [[nodiscard]] Result<std::string> run_git(const GitStandIn& git, const std::vector<std::string>& words,
+                                              const fs::path& index) {
         ProcessRequest request = own_git(git, base_environment(options_.gates.environment), words);
         request.environment["GIT_OPTIONAL_LOCKS"] = "0";
         request.environment["GIT_INDEX_FILE"] = index.string();
         request.timeout = std::chrono::minutes(10);
         AF_TRY(const ProcessOutcome outcome, processes_.run(request, Stop{}));
         if (outcome.exit_code == 0) { return outcome.out; }
-        return Error{"AF-GIT-027", "`git " + words.front() + "` ended with " + std::to_string(outcome.exit_code) + ": " + sanitize_utf8(outcome.err), git.work_directory().string(),
-                     "Run `git status` there and see what it says, or start without --include-uncommitted", ErrorKind::io};
+        return Error{
+            "AF-GIT-027",
+            "`git " + words.front() + "` ended with " + std::to_string(outcome.exit_code) + ": " + sanitize_utf8(outcome.err),
+            git.work_directory().string(), "Run `git status` there and see what it says, or start without --include-uncommitted",
+            ErrorKind::io};
     }
 
     GitTaskWorkspaceOptions options_;

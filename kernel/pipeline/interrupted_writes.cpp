@@ -21,9 +21,13 @@ void remove_old_locks(const fs::path& refs) {
     std::error_code error;
     const auto long_ago = fs::file_time_type::clock::now() - std::chrono::minutes(10);
     std::vector<fs::path> found;
-    for (fs::recursive_directory_iterator at(refs, fs::directory_options::skip_permission_denied, error), end; !error && at != end; at.increment(error)) {
+    for (fs::recursive_directory_iterator at(refs, fs::directory_options::skip_permission_denied, error), end;
+         !error && at != end; at.increment(error)) {
         std::error_code unknown;
-        if (at->path().extension() == ".lock" && at->is_regular_file(unknown) && at->last_write_time(unknown) < long_ago && !unknown) { found.push_back(at->path()); }
+        if (at->path().extension() == ".lock" && at->is_regular_file(unknown) && at->last_write_time(unknown) < long_ago &&
+            !unknown) {
+            found.push_back(at->path());
+        }
     }
     for (const fs::path& lock : found) { fs::remove(lock, error); }
 }

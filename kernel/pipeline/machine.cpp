@@ -28,7 +28,8 @@ std::string missing_prerequisite(const TaskState& state) {
         const auto imported = state.external_inputs.find(contract);
         bool produced = imported != state.external_inputs.end() && !imported->second.pending;
         for (std::size_t index = 0; index < state.stage_index; ++index) {
-            const bool done = state.stages[index].status == StageStatus::completed || (state.stages[index].status == StageStatus::skipped && !state.stages[index].artifact_hash.empty());
+            const bool done = state.stages[index].status == StageStatus::completed ||
+                              (state.stages[index].status == StageStatus::skipped && !state.stages[index].artifact_hash.empty());
             produced = produced || (done && makes(state.pipeline.stages[index], contract));
         }
         if (!produced) { return contract; }
@@ -48,11 +49,13 @@ Effect enter(const TaskState& state) {
         if (const std::string reason = skip_reason(state); !reason.empty()) { return SkipStage{reason}; }
     }
     if (spent_ms(state) > static_cast<std::uint64_t>(state.pipeline.timeout.count())) {
-        return FailTask{"AF-ORCH-002", "the task has used " + std::to_string(spent_ms(state) / 1000) + " s, and its pipeline allows " +
+        return FailTask{"AF-ORCH-002", "the task has used " + std::to_string(spent_ms(state) / 1000) +
+                                           " s, and its pipeline allows " +
                                            std::to_string(state.pipeline.timeout.count() / 1000) + " s"};
     }
     if (const std::string contract = missing_prerequisite(state); !contract.empty()) {
-        return FailTask{"AF-ORCH-032", "stage `" + stage.name + "` builds on " + std::string(article_for(contract)) + " `" + contract + "`, and no completed stage has made one"};
+        return FailTask{"AF-ORCH-032", "stage `" + stage.name + "` builds on " + std::string(article_for(contract)) + " `" +
+                                           contract + "`, and no completed stage has made one"};
     }
     return StartStage{};
 }
@@ -61,14 +64,17 @@ Effect enter(const TaskState& state) {
 bool is_stuck(std::string_view code) { return code == "AF-AGENT-011" || code == "AF-AGENT-018"; }
 
 /// The model could not do it in its attempts. A person's guidance may help there, as it would not where a plugin is broken.
-bool is_the_agents_failure(std::string_view code) { return is_stuck(code) || code == "AF-AGENT-010" || code == "AF-AGENT-012" || code == "AF-STAGE-050"; }
+bool is_the_agents_failure(std::string_view code) {
+    return is_stuck(code) || code == "AF-AGENT-010" || code == "AF-AGENT-012" || code == "AF-STAGE-050";
+}
 
 /// The stage before this one whose work its gate has verified, where this one only changes that work; or empty.
 std::string verified_before(const TaskState& state) {
     std::string found;
     if (exit_gate(state.stage_template()).empty()) { return found; }
     for (std::size_t index = 0; index < state.stage_index; ++index) {
-        const bool verifies = exit_gate(state.pipeline.stages[index]) == gate_name::green && state.stages[index].status == StageStatus::completed;
+        const bool verifies =
+            exit_gate(state.pipeline.stages[index]) == gate_name::green && state.stages[index].status == StageStatus::completed;
         if (verifies) { found = state.stages[index].name; }
     }
     return found;
@@ -142,13 +148,19 @@ Effect next(const TaskState& state) {
                                                                            " time(s), its limit"};
             }
             return enter(state);
-        case StageProgress::executing: return RunStage{};
-        case StageProgress::accepted: return after_acceptance(state);
-        case StageProgress::asking: return after_question(state);
-        case StageProgress::cycling: return after_cycle_request(state);
-        case StageProgress::failed: return after_failure(state);
+        case StageProgress::executing:
+            return RunStage{};
+        case StageProgress::accepted:
+            return after_acceptance(state);
+        case StageProgress::asking:
+            return after_question(state);
+        case StageProgress::cycling:
+            return after_cycle_request(state);
+        case StageProgress::failed:
+            return after_failure(state);
         case StageProgress::escalated:
-        case StageProgress::approving: break;
+        case StageProgress::approving:
+            break;
     }
     return AwaitPerson{};
 }

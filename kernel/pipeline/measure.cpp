@@ -19,20 +19,23 @@ namespace agentforge::kernel {
 namespace {
 
 bool judges_a_stage(std::string_view gate) {
-    return gate == gate_name::red || gate == gate_name::green || gate == gate_name::refactor || gate == gate_name::fix || gate == gate_name::deliver;
+    return gate == gate_name::red || gate == gate_name::green || gate == gate_name::refactor || gate == gate_name::fix ||
+           gate == gate_name::deliver;
 }
 
 /// What the task is to make go away: the command that began it has written it into its template. Empty: the task is about none.
 json::object violation_of(const TaskState& state) {
     for (const StageTemplate& stage : state.pipeline.stages) {
         const json::value* violation = stage.config.if_contains("violation");
-        if (exit_gate(stage) == gate_name::fix && violation != nullptr && violation->is_object()) { return violation->get_object(); }
+        if (exit_gate(stage) == gate_name::fix && violation != nullptr && violation->is_object()) {
+            return violation->get_object();
+        }
     }
     return {};
 }
 
-/// What a report that does not pass complains of, whatever values it names: the tests that fail, or the issues where none does. In RED tests fail as
-/// they must.
+/// What a report that does not pass complains of, whatever values it names: the tests that fail, or the issues where none does.
+/// In RED tests fail as they must.
 std::set<std::string> complaints(const GateReport& report) {
     std::set<std::string> failing;
     for (const TestOutcome& test : report.tests) {
@@ -55,7 +58,8 @@ std::string fingerprint(const std::set<std::string>& complaints) {
 }
 
 /// Journals what was measured under `name`.
-Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, std::string_view name, bool partial, const std::string& inputs, GateReport& report) {
+Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, std::string_view name, bool partial,
+                         const std::string& inputs, GateReport& report) {
     if (json::value told = to_json(report); session.redactor().finds(told)) {
         session.redactor().redact(told);
         AF_TRY(report, gate_report_from_json(told.get_object()));
@@ -67,20 +71,23 @@ Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, st
         gate.failing = fingerprint(failing);
         gate.failures = std::max<std::size_t>(1, failing.size());
     }
-    if (auto held_out = fact_texts(report.facts, "held_out_failing"); !held_out.empty()) { gate.held_out_failing = std::move(held_out); }
+    if (auto held_out = fact_texts(report.facts, "held_out_failing"); !held_out.empty()) {
+        gate.held_out_failing = std::move(held_out);
+    }
     if (!inputs.empty()) { gate.inputs = inputs; }
     if (const auto commands = task_workspace.take_gate_commands(); !commands.empty()) { gate.commands = to_json(commands); }
     if (!report.tests.empty()) {
         gate.tests = report.tests.size();
-        gate.tests_passed = static_cast<std::uint64_t>(std::ranges::count(report.tests, TestStatus::passed, &TestOutcome::status));
+        gate.tests_passed =
+            static_cast<std::uint64_t>(std::ranges::count(report.tests, TestStatus::passed, &TestOutcome::status));
     }
     if (const json::value* conformance = report.facts.if_contains("conformance_passing")) { gate.conformance = *conformance; }
     AF_TRY(gate.report, session.keep(to_json(report)));
     return session.record(gate);
 }
 
-/// What the template asks of the end of a stage beyond the gate's own verdict; judged where the gate itself has nothing to object, as it
-/// may have stopped before it measured a fact.
+/// What the template asks of the end of a stage beyond the gate's own verdict; judged where the gate itself has nothing to
+/// object, as it may have stopped before it measured a fact.
 Result<void> hold_against_criteria(const TaskState& state, GateReport& report) {
     AF_TRY(const auto criteria, exit_criteria(state.stage_template().config));
     if (criteria.empty() || !report.passed) { return {}; }
@@ -95,9 +102,7 @@ Result<void> hold_against_criteria(const TaskState& state, GateReport& report) {
     return {};
 }
 
-bool is_exit_gate(const TaskState& state, std::string_view gate) {
-    return gate == closing_gate(state.stage_template());
-}
+bool is_exit_gate(const TaskState& state, std::string_view gate) { return gate == closing_gate(state.stage_template()); }
 
 json::object artifact_or_empty(const std::map<std::string, json::object, std::less<>>& artifacts, std::string_view stage) {
     const auto found = artifacts.find(stage);
@@ -139,7 +144,8 @@ void add_file_facts(json::object& facts, const std::vector<TreeChange>& changes,
         all.emplace_back(change.path);
         if (std::find(tests.begin(), tests.end(), change.path) != tests.end()) { continue; }
         if (change.status == 'A') {
-            created.push_back(json::object{{"path", change.path}, {"purpose", note_for(artifact, change.path)}, {"lines", change.lines_added}});
+            created.push_back(
+                json::object{{"path", change.path}, {"purpose", note_for(artifact, change.path)}, {"lines", change.lines_added}});
         } else {
             modified.push_back(json::object{{"path", change.path},
                                             {"changes_summary", note_for(artifact, change.path)},
@@ -197,10 +203,16 @@ Result<GateReport> measure(TaskSession& session, TaskWorkspace& task_workspace, 
     call.baseline = &baseline;
     events.event(event::GateStarted{request.gate, session.state().stage().name});
     AF_TRY(GateReport report, task_workspace.gate(call, stop));
-    if (const std::string& reason = session.state().held_out.reason; !reason.empty() && (request.gate == gate_name::green || request.gate == gate_name::refactor)) { report.facts["held_out"] = reason; }
-    if (request.paths.empty() && !request.parameters.contains("scope") && is_exit_gate(session.state(), request.gate)) { AF_CHECK(hold_against_criteria(session.state(), report)); }
+    if (const std::string& reason = session.state().held_out.reason;
+        !reason.empty() && (request.gate == gate_name::green || request.gate == gate_name::refactor)) {
+        report.facts["held_out"] = reason;
+    }
+    if (request.paths.empty() && !request.parameters.contains("scope") && is_exit_gate(session.state(), request.gate)) {
+        AF_CHECK(hold_against_criteria(session.state(), report));
+    }
     AF_TRY(const std::string inputs, task_workspace.gate_inputs());
-    AF_CHECK(keep_report(session, task_workspace, request.gate, !request.paths.empty() || request.parameters.contains("scope"), inputs, report));
+    AF_CHECK(keep_report(session, task_workspace, request.gate, !request.paths.empty() || request.parameters.contains("scope"),
+                         inputs, report));
     return report;
 }
 
@@ -211,7 +223,7 @@ Result<GateReport> run_suite(TaskGates& gates, const std::string& tree, std::int
     call.tree = tree;
     auto measured = gates.gate(call, stop);
     if (measured.ok() || measured.error().code != "AF-GATE-002") { return measured; }
-    GateReport none;        // Nothing is written in any language yet.
+    GateReport none;  // Nothing is written in any language yet.
     none.facts = {{"tests_found", false}, {"language", nullptr}};
     return none;
 }
@@ -229,7 +241,7 @@ Result<void> ensure_baseline(TaskSession& session, TaskWorkspace& task_workspace
         AF_TRY(GateReport report, run_suite(task_workspace, session.state().base_tree, run, stop));
         const json::value* found = report.facts.if_contains("tests_found");
         runs.push_back(std::move(report));
-        if (found != nullptr && *found == json::value(false)) { break; }        // Nothing that a second run could say.
+        if (found != nullptr && *found == json::value(false)) { break; }  // Nothing that a second run could say.
     }
     GateReport report = baseline_report(std::move(runs));
     report.tree = session.state().base_tree;
@@ -276,7 +288,8 @@ Result<std::vector<std::string>> begin_suite(TaskSession& session, TaskWorkspace
     }
     AF_TRY(const std::string tree, task_workspace.snapshot(paths));
     AF_CHECK(task_workspace.keep("seq-" + std::to_string(state.seq + 1), tree));
-    AF_CHECK(session.record(records::Snapshot{.stage = state.stage().name, .tree = tree, .reason = "a test suite was begun", .paths = paths}));
+    AF_CHECK(session.record(
+        records::Snapshot{.stage = state.stage().name, .tree = tree, .reason = "a test suite was begun", .paths = paths}));
     return paths;
 }
 
@@ -297,8 +310,8 @@ Result<std::optional<GateReport>> newest_report(const TaskSession& session, std:
     const Sequence seq = found->second.seq;
     AF_TRY(const json::value value, session.kept(session.state().resumption.reports.find(gate)->second.report));
     if (!value.is_object()) {
-        return Error{"AF-ORCH-021", "the report of gate " + std::string(gate) + " is not a map", "record " + std::to_string(seq), "report this",
-                     ErrorKind::corrupt};
+        return Error{"AF-ORCH-021", "the report of gate " + std::string(gate) + " is not a map", "record " + std::to_string(seq),
+                     "report this", ErrorKind::corrupt};
     }
     AF_TRY(GateReport report, gate_report_from_json(value.get_object()));
     return std::optional<GateReport>(std::move(report));
@@ -347,7 +360,8 @@ Result<std::vector<std::string>> files_not_handed_back(const TaskSession& sessio
     AF_TRY(const json::value suite, session.get(hand_back.artifact_blob));
     std::vector<std::string> files = suite.is_object() ? files_of_suite(suite.get_object()) : std::vector<std::string>();
     std::erase_if(files, [&](const std::string& file) {
-        return std::any_of(hand_back.tests.begin(), hand_back.tests.end(), [&](const std::string& test) { return test.starts_with(file + "::"); });
+        return std::any_of(hand_back.tests.begin(), hand_back.tests.end(),
+                           [&](const std::string& test) { return test.starts_with(file + "::"); });
     });
     return files;
 }
@@ -356,7 +370,10 @@ Result<std::vector<std::string>> files_not_handed_back(const TaskSession& sessio
 
 Result<std::vector<std::string>> locked_tests(const TaskSession& session) {
     const TaskState& state = session.state();
-    if (state.red_tree.empty()) { return correction_asked(state) == Correction::tests ? files_not_handed_back(session, *state.hand_back) : std::vector<std::string>(); }
+    if (state.red_tree.empty()) {
+        return correction_asked(state) == Correction::tests ? files_not_handed_back(session, *state.hand_back)
+                                                            : std::vector<std::string>();
+    }
     AF_TRY(const auto suite, session.test_suite());
     return suite ? files_of_suite(*suite) : std::vector<std::string>();
 }
@@ -364,11 +381,13 @@ Result<std::vector<std::string>> locked_tests(const TaskSession& session) {
 json::object task_names(const TaskState& state) {
     const std::string& named_after = state.resumption.named_after;
     const std::string suffix = named_after.starts_with("task-") ? named_after.substr(5) : named_after;
-    return {{"request_id", "REQ-" + suffix},  {"original_request", state.request}, {"spec_id", "SPEC-" + suffix},         {"spec_ref", "SPEC-" + suffix},
-            {"suite_id", "SUITE-" + suffix},  {"test_suite_ref", "SUITE-" + suffix}, {"timestamp", state.created_at}, {"base_commit", state.base_commit}};
+    return {{"request_id", "REQ-" + suffix}, {"original_request", state.request}, {"spec_id", "SPEC-" + suffix},
+            {"spec_ref", "SPEC-" + suffix},  {"suite_id", "SUITE-" + suffix},     {"test_suite_ref", "SUITE-" + suffix},
+            {"timestamp", state.created_at}, {"base_commit", state.base_commit}};
 }
 
-Result<json::object> measured_facts(const TaskSession& session, TaskWorkspace& task_workspace, const json::object& artifact, std::string_view now) {
+Result<json::object> measured_facts(const TaskSession& session, TaskWorkspace& task_workspace, const json::object& artifact,
+                                    std::string_view now) {
     const TaskState& state = session.state();
     const std::string& named_after = state.resumption.named_after;
     const std::string suffix = named_after.starts_with("task-") ? named_after.substr(5) : named_after;
@@ -389,7 +408,9 @@ Result<json::object> measured_facts(const TaskSession& session, TaskWorkspace& t
         if (report && report->tree == tree) {
             for (const auto& [name, value] : report->facts) { facts[name] = value; }
             std::ranges::move(suspicions(*report, state.held_out), std::back_inserter(look_at));
-            if (gate == gate_name::red) { std::ranges::move(fact_texts(report->facts, "changed_tests"), std::back_inserter(look_at)); }
+            if (gate == gate_name::red) {
+                std::ranges::move(fact_texts(report->facts, "changed_tests"), std::back_inserter(look_at));
+            }
         }
     }
     facts["to_look_at"] = json::array(look_at.begin(), look_at.end());

@@ -10,7 +10,7 @@
 namespace agentforge::kernel {
 namespace {
 
-constexpr std::string_view after_step_line = "after the step";     ///< The second line of a request to pause; without it, at once.
+constexpr std::string_view after_step_line = "after the step";  ///< The second line of a request to pause; without it, at once.
 
 std::filesystem::path abort_request_file(const TaskPaths& paths) { return paths.root / "abort.request"; }
 std::filesystem::path pause_request_file(const TaskPaths& paths) { return paths.root / "pause.request"; }
@@ -35,7 +35,8 @@ bool abort_requested(const TaskPaths& paths) { return is_there(abort_request_fil
 void remove_abort_request(const TaskPaths& paths) { remove_file(abort_request_file(paths)); }
 
 Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason, PauseWhen when) {
-    const std::string text = first_line(reason) + "\n" + (when == PauseWhen::after_step ? std::string(after_step_line) + "\n" : "");
+    const std::string text =
+        first_line(reason) + "\n" + (when == PauseWhen::after_step ? std::string(after_step_line) + "\n" : "");
     return write_file_atomic(pause_request_file(store.paths(task_id)), text, Durability::synced);
 }
 
@@ -43,7 +44,8 @@ std::optional<std::string> take_pause_request(const TaskPaths& paths) {
     if (!is_there(pause_request_file(paths))) { return std::nullopt; }
     const auto text = read_file(pause_request_file(paths), max_request_bytes);
     remove_file(pause_request_file(paths));
-    return text.ok() && !first_line(*text).empty() ? first_line(*text) : std::string("at the request of another agentforge command");
+    return text.ok() && !first_line(*text).empty() ? first_line(*text)
+                                                   : std::string("at the request of another agentforge command");
 }
 
 void remove_pause_request(const TaskPaths& paths) { remove_file(pause_request_file(paths)); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other agentforge processes ask of the one that runs a task: to end it, or to pause it. Each request is a file in the task's folder.
+// What other agentforge processes ask of the one that runs a task: to end it, or to pause it. Each request is a file in the
+// task's folder.
 #pragma once
 
 #include <optional>

@@ -13,7 +13,8 @@
 namespace agentforge::kernel {
 namespace {
 
-constexpr std::chrono::hours no_deadline_of_its_own{24 * 365};     // The context's deadline moves while gates run; it is asked instead.
+constexpr std::chrono::hours no_deadline_of_its_own{24 *
+                                                    365};  // The context's deadline moves while gates run; it is asked instead.
 
 /// Parameters of one request, each asked for by name and type; what nobody asked for is an error.
 class Params {
@@ -23,13 +24,19 @@ public:
     std::string text(const char* name, bool required = false) {
         const json::value* value = take(name, required);
         if (value == nullptr) { return {}; }
-        if (!value->is_string()) { wrong(name, "a text"); return {}; }
+        if (!value->is_string()) {
+            wrong(name, "a text");
+            return {};
+        }
         return std::string(value->get_string());
     }
     bool flag(const char* name, bool otherwise = false) {
         const json::value* value = take(name, false);
         if (value == nullptr) { return otherwise; }
-        if (!value->is_bool()) { wrong(name, "true or false"); return otherwise; }
+        if (!value->is_bool()) {
+            wrong(name, "true or false");
+            return otherwise;
+        }
         return value->get_bool();
     }
     std::uint64_t number(const char* name, std::uint64_t otherwise) {
@@ -43,9 +50,15 @@ public:
         std::vector<std::string> list;
         const json::value* value = take(name, required);
         if (value == nullptr) { return list; }
-        if (!value->is_array()) { wrong(name, "a list of texts"); return list; }
+        if (!value->is_array()) {
+            wrong(name, "a list of texts");
+            return list;
+        }
         for (const json::value& one : value->get_array()) {
-            if (!one.is_string()) { wrong(name, "a list of texts"); return list; }
+            if (!one.is_string()) {
+                wrong(name, "a list of texts");
+                return list;
+            }
             list.emplace_back(one.get_string());
         }
         return list;
@@ -53,13 +66,19 @@ public:
     json::object object(const char* name, bool required = false) {
         const json::value* value = take(name, required);
         if (value == nullptr) { return {}; }
-        if (!value->is_object()) { wrong(name, "an object"); return {}; }
+        if (!value->is_object()) {
+            wrong(name, "an object");
+            return {};
+        }
         return value->get_object();
     }
     std::map<std::string, std::string> map(const char* name) {
         std::map<std::string, std::string> made;
         for (const auto& [key, value] : object(name)) {
-            if (!value.is_string()) { wrong(name, "an object of texts"); return {}; }
+            if (!value.is_string()) {
+                wrong(name, "an object of texts");
+                return {};
+            }
             made.emplace(key, std::string(value.get_string()));
         }
         return made;
@@ -75,8 +94,10 @@ public:
         for (const auto& [key, value] : values_) {
             if (std::find(asked_.begin(), asked_.end(), std::string_view(key)) != asked_.end()) { continue; }
             const std::string near = nearest(key, asked_);
-            return Error{"AF-MCP-024", "`" + ellipsis(sanitize_utf8(key), 80) + "` is no parameter", std::string(key),
-                         near.empty() ? "`agentforge help docs/servers.md` lists the parameters." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+            return Error{
+                "AF-MCP-024", "`" + ellipsis(sanitize_utf8(key), 80) + "` is no parameter", std::string(key),
+                near.empty() ? "`agentforge help docs/servers.md` lists the parameters." : "Did you mean `" + near + "`?",
+                ErrorKind::invalid};
         }
         return {};
     }
@@ -86,12 +107,16 @@ private:
         asked_.emplace_back(name);
         const json::value* value = values_.if_contains(name);
         if (value == nullptr && required && !error_) {
-            error_ = Error{"AF-MCP-024", "the parameter `" + std::string(name) + "` is missing", name, "`agentforge help docs/servers.md` lists the parameters.", ErrorKind::invalid};
+            error_ = Error{"AF-MCP-024", "the parameter `" + std::string(name) + "` is missing", name,
+                           "`agentforge help docs/servers.md` lists the parameters.", ErrorKind::invalid};
         }
         return value;
     }
     void wrong(const char* name, const std::string& expected) {
-        if (!error_) { error_ = Error{"AF-MCP-024", "the parameter `" + std::string(name) + "` must be " + expected, name, "`agentforge help docs/servers.md` lists the parameters.", ErrorKind::invalid}; }
+        if (!error_) {
+            error_ = Error{"AF-MCP-024", "the parameter `" + std::string(name) + "` must be " + expected, name,
+                           "`agentforge help docs/servers.md` lists the parameters.", ErrorKind::invalid};
+        }
     }
 
     const json::object& values_;
@@ -234,7 +259,10 @@ Result<json::value> write_skeleton(StageContext& context, Params& params) {
     std::vector<SkeletonInterface> interfaces;
     if (const json::array* list = params.list("interfaces"); list != nullptr) {
         for (const json::value& one : *list) {
-            if (!one.is_object()) { return Error{"AF-MCP-024", "`interfaces` must be a list of objects", "interfaces", "Give name, file and signature of each.", ErrorKind::invalid}; }
+            if (!one.is_object()) {
+                return Error{"AF-MCP-024", "`interfaces` must be a list of objects", "interfaces",
+                             "Give name, file and signature of each.", ErrorKind::invalid};
+            }
             Params fields(one.get_object());
             SkeletonInterface made;
             made.name = fields.text("name", true);
@@ -280,7 +308,10 @@ Result<json::value> log(StageContext& context, Params& params) {
     const std::string message = params.text("message", true);
     const json::object fields = params.object("fields");
     AF_CHECK(params.good());
-    context.log(level == "debug" ? LogLevel::debug : level == "warning" ? LogLevel::warning : level == "error" ? LogLevel::error : LogLevel::info,
+    context.log(level == "debug"     ? LogLevel::debug
+                : level == "warning" ? LogLevel::warning
+                : level == "error"   ? LogLevel::error
+                                     : LogLevel::info,
                 ellipsis(sanitize_utf8(message), 2000), fields);
     return json::value(json::object());
 }
@@ -293,12 +324,26 @@ Result<json::value> progress(StageContext& context, Params& params) {
 }
 
 const std::map<std::string_view, Handler>& handlers() {
-    static const std::map<std::string_view, Handler> all{
-        {"host/read_file", read_file},       {"host/list_files", list_files},   {"host/search", search},           {"host/exists", exists},
-        {"host/create_file", create_file},   {"host/edit_file", edit_file},     {"host/move_file", move_file},     {"host/remove_file", remove_file},
-        {"host/run_process", run_process},   {"host/run_gate", run_gate},       {"host/run_agent", run_agent},     {"host/ask_model", ask_model},
-        {"host/run_contract", run_contract}, {"host/deliver", deliver},         {"host/parse_yaml", read_yaml},    {"host/write_skeleton", write_skeleton},
-        {"host/now", now},                   {"host/cancelled", cancelled},     {"host/log", log},                 {"host/progress", progress}};
+    static const std::map<std::string_view, Handler> all{{"host/read_file", read_file},
+                                                         {"host/list_files", list_files},
+                                                         {"host/search", search},
+                                                         {"host/exists", exists},
+                                                         {"host/create_file", create_file},
+                                                         {"host/edit_file", edit_file},
+                                                         {"host/move_file", move_file},
+                                                         {"host/remove_file", remove_file},
+                                                         {"host/run_process", run_process},
+                                                         {"host/run_gate", run_gate},
+                                                         {"host/run_agent", run_agent},
+                                                         {"host/ask_model", ask_model},
+                                                         {"host/run_contract", run_contract},
+                                                         {"host/deliver", deliver},
+                                                         {"host/parse_yaml", read_yaml},
+                                                         {"host/write_skeleton", write_skeleton},
+                                                         {"host/now", now},
+                                                         {"host/cancelled", cancelled},
+                                                         {"host/log", log},
+                                                         {"host/progress", progress}};
     return all;
 }
 
@@ -333,11 +378,17 @@ json::object input_json(const StageInput& input) {
 
 class ProcessStage final : public Stage {
 public:
-    ProcessStage(std::string plugin, std::string where, std::string name, json::object config, std::unique_ptr<ServerClient> client)
-        : plugin_(std::move(plugin)), where_(std::move(where)), name_(std::move(name)), config_(std::move(config)), client_(std::move(client)) {}
+    ProcessStage(std::string plugin, std::string where, std::string name, json::object config,
+                 std::unique_ptr<ServerClient> client)
+        : plugin_(std::move(plugin)),
+          where_(std::move(where)),
+          name_(std::move(name)),
+          config_(std::move(config)),
+          client_(std::move(client)) {}
 
     Result<void> ask_info(const std::function<bool()>& cancelled) {
-        AF_TRY(const json::value answer, client_->connection().request("stage/info", {{"name", name_}}, {std::chrono::seconds(30), cancelled}));
+        AF_TRY(const json::value answer,
+               client_->connection().request("stage/info", {{"name", name_}}, {std::chrono::seconds(30), cancelled}));
         if (!answer.is_object()) { return wrong("`stage/info` was answered with something that is no object"); }
         Params fields(answer.get_object());
         info_.name = name_;
@@ -354,14 +405,18 @@ public:
     [[nodiscard]] StageInfo info() const override { return info_; }
 
     [[nodiscard]] StageResult execute(StageContext& context) override {
-        client_->serve([&context](std::string_view method, const json::object& params) { return serve_stage(context, method, params); });
-        auto answer = client_->connection().request("stage/run", {{"name", name_}, {"input", input_json(context.input())}, {"config", config_}},
-                                                    {no_deadline_of_its_own, [&context] { return context.cancelled(); }});
+        client_->serve(
+            [&context](std::string_view method, const json::object& params) { return serve_stage(context, method, params); });
+        auto answer = client_->connection().request(
+            "stage/run", {{"name", name_}, {"input", input_json(context.input())}, {"config", config_}},
+            {no_deadline_of_its_own, [&context] { return context.cancelled(); }});
         client_->serve({});
         if (!answer.ok()) {
             Error error = std::move(answer).error();
             const std::string refused = "refused `stage/run`: ";
-            if (const auto at = error.message.find(refused); error.code == "AF-MCP-013" && at != std::string::npos) { error = failed(error.message.substr(at + refused.size())); }
+            if (const auto at = error.message.find(refused); error.code == "AF-MCP-013" && at != std::string::npos) {
+                error = failed(error.message.substr(at + refused.size()));
+            }
             return StageResult::failed(std::move(error));
         }
         return read_result(*answer);
@@ -369,18 +424,22 @@ public:
 
 private:
     [[nodiscard]] Error wrong(const std::string& what) const {
-        return {"AF-MCP-023", "the process of plugin `" + plugin_ + "` does not keep to the protocol of stages: " + what, where_, "Report this to the plugin's author; `agentforge help docs/servers.md` has the protocol.",
-                ErrorKind::invalid};
+        return {"AF-MCP-023", "the process of plugin `" + plugin_ + "` does not keep to the protocol of stages: " + what, where_,
+                "Report this to the plugin's author; `agentforge help docs/servers.md` has the protocol.", ErrorKind::invalid};
     }
 
     /// What the process says of its own failure.
     [[nodiscard]] Error failed(const std::string& why) const {
-        return {"AF-MCP-025", "the stage `" + name_ + "` of plugin `" + plugin_ + "` failed: " + ellipsis(sanitize_utf8(why), 2000), where_,
-                "Its process gave this reason; report it to the plugin's author where it is no fault of the project.", ErrorKind::invalid};
+        return {"AF-MCP-025",
+                "the stage `" + name_ + "` of plugin `" + plugin_ + "` failed: " + ellipsis(sanitize_utf8(why), 2000), where_,
+                "Its process gave this reason; report it to the plugin's author where it is no fault of the project.",
+                ErrorKind::invalid};
     }
 
     [[nodiscard]] StageResult read_result(const json::value& answer) const {
-        if (!answer.is_object()) { return StageResult::failed(wrong("`stage/run` was answered with something that is no object")); }
+        if (!answer.is_object()) {
+            return StageResult::failed(wrong("`stage/run` was answered with something that is no object"));
+        }
         const json::object& values = answer.get_object();
         Params fields(values);
         const bool has_artifact = values.contains("artifact");
@@ -390,7 +449,9 @@ private:
         const std::string cycle_reason = fields.text("cycle_reason");
         const json::object metrics = fields.object("metrics");
         const std::string why = fields.text("failed");
-        if (const auto good = fields.good(); !good.ok()) { return StageResult::failed(wrong("the answer to `stage/run`: " + good.error().message)); }
+        if (const auto good = fields.good(); !good.ok()) {
+            return StageResult::failed(wrong("the answer to `stage/run`: " + good.error().message));
+        }
         StageResult result;
         if (!why.empty()) {
             result = StageResult::failed(failed(why));
@@ -401,14 +462,17 @@ private:
             request.question = question.text("question", true);
             request.options = question.texts("options");
             request.context = question.object("context");
-            if (const auto good = question.good(); !good.ok()) { return StageResult::failed(wrong("its escalation: " + good.error().message)); }
+            if (const auto good = question.good(); !good.ok()) {
+                return StageResult::failed(wrong("its escalation: " + good.error().message));
+            }
             result = StageResult::escalate(std::move(request), has_artifact ? std::optional(std::move(artifact)) : std::nullopt);
         } else if (!cycle_to.empty()) {
             result = StageResult::cycle(cycle_to, cycle_reason);
         } else if (has_artifact) {
             result = StageResult::completed(std::move(artifact));
         } else {
-            return StageResult::failed(wrong("the answer to `stage/run` has none of `artifact`, `escalation`, `cycle_to` and `failed`"));
+            return StageResult::failed(
+                wrong("the answer to `stage/run` has none of `artifact`, `escalation`, `cycle_to` and `failed`"));
         }
         result.metrics = metrics;
         return result;
@@ -422,11 +486,12 @@ private:
 
 }  // namespace
 
-Result<std::shared_ptr<Stage>> start_process_stage(const PluginManifest& manifest, const std::string& name, json::object config, const ServerPlace& place, ServerClient::Log log,
+Result<std::shared_ptr<Stage>> start_process_stage(const PluginManifest& manifest, const std::string& name, json::object config,
+                                                   const ServerPlace& place, ServerClient::Log log,
                                                    const std::function<bool()>& cancelled) {
     AF_CHECK(check_pinned_files(manifest));
     ServerDefinition server = plugin_process(manifest);
-    server.writes = false;      // A stage writes through its host, where it is recorded.
+    server.writes = false;  // A stage writes through its host, where it is recorded.
     AF_TRY(auto client, ServerClient::start(server, place, std::move(log), cancelled));
     auto stage = std::make_shared<ProcessStage>(manifest.id, server.where, name, std::move(config), std::move(client));
     AF_CHECK(stage->ask_info(cancelled));

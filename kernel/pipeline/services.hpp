@@ -31,8 +31,8 @@ struct PipelineTemplate;
 /// A repository that the user has given a name.
 struct OtherRepository {
     std::filesystem::path path;
-    std::string default_branch;     ///< Empty: what its HEAD stands on.
-    std::string contracts_path;     ///< The folder of what it offers to others; empty: anywhere.
+    std::string default_branch;  ///< Empty: what its HEAD stands on.
+    std::string contracts_path;  ///< The folder of what it offers to others; empty: anywhere.
 };
 /// Errors: `not_found` AF-CONF-073 no repository has that name.
 using FindRepository = std::function<Result<OtherRepository>(const std::string& name)>;
@@ -48,24 +48,28 @@ struct TaskServices {
     std::function<Result<ModelClient*>(const AgentDefinition&)> model;
     TokenBudget budget;
     std::uint64_t max_output_tokens = 4096;
-    bool agents_md = true;                                  ///< Whether agents are shown the repository's AGENTS.md.
-    std::map<std::string, std::string> environment;         ///< The whole one; children get the allow-listed part.
-    const ServerSet* servers = nullptr;                     ///< Tool servers that are declared; null: none.
-    ExecHelper exec_helper = {};                            ///< agentforge-exec, for servers and plugins that are processes.
-    const Redactor& redactor = nothing_hidden();            ///< Hides secrets in all that is journaled, shown and sent.
-    std::chrono::milliseconds hang_grace{5'000};            ///< How long after its deadline a plugin's call may still return.
-    std::chrono::milliseconds model_limit{0};               ///< How long one model call may take (`llm.timeout_seconds`); 0: as long as its stage.
-    std::function<std::uint64_t(const std::string& role)> output_limit = {};    ///< In place of max_output_tokens, by role.
-    TaskLimits limits = {};                                 ///< As the settings have them now.
-    const PriceTable* prices = nullptr;                     ///< Null: nothing has a price.
-    std::function<std::string(const AgentDefinition&)> model_name = {};     ///< The model that is configured for a role; unset: none is named.
-    std::function<bool(const AgentDefinition&)> agentic = {};   ///< Whether the role's model works in the workspace itself (`llm.mode`); empty: none does.
+    bool agents_md = true;                           ///< Whether agents are shown the repository's AGENTS.md.
+    std::map<std::string, std::string> environment;  ///< The whole one; children get the allow-listed part.
+    const ServerSet* servers = nullptr;              ///< Tool servers that are declared; null: none.
+    ExecHelper exec_helper = {};                     ///< agentforge-exec, for servers and plugins that are processes.
+    const Redactor& redactor = nothing_hidden();     ///< Hides secrets in all that is journaled, shown and sent.
+    std::chrono::milliseconds hang_grace{5'000};     ///< How long after its deadline a plugin's call may still return.
+    std::chrono::milliseconds model_limit{
+        0};  ///< How long one model call may take (`llm.timeout_seconds`); 0: as long as its stage.
+    std::function<std::uint64_t(const std::string& role)> output_limit = {};  ///< In place of max_output_tokens, by role.
+    TaskLimits limits = {};                                                   ///< As the settings have them now.
+    const PriceTable* prices = nullptr;                                       ///< Null: nothing has a price.
+    std::function<std::string(const AgentDefinition&)> model_name =
+        {};  ///< The model that is configured for a role; unset: none is named.
+    std::function<bool(const AgentDefinition&)> agentic =
+        {};  ///< Whether the role's model works in the workspace itself (`llm.mode`); empty: none does.
     /// Id, version and hash of each plugin that a pipeline uses; for the journal. Unset: nothing is recorded of them.
     std::function<json::array(const PipelineTemplate&)> plugins_of = {};
-    DeliverySettings delivery = {};                         ///< How the verified tree leaves the task.
-    std::vector<std::string> outdated_tests = {};           ///< `gates.outdated_tests`: existing tests, or their files, that may change without a person's approval.
-    FindRepository other_repository = {};                   ///< Empty: no other is known.
-    bool ask_about_suspicions = false;                      ///< `gates.unattended: strict`: a person must approve suspicious work.
+    DeliverySettings delivery = {};  ///< How the verified tree leaves the task.
+    std::vector<std::string> outdated_tests =
+        {};  ///< `gates.outdated_tests`: existing tests, or their files, that may change without a person's approval.
+    FindRepository other_repository = {};  ///< Empty: no other is known.
+    bool ask_about_suspicions = false;     ///< `gates.unattended: strict`: a person must approve suspicious work.
 };
 
 /// A stage's clock (FR-063): it counts agent time. While a gate measures it stands still, so that a long test suite does not
@@ -110,10 +114,13 @@ private:
 /// The part of every context that is the same: cancel, deadline, log, progress, recorded time.
 class KernelCallContext final : public CallContext {
 public:
-    KernelCallContext(TaskServices& services, const StageClock& clock, std::string stage, std::chrono::system_clock::time_point recorded)
+    KernelCallContext(TaskServices& services, const StageClock& clock, std::string stage,
+                      std::chrono::system_clock::time_point recorded)
         : services_(services), clock_(clock), stage_(std::move(stage)), recorded_(recorded) {}
     [[nodiscard]] bool cancelled() const noexcept override { return services_.cancel.requested(); }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return clock_.deadline(); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
+        return clock_.deadline();
+    }
     void log(LogLevel level, std::string_view message, const json::object& fields) override;
     void progress(std::string_view text) override;
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return recorded_; }
@@ -125,8 +132,8 @@ private:
     std::chrono::system_clock::time_point recorded_;
 };
 
-/// Errors that neither a stage nor an agent can do anything about: the call that met one is made again when the task resumes. Every other error is an
-/// answer, and the stage gets the same one again.
+/// Errors that neither a stage nor an agent can do anything about: the call that met one is made again when the task resumes.
+/// Every other error is an answer, and the stage gets the same one again.
 [[nodiscard]] bool ends_the_visit(const Error& error);
 
 }  // namespace agentforge::kernel

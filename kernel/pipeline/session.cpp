@@ -18,15 +18,19 @@ namespace agentforge::kernel {
 namespace {
 
 template <class... T>
-bool is_any_of(const records::Body& body) { return (std::holds_alternative<T>(body) || ...); }
-
-/// Records of host calls and answers say nothing that the projections show, and a gate is followed by the step or stage that asked for it: half of the
-/// records in the demo.
-bool is_shown(const records::Body& body) {
-    return !is_any_of<records::CallStarted, records::CallFinished, records::Answer, records::Gate, records::Note, records::Plugins>(body);
+bool is_any_of(const records::Body& body) {
+    return (std::holds_alternative<T>(body) || ...);
 }
 
-/// How far the projections may be behind. Each costs two new files, and where a model answers from memory records follow one another within milliseconds.
+/// Records of host calls and answers say nothing that the projections show, and a gate is followed by the step or stage that
+/// asked for it: half of the records in the demo.
+bool is_shown(const records::Body& body) {
+    return !is_any_of<records::CallStarted, records::CallFinished, records::Answer, records::Gate, records::Note,
+                      records::Plugins>(body);
+}
+
+/// How far the projections may be behind. Each costs two new files, and where a model answers from memory records follow one
+/// another within milliseconds.
 constexpr std::chrono::milliseconds projection_interval{100};
 
 /// A value up to this size stands in the record itself: a blob of its own costs a sync of its own.
@@ -35,7 +39,11 @@ constexpr std::size_t largest_inside = 4096;
 /// The chain covers task.yaml, which holds the settings in force and is never changed.
 Result<json::object> header_of(const TaskPaths& paths, const json::object& task, Clock& clock) {
     AF_TRY(const std::string file, read_file(paths.task()));
-    return json::object{{"task_id", task.at("task_id")}, {"request", task.at("request")}, {"started_at", format_time(clock.now())}, {"pipeline", task.at("pipeline")}, {"task_sha256", sha256(file)}};
+    return json::object{{"task_id", task.at("task_id")},
+                        {"request", task.at("request")},
+                        {"started_at", format_time(clock.now())},
+                        {"pipeline", task.at("pipeline")},
+                        {"task_sha256", sha256(file)}};
 }
 
 /// The number in a name such as `step_012.patch`.
@@ -58,7 +66,10 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
         const std::filesystem::path file = child.snapshots() / name;
         std::filesystem::create_hard_link(entry.path(), file, error);
         if (error) { std::filesystem::copy_file(entry.path(), file, error); }
-        if (error) { return Error{"AF-ORCH-081", "The patch of a step could not be shared: " + error.message(), file.string(), "See whether the disk is full", ErrorKind::io}; }
+        if (error) {
+            return Error{"AF-ORCH-081", "The patch of a step could not be shared: " + error.message(), file.string(),
+                         "See whether the disk is full", ErrorKind::io};
+        }
     }
     return {};
 }
@@ -66,22 +77,31 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
 }  // namespace
 
 Error no_records(std::string_view task_id, const TaskPaths& paths) {
-    return Error{"AF-TASK-014", "task " + std::string(task_id) + " was never created whole, or its journal was cut: it has no record", paths.journal().string(),
-                 "restore the journal from a backup, or start anew and remove this folder", ErrorKind::corrupt};
+    return Error{
+        "AF-TASK-014", "task " + std::string(task_id) + " was never created whole, or its journal was cut: it has no record",
+        paths.journal().string(), "restore the journal from a backup, or start anew and remove this folder", ErrorKind::corrupt};
 }
 
-TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock, const Redactor& redactor)
-    : store_(store), paths_(std::move(paths)), lock_(std::move(lock)), journal_(std::move(journal)), blobs_(paths_.blobs()), clock_(clock),
-      redactor_(redactor), steps_(paths_.journal()) {}
+TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock,
+                         const Redactor& redactor)
+    : store_(store),
+      paths_(std::move(paths)),
+      lock_(std::move(lock)),
+      journal_(std::move(journal)),
+      blobs_(paths_.blobs()),
+      clock_(clock),
+      redactor_(redactor),
+      steps_(paths_.journal()) {}
 
-Result<std::unique_ptr<TaskSession>> TaskSession::make(TaskStore& store, const json::object& task,
-                                                       const std::function<Result<std::unique_ptr<TaskSession>>(const TaskPaths& paths)>& begin) {
+Result<std::unique_ptr<TaskSession>> TaskSession::make(
+    TaskStore& store, const json::object& task,
+    const std::function<Result<std::unique_ptr<TaskSession>>(const TaskPaths& paths)>& begin) {
     const std::string task_id(task.at("task_id").as_string());
     AF_TRY(const TaskPaths paths, store.create(task_id, task));
     auto session = begin(paths);
     // Nobody knows of it yet, and without its first record it could never go on.
     if (!session.ok()) {
-        const std::filesystem::path away = store.root() / (".removed-" + task_id);     // At once: nobody lists half a task.
+        const std::filesystem::path away = store.root() / (".removed-" + task_id);  // At once: nobody lists half a task.
         std::error_code error;
         std::filesystem::rename(paths.root, away, error);
         std::filesystem::remove_all(away, error);
@@ -89,8 +109,10 @@ Result<std::unique_ptr<TaskSession>> TaskSession::make(TaskStore& store, const j
     return session;
 }
 
-Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const json::object& given, const records::TaskCreated& created, Clock& clock,
-                                                         std::string_view command, const Redactor& redactor, const std::function<Result<void>(TaskSession&)>& begin) {
+Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const json::object& given,
+                                                         const records::TaskCreated& created, Clock& clock,
+                                                         std::string_view command, const Redactor& redactor,
+                                                         const std::function<Result<void>(TaskSession&)>& begin) {
     json::object task = given;
     redactor.redact(task);
     return make(store, task, [&](const TaskPaths& paths) -> Result<std::unique_ptr<TaskSession>> {
@@ -104,7 +126,8 @@ Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const
     });
 }
 
-Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const ForkPoint& from, const json::object& given, Clock& clock, std::string_view command, const Redactor& redactor) {
+Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const ForkPoint& from, const json::object& given,
+                                                       Clock& clock, std::string_view command, const Redactor& redactor) {
     json::object task = given;
     redactor.redact(task);
     return make(store, task, [&](const TaskPaths& paths) -> Result<std::unique_ptr<TaskSession>> {
@@ -113,10 +136,12 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const F
         AF_CHECK(Journal::share_history(parent.journal(), from.parent, paths.journal()));
         AF_CHECK(BlobStore::share(parent.blobs(), from.parent, paths.blobs()));
         AF_TRY(json::object header, header_of(paths, task, clock));
-        header["forked_from"] = json::object{{"task", from.parent}, {"seq", static_cast<std::int64_t>(from.record.seq)}, {"hash", from.record.hash}};
+        header["forked_from"] =
+            json::object{{"task", from.parent}, {"seq", static_cast<std::int64_t>(from.record.seq)}, {"hash", from.record.hash}};
         AF_CHECK(Journal::create(paths.journal(), header));
         AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, {}));
-        AF_CHECK(session->record(records::Forked{std::string(task.at("task_id").as_string()), std::string(from.parent), session->state_.steps}));
+        AF_CHECK(session->record(
+            records::Forked{std::string(task.at("task_id").as_string()), std::string(from.parent), session->state_.steps}));
         AF_CHECK(session->write_artifacts());
         AF_CHECK(share_patches(parent, paths, session->state_.steps, from.record.seq));
         return session;
@@ -160,13 +185,15 @@ Result<void> TaskSession::write_artifacts(const std::function<bool(const std::fi
     return {};
 }
 
-Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::string_view task_id, Clock& clock, std::string_view command, const Redactor& redactor) {
+Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::string_view task_id, Clock& clock,
+                                                       std::string_view command, const Redactor& redactor) {
     AF_CHECK(store.load(task_id));
     TaskPaths paths = store.paths(task_id);
     AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
     const auto is_this_tasks = [&](const json::object& fields) -> Result<void> {
         const json::value* named = fields.if_contains("task_id");
-        return named != nullptr && named->is_string() ? check_names(task_id, named->get_string(), paths.journal()) : Result<void>();
+        return named != nullptr && named->is_string() ? check_names(task_id, named->get_string(), paths.journal())
+                                                      : Result<void>();
     };
     AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, is_this_tasks));
     if (session->state_.task_id.empty()) { return no_records(task_id, session->paths_); }
@@ -174,7 +201,8 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
         AF_CHECK(session->record(records::Recovered{recovery.torn_file, recovery.torn_bytes}));
     }
-    session->projection_due_ = true;        // A process that was killed, or a power cut, may have left them behind or torn. Where no record follows, written at the end.
+    session->projection_due_ = true;  // A process that was killed, or a power cut, may have left them behind or torn. Where no
+                                      // record follows, written at the end.
     return session;
 }
 
@@ -183,8 +211,8 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     redactor_.redact(fields);
     const std::lock_guard guard(writing_);
     if (given_up_) {
-        return Error{"AF-ORCH-007", "the task goes on without this thread, which was given up at its deadline", "task " + state_.task_id,
-                     "nothing is to be done", ErrorKind::cancelled};
+        return Error{"AF-ORCH-007", "the task goes on without this thread, which was given up at its deadline",
+                     "task " + state_.task_id, "nothing is to be done", ErrorKind::cancelled};
     }
     AF_CHECK(std::exchange(projection_failure_, {}));
     json::object body = records::to_fields(envelope_of(record, agent));
@@ -195,7 +223,7 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     RecordObserver* const observer = store_.observer();
     std::optional<StageState> left;
     if (observer != nullptr && !state_.stages.empty()) { left = state_.stage(); }
-    AF_TRY(records::AnyRecord typed, fold_and_read(state_, body));       // What the state refuses is not written.
+    AF_TRY(records::AnyRecord typed, fold_and_read(state_, body));  // What the state refuses is not written.
     auto written = write(std::move(body));
     if (!written.ok()) {
         fold_again();
@@ -206,9 +234,11 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     typed.envelope.seq = written->seq;
     if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, typed); }
     memory_.add(typed);
-    if (state_.pipeline.stages.size() != stages) { template_text_.clear(); }      // Stages were added.
+    if (state_.pipeline.stages.size() != stages) { template_text_.clear(); }  // Stages were added.
     // In a short journal a step is found as fast without an index.
-    if (std::holds_alternative<records::Step>(record) && state_.seq >= records_between_snapshots) { steps_.note(state_.steps, written->at); }
+    if (std::holds_alternative<records::Step>(record) && state_.seq >= records_between_snapshots) {
+        steps_.note(state_.steps, written->at);
+    }
     keep_snapshot_when_due();
     if (!is_shown(record)) { return {}; }
     const auto now = clock_.steady();
@@ -233,14 +263,14 @@ records::Envelope TaskSession::envelope_of(const records::Body& record, const Re
 }
 
 Result<Record> TaskSession::write(json::object body) {
-    AF_CHECK(blobs_.sync());        // A record names only what is on disk.
+    AF_CHECK(blobs_.sync());  // A record names only what is on disk.
     return journal_.append(std::move(body));
 }
 
 /// After a record that was folded and could not be written. The pipeline stays where it is: others hold references into it.
 void TaskSession::fold_again() {
     auto before = fold_journal(paths_.journal());
-    if (!before.ok()) { return; }       // The journal is gone; what could not be written says so.
+    if (!before.ok()) { return; }  // The journal is gone; what could not be written says so.
     if (before->pipeline == state_.pipeline) { std::swap(before->pipeline, state_.pipeline); }
     state_ = std::move(*before);
 }
@@ -255,7 +285,7 @@ bool TaskSession::has_projector() {
     if (projector_.joinable()) { return true; }
     try {
         projector_ = std::jthread([this](const std::stop_token& stop) { project_when_due(stop); });
-    } catch (const std::system_error&) {}       // The machine has no thread left.
+    } catch (const std::system_error&) {}  // The machine has no thread left.
     return projector_.joinable();
 }
 
@@ -264,13 +294,14 @@ TaskSession::~TaskSession() {
         projector_.request_stop();
         projector_.join();
     }
-    if (projection_due_ && !given_up_) { (void)project().ok(); }        // Made anew at the next `open` where it fails.
+    if (projection_due_ && !given_up_) { (void)project().ok(); }  // Made anew at the next `open` where it fails.
 }
 
 void TaskSession::project_when_due(const std::stop_token& stop) {
     std::unique_lock guard(writing_);
     while (projector_wakes_.wait(guard, stop, [this] { return projection_due_; })) {
-        projector_wakes_.wait_until(guard, stop, projected_at_ + projection_interval, [this] { return !projection_due_ || given_up_; });
+        projector_wakes_.wait_until(guard, stop, projected_at_ + projection_interval,
+                                    [this] { return !projection_due_ || given_up_; });
         if (stop.stop_requested() || given_up_) { return; }
         if (projection_due_) { projection_failure_ = project(); }
     }
@@ -278,15 +309,16 @@ void TaskSession::project_when_due(const std::stop_token& stop) {
 
 Result<std::unique_ptr<TaskSession>> TaskSession::take_over() {
     {
-        const std::lock_guard guard(writing_);      // Waits for a record that is being written.
+        const std::lock_guard guard(writing_);  // Waits for a record that is being written.
         given_up_ = true;
         projector_wakes_.notify_one();
     }
     return fold_into_session(store_, paths_, std::nullopt, clock_, redactor_, {});
 }
 
-Result<std::unique_ptr<TaskSession>> TaskSession::fold_into_session(TaskStore& store, const TaskPaths& paths, std::optional<TaskLock> lock, Clock& clock, const Redactor& redactor,
-                                                                    const std::function<Result<void>(const json::object&)>& check) {
+Result<std::unique_ptr<TaskSession>> TaskSession::fold_into_session(
+    TaskStore& store, const TaskPaths& paths, std::optional<TaskLock> lock, Clock& clock, const Redactor& redactor,
+    const std::function<Result<void>(const json::object&)>& check) {
     JournalFold fold(paths.journal());
     AF_TRY(Journal journal, Journal::open(paths.journal(), JournalDisk::system(), fold.visitor(check)));
     fold.keep(journal.mark());
@@ -301,8 +333,10 @@ Result<void> TaskSession::project() {
     projection_due_ = false;
     projected_at_ = clock_.steady();
     std::string text = to_json_pretty(to_json_without_template(state_));
-    if (template_text_.empty()) { template_text_ = to_json_pretty(json::object{{"pipeline_template", state_.pipeline.to_json()}}).substr(2); }
-    text.resize(text.size() - 3);       // `\n}\n`
+    if (template_text_.empty()) {
+        template_text_ = to_json_pretty(json::object{{"pipeline_template", state_.pipeline.to_json()}}).substr(2);
+    }
+    text.resize(text.size() - 3);  // `\n}\n`
     text += ",\n";
     text += template_text_;
     AF_CHECK(store_.save_state(state_.task_id, text));
@@ -340,7 +374,8 @@ Result<records::Kept> TaskSession::keep(json::value value) {
 Result<json::value> TaskSession::kept(const records::Kept& kept) const {
     if (kept.value) { return *kept.value; }
     if (kept.blob.empty()) {
-        return Error{"AF-ORCH-020", "a record lacks a value that it should hold", paths_.journal().string(), "report this", ErrorKind::corrupt};
+        return Error{"AF-ORCH-020", "a record lacks a value that it should hold", paths_.journal().string(), "report this",
+                     ErrorKind::corrupt};
     }
     return get(kept.blob);
 }
@@ -401,7 +436,9 @@ Result<std::optional<json::object>> TaskSession::test_suite() const {
 
 Result<std::optional<json::object>> TaskSession::artifact_of(std::string_view contract) const {
     for (std::size_t index = state_.stages.size(); index-- > 0;) {
-        if (makes(state_.pipeline.stages[index], contract) && !state_.stages[index].artifact_hash.empty()) { return artifact(state_.stages[index].name); }
+        if (makes(state_.pipeline.stages[index], contract) && !state_.stages[index].artifact_hash.empty()) {
+            return artifact(state_.stages[index].name);
+        }
     }
     return imported(contract);
 }
@@ -413,7 +450,9 @@ Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_
     };
     auto state = folded == nullptr ? store.state(task_id) : folds_all();
     if (!state.ok()) {
-        if (state.error().kind != ErrorKind::corrupt) { AF_CHECK(store.load(task_id)); }      // It says that there is no such task, and which was probably meant.
+        if (state.error().kind != ErrorKind::corrupt) {
+            AF_CHECK(store.load(task_id));
+        }  // It says that there is no such task, and which was probably meant.
         return state.error();
     }
     if (state->task_id.empty()) { return no_records(task_id, store.paths(task_id)); }

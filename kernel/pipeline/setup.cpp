@@ -21,11 +21,18 @@ public:
     explicit TreesToRead(const Repository& repository) : repository_(repository) {}
     [[nodiscard]] std::filesystem::path path() const override { return repository_.work_directory(); }
     [[nodiscard]] Result<void> check_out(std::string_view) override {
-        return Error{"AF-GATE-103", "Something wanted to check out a tree where trees are only read.", "", "This is a defect: report it.", ErrorKind::internal};
+        return Error{"AF-GATE-103", "Something wanted to check out a tree where trees are only read.", "",
+                     "This is a defect: report it.", ErrorKind::internal};
     }
-    [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view from, std::string_view to) override { return repository_.diff(from, to); }
-    [[nodiscard]] Result<std::vector<std::string>> files(std::string_view tree) override { return repository_.files_in_tree(tree); }
-    [[nodiscard]] Result<std::optional<std::string>> file(std::string_view tree, std::string_view path) override { return repository_.file_in_tree(tree, path); }
+    [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view from, std::string_view to) override {
+        return repository_.diff(from, to);
+    }
+    [[nodiscard]] Result<std::vector<std::string>> files(std::string_view tree) override {
+        return repository_.files_in_tree(tree);
+    }
+    [[nodiscard]] Result<std::optional<std::string>> file(std::string_view tree, std::string_view path) override {
+        return repository_.file_in_tree(tree, path);
+    }
 
 private:
     const Repository& repository_;
@@ -38,12 +45,16 @@ namespace {
 /// The user's checkout as the one tree there is.
 class CheckoutAsItLies final : public TreeCheckout {
 public:
-    CheckoutAsItLies(std::filesystem::path root, std::vector<std::string> files) : root_(std::move(root)), files_(std::move(files)) {}
+    CheckoutAsItLies(std::filesystem::path root, std::vector<std::string> files)
+        : root_(std::move(root)), files_(std::move(files)) {}
     [[nodiscard]] std::filesystem::path path() const override { return root_; }
     [[nodiscard]] Result<void> check_out(std::string_view) override {
-        return Error{"AF-GATE-103", "Something wanted to check out a tree where trees are only read.", "", "This is a defect: report it.", ErrorKind::internal};
+        return Error{"AF-GATE-103", "Something wanted to check out a tree where trees are only read.", "",
+                     "This is a defect: report it.", ErrorKind::internal};
     }
-    [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view, std::string_view) override { return std::vector<TreeChange>(); }
+    [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view, std::string_view) override {
+        return std::vector<TreeChange>();
+    }
     [[nodiscard]] Result<std::vector<std::string>> files(std::string_view) override { return files_; }
     [[nodiscard]] Result<std::optional<std::string>> file(std::string_view, std::string_view path) override {
         constexpr std::size_t most = 4UL << 20U;
@@ -89,7 +100,8 @@ Result<GateReader> gate_reader_of(const GitTaskWorkspaceOptions& options, const 
 
 }  // namespace
 
-Result<Setup> setup_dependencies(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const std::string& tree, bool run, const Stop& stop) {
+Result<Setup> setup_dependencies(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const std::string& tree,
+                                 bool run, const Stop& stop) {
     AF_TRY(const GateReader reader, gate_reader_of(options, tree));
     Setup setup;
     setup.tree = reader.tree;
@@ -99,7 +111,8 @@ Result<Setup> setup_dependencies(const GitTaskWorkspaceOptions& options, Process
     return setup;
 }
 
-Result<GateReadiness> look_at_checkout(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const std::vector<std::string>& files) {
+Result<GateReadiness> look_at_checkout(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
+                                       const std::vector<std::string>& files) {
     GateRunner runner(std::make_unique<CheckoutAsItLies>(options.repository, files), processes, gate_options(options));
     return runner.readiness("checkout");
 }
@@ -115,7 +128,8 @@ Result<GateReport> measure_head(const GitTaskWorkspaceOptions& options, ProcessR
     const std::string place = (std::filesystem::path(options.state_directory) / "measured-head.lock").string();
     const FileDescriptor lock(::open(place.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock.valid() || ::flock(lock.get(), LOCK_EX) != 0) {
-        return Error{"AF-GATE-108", "The folder in which HEAD is measured cannot be locked: " + errno_text(errno), place, "Check the rights of the folder.", ErrorKind::io};
+        return Error{"AF-GATE-108", "The folder in which HEAD is measured cannot be locked: " + errno_text(errno), place,
+                     "Check the rights of the folder.", ErrorKind::io};
     }
     const auto task_workspaces = make_git_task_workspaces(options, processes);
     AF_TRY(const auto base, task_workspaces->base());

@@ -32,12 +32,18 @@ std::optional<records::PlanStep> plan_step_of(const json::object& run_state) {
     const json::object& step = said->get_object();
     const auto number = [&step](std::string_view key) -> unsigned {
         const json::value* value = step.if_contains(key);
-        const std::int64_t count = value != nullptr && value->is_int64() ? value->get_int64() : value != nullptr && value->is_uint64() ? static_cast<std::int64_t>(std::min<std::uint64_t>(value->get_uint64(), 1'000'000)) : 0;
+        const std::int64_t count = value != nullptr && value->is_int64() ? value->get_int64()
+                                   : value != nullptr && value->is_uint64()
+                                       ? static_cast<std::int64_t>(std::min<std::uint64_t>(value->get_uint64(), 1'000'000))
+                                       : 0;
         return count > 0 && count <= 1'000'000 ? static_cast<unsigned>(count) : 0;
     };
     const json::value* title = step.if_contains("title");
-    if (number("number") == 0 || number("of") < number("number") || title == nullptr || !title->is_string()) { return std::nullopt; }
-    return records::PlanStep{number("number"), number("of"), ellipsis(sanitize_utf8(title->get_string()), 200), std::max(1U, number("attempt"))};
+    if (number("number") == 0 || number("of") < number("number") || title == nullptr || !title->is_string()) {
+        return std::nullopt;
+    }
+    return records::PlanStep{number("number"), number("of"), ellipsis(sanitize_utf8(title->get_string()), 200),
+                             std::max(1U, number("attempt"))};
 }
 
 }  // namespace
@@ -57,7 +63,7 @@ public:
     Result<void> open() {
         AF_TRY(const auto recorded, parse_time(session_.state().stage().started_at));
         context_ = std::make_unique<KernelCallContext>(services_, clock_, stage_, recorded);
-        known_ = session_.state().resumption.calls;      // As they were before the interruption: this visit adds its own.
+        known_ = session_.state().resumption.calls;  // As they were before the interruption: this visit adds its own.
         AF_CHECK(read_input());
         const StageTemplate& stage = session_.state().stage_template();
         if (!stage.agent.empty()) {
@@ -65,7 +71,8 @@ public:
             AF_TRY(const auto locked, locked_tests(session_));
             AF_TRY(auto symbols, task_workspace_.path_symbols(session_.state().base_tree));
             AF_TRY(auto specified, specified_files(session_));
-            AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols), std::move(specified)));
+            AF_TRY(RolePaths rules,
+                   RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols), std::move(specified)));
             AF_TRY(files_, RoleWorkspace::open(task_workspace_.root(), std::move(rules), services_.redactor));
             files_->pin(task_workspace_.submodules());
         }
@@ -73,14 +80,17 @@ public:
     }
 
     /// Answers from the journal, or does it and journals the answer.
-    Result<json::value> durable(std::string_view name, const json::object& input, const std::function<Result<json::value>()>& run, const std::optional<records::PlanStep>& plan_step = {}) {
+    Result<json::value> durable(std::string_view name, const json::object& input, const std::function<Result<json::value>()>& run,
+                                const std::optional<records::PlanStep>& plan_step = {}) {
         if (fatal_) { return *fatal_; }
         if (abandoned_ || services_.cancel.step_ended()) { return remember(cancelled_error(name)); }
         if (clock_.expired()) { return remember(expired_error()); }
         const unsigned call = ++count_;
         const std::string hash = hash_of(input);
         if (const auto known = known_.find(call); known != known_.end()) {
-            if (known->second.name != name || known->second.input_hash != hash) { return remember(mismatch(call, name, hash, known->second)); }
+            if (known->second.name != name || known->second.input_hash != hash) {
+                return remember(mismatch(call, name, hash, known->second));
+            }
             if (known->second.finished) { return answer(known->second); }
         } else {
             records::CallStarted started{stage_, visit_, call, std::string(name), hash};
@@ -159,11 +169,13 @@ public:
     const StageInput& input() const { return input_; }
     RoleWorkspace* files() { return files_.get(); }
     unsigned next_run() { return ++runs_; }
-    /// The first call that this visit made before an interruption and has not made this time: to be asked once the stage has returned.
+    /// The first call that this visit made before an interruption and has not made this time: to be asked once the stage has
+    /// returned.
     std::optional<Error> left_out() const {
         const auto known = known_.upper_bound(count_);
         if (known == known_.end()) { return std::nullopt; }
-        return not_repeated("its host call " + std::to_string(known->first) + " was `" + known->second.name + "` (input " + known->second.input_hash.substr(0, 12) +
+        return not_repeated("its host call " + std::to_string(known->first) + " was `" + known->second.name + "` (input " +
+                            known->second.input_hash.substr(0, 12) +
                             ") before the interruption, and it has ended without it now");
     }
     Stop stop() const { return Stop{&services_.cancel, std::nullopt}; }
@@ -188,7 +200,7 @@ private:
         input_.goal_type = state.goal_type;
         AF_TRY(auto artifacts, session_.artifacts());
         AF_TRY(auto by_contract, session_.artifacts_by_contract());
-        artifacts.merge(std::move(by_contract));        // A stage's own name wins.
+        artifacts.merge(std::move(by_contract));  // A stage's own name wins.
         input_.artifacts = as_shown(state, std::move(artifacts));
         input_.completed_stages = state.completed_stages();
         input_.input_artifact = {{"original_request", state.request}};
@@ -226,20 +238,25 @@ private:
     }
 
     Error expired_error() const {
-        return Error{"AF-ORCH-002", "stage `" + stage_ + "` used up its " + std::to_string(clock_.limit().count() / 1000) + " s", "stage " + stage_,
-                     "`agentforge resume` gives it as long again; for tasks to come, raise the stage's timeout_seconds in the pipeline template", ErrorKind::timeout};
+        return Error{
+            "AF-ORCH-002", "stage `" + stage_ + "` used up its " + std::to_string(clock_.limit().count() / 1000) + " s",
+            "stage " + stage_,
+            "`agentforge resume` gives it as long again; for tasks to come, raise the stage's timeout_seconds in the pipeline template",
+            ErrorKind::timeout};
     }
 
     Error mismatch(unsigned call, std::string_view name, const std::string& hash, const Known& known) const {
-        return not_repeated("its host call " + std::to_string(call) + " was `" + known.name + "` (input " + known.input_hash.substr(0, 12) + ") before the interruption and is `" +
-                            std::string(name) + "` (input " + hash.substr(0, 12) + ") now");
+        return not_repeated("its host call " + std::to_string(call) + " was `" + known.name + "` (input " +
+                            known.input_hash.substr(0, 12) + ") before the interruption and is `" + std::string(name) +
+                            "` (input " + hash.substr(0, 12) + ") now");
     }
 
     Error not_repeated(const std::string& how) const {
-        return Error{"AF-ORCH-029", "stage `" + stage_ + "` does not repeat itself: " + how,
-                     "stage " + stage_ + ", visit " + std::to_string(visit_),
-                     "a stage must be deterministic between host calls; if its plugin was updated meanwhile, abort the task and start it anew",
-                     ErrorKind::corrupt};
+        return Error{
+            "AF-ORCH-029", "stage `" + stage_ + "` does not repeat itself: " + how,
+            "stage " + stage_ + ", visit " + std::to_string(visit_),
+            "a stage must be deterministic between host calls; if its plugin was updated meanwhile, abort the task and start it anew",
+            ErrorKind::corrupt};
     }
 
     Error remember(Error error) {
@@ -261,13 +278,14 @@ private:
     std::unique_ptr<KernelCallContext> context_;
     StageInput input_;
     std::unique_ptr<RoleWorkspace> files_;
-    ServerPool servers_{[this](LogLevel level, std::string_view message, const json::object& fields) { context_->log(level, message, fields); }};
+    ServerPool servers_{
+        [this](LogLevel level, std::string_view message, const json::object& fields) { context_->log(level, message, fields); }};
     std::map<unsigned, Known> known_;
     unsigned count_ = 0;
     unsigned runs_ = 0;
     std::atomic<bool> abandoned_{false};
     std::optional<Error> fatal_;
-    std::optional<std::pair<std::string, json::array>> written_;    ///< Tree and changes of the call that is being made.
+    std::optional<std::pair<std::string, json::array>> written_;  ///< Tree and changes of the call that is being made.
 };
 
 // ---------------------------------------------------------------------------------- durable workspace --
@@ -277,35 +295,50 @@ public:
     explicit DurableWorkspace(Calls& calls) : calls_(calls) {}
 
     [[nodiscard]] Result<FileView> read(std::string_view path, const ReadOptions& options) override {
-        return ask<FileView>("read", {{"path", path}, {"first_line", options.first_line}, {"last_line", options.last_line}, {"max_bytes", options.max_bytes}},
-                             [&](RoleWorkspace& files) -> Result<json::value> {
-                                 AF_TRY(FileView view, files.read(path, options));
-                                 view.content = sanitize_utf8(view.content);
-                                 return json::value(to_json(view));
-                             },
-                             view_from_json);
+        return ask<FileView>(
+            "read",
+            {{"path", path},
+             {"first_line", options.first_line},
+             {"last_line", options.last_line},
+             {"max_bytes", options.max_bytes}},
+            [&](RoleWorkspace& files) -> Result<json::value> {
+                AF_TRY(FileView view, files.read(path, options));
+                view.content = sanitize_utf8(view.content);
+                return json::value(to_json(view));
+            },
+            view_from_json);
     }
     [[nodiscard]] Result<Listing> list(std::string_view directory, const ListOptions& options) override {
-        return ask<Listing>("list", {{"directory", directory}, {"recursive", options.recursive}, {"glob", options.glob}, {"limit", options.limit}},
-                            [&](RoleWorkspace& files) -> Result<json::value> {
-                                AF_TRY(const Listing listing, files.list(directory, options));
-                                return json::value(to_json(listing));
-                            },
-                            listing_from_json);
+        return ask<Listing>(
+            "list",
+            {{"directory", directory}, {"recursive", options.recursive}, {"glob", options.glob}, {"limit", options.limit}},
+            [&](RoleWorkspace& files) -> Result<json::value> {
+                AF_TRY(const Listing listing, files.list(directory, options));
+                return json::value(to_json(listing));
+            },
+            listing_from_json);
     }
     [[nodiscard]] Result<SearchHits> search(const SearchQuery& query) override {
-        return ask<SearchHits>("search",
-                               {{"pattern", query.pattern}, {"literal", query.literal}, {"ignore_case", query.ignore_case}, {"glob", query.glob}, {"limit", query.limit}},
-                               [&](RoleWorkspace& files) -> Result<json::value> {
-                                   AF_TRY(const SearchHits hits, files.search(query));
-                                   return json::value(to_json(hits));
-                               },
-                               hits_from_json);
+        return ask<SearchHits>(
+            "search",
+            {{"pattern", query.pattern},
+             {"literal", query.literal},
+             {"ignore_case", query.ignore_case},
+             {"glob", query.glob},
+             {"limit", query.limit}},
+            [&](RoleWorkspace& files) -> Result<json::value> {
+                AF_TRY(const SearchHits hits, files.search(query));
+                return json::value(to_json(hits));
+            },
+            hits_from_json);
     }
     [[nodiscard]] bool exists(std::string_view path) override {
-        const auto found = ask<bool>("exists", {{"path", path}},
-                                     [&](RoleWorkspace& files) -> Result<json::value> { return json::value(json::object{{"exists", files.exists(path)}}); },
-                                     [](const json::object& value) { return value.at("exists").as_bool(); });
+        const auto found = ask<bool>(
+            "exists", {{"path", path}},
+            [&](RoleWorkspace& files) -> Result<json::value> {
+                return json::value(json::object{{"exists", files.exists(path)}});
+            },
+            [](const json::object& value) { return value.at("exists").as_bool(); });
         return found.ok() && *found;
     }
     [[nodiscard]] Result<Change> create(std::string_view path, std::string_view content, bool overwrite) override {
@@ -334,13 +367,14 @@ private:
     }
     template <class Run>
     Result<Change> write(std::string_view name, const json::object& input, Run run) {
-        return ask<Change>(name, input,
-                           [&](RoleWorkspace& files) -> Result<json::value> {
-                               AF_TRY(const Change change, run(files));
-                               AF_CHECK(calls_.snapshot(files.take_changes()));
-                               return json::value(to_json(change));
-                           },
-                           change_from_json);
+        return ask<Change>(
+            name, input,
+            [&](RoleWorkspace& files) -> Result<json::value> {
+                AF_TRY(const Change change, run(files));
+                AF_CHECK(calls_.snapshot(files.take_changes()));
+                return json::value(to_json(change));
+            },
+            change_from_json);
     }
 
     Calls& calls_;
@@ -365,7 +399,8 @@ Result<void> StageHost::measure_before() {
     const TaskState& state = calls_->session().state();
     if (!will_need_baseline(state)) { return {}; }
     const StageClock::Pause measuring(calls_->clock());
-    AF_CHECK(calls_->outside(ensure_baseline(calls_->session(), calls_->task_workspace(), calls_->services().events, calls_->stop())));
+    AF_CHECK(
+        calls_->outside(ensure_baseline(calls_->session(), calls_->task_workspace(), calls_->services().events, calls_->stop())));
     if (!needs_baseline(state.stage_template())) { return {}; }
     const auto begun = begin_suite(calls_->session(), calls_->task_workspace(), calls_->services().redactor);
     if (!begun.ok()) { return calls_->outside(begun.error()); }
@@ -388,7 +423,9 @@ bool StageHost::cancelled() const noexcept {
     return calls_->abandoned() || calls_->context().cancelled() || calls_->clock().expired();
 }
 std::optional<std::chrono::steady_clock::time_point> StageHost::deadline() const noexcept { return calls_->context().deadline(); }
-void StageHost::log(LogLevel level, std::string_view message, const json::object& fields) { calls_->context().log(level, message, fields); }
+void StageHost::log(LogLevel level, std::string_view message, const json::object& fields) {
+    calls_->context().log(level, message, fields);
+}
 void StageHost::progress(std::string_view text) { calls_->context().progress(text); }
 std::chrono::system_clock::time_point StageHost::now() { return calls_->context().now(); }
 const StageInput& StageHost::input() const noexcept { return calls_->input(); }
@@ -397,7 +434,9 @@ Workspace& StageHost::workspace() noexcept { return *workspace_; }
 Result<AgentOutcome> StageHost::run_agent(const AgentRun& given) {
     AgentRun run = given;
     // Why the stage is in this pipeline is for its agents, too.
-    if (const std::string& purpose = calls_->session().state().stage_template().purpose; !purpose.empty()) { run.state["purpose_of_this_stage"] = purpose; }
+    if (const std::string& purpose = calls_->session().state().stage_template().purpose; !purpose.empty()) {
+        run.state["purpose_of_this_stage"] = purpose;
+    }
     const json::object input{{"role", run.role},
                              {"objective", run.objective},
                              {"instructions", run.instructions},
@@ -408,22 +447,28 @@ Result<AgentOutcome> StageHost::run_agent(const AgentRun& given) {
                              {"max_steps", run.max_steps},
                              {"text_answer", run.text_answer}};
     const unsigned number = calls_->next_run();
-    AF_TRY(const json::value value, calls_->durable("run_agent", input, [&]() -> Result<json::value> {
-        AF_TRY(const AgentOutcome outcome,
-               run_role(calls_->session(), calls_->task_workspace(), calls_->services(), calls_->clock(), run, number, false, calls_->servers()));
-        return json::value(to_json(outcome));
-    }, plan_step_of(run.state)));
+    AF_TRY(const json::value value, calls_->durable(
+                                        "run_agent", input,
+                                        [&]() -> Result<json::value> {
+                                            AF_TRY(const AgentOutcome outcome,
+                                                   run_role(calls_->session(), calls_->task_workspace(), calls_->services(),
+                                                            calls_->clock(), run, number, false, calls_->servers()));
+                                            return json::value(to_json(outcome));
+                                        },
+                                        plan_step_of(run.state)));
     return outcome_from_json(value.as_object());
 }
 
 Result<ProcessResult> StageHost::run_process(const ProcessSpec& spec) {
     json::object environment;
     for (const auto& [name, text] : spec.environment) { environment[name] = text; }
-    const json::object input{{"argv", texts(spec.argv)}, {"directory", spec.directory}, {"environment", environment}, {"input", spec.input},
+    const json::object input{{"argv", texts(spec.argv)},           {"directory", spec.directory},
+                             {"environment", environment},         {"input", spec.input},
                              {"timeout_ms", spec.timeout.count()}, {"max_output_bytes", spec.max_output_bytes}};
     AF_TRY(const json::value value, calls_->durable("run_process", input, [&]() -> Result<json::value> {
         if (calls_->input().agent.empty()) { return not_here("the program"); }
-        AF_TRY(const auto done, run_process_as_role(calls_->session(), calls_->task_workspace(), calls_->services(), calls_->input().agent, spec));
+        AF_TRY(const auto done,
+               run_process_as_role(calls_->session(), calls_->task_workspace(), calls_->services(), calls_->input().agent, spec));
         AF_CHECK(calls_->snapshot(done.second));
         return json::value(to_json(done.first));
     }));
@@ -431,7 +476,9 @@ Result<ProcessResult> StageHost::run_process(const ProcessSpec& spec) {
 }
 
 Result<GateReport> StageHost::run_gate(const GateRequest& request) {
-    const json::object input{{"gate", request.gate}, {"paths", texts(request.paths)}, {"parameters", request.parameters},
+    const json::object input{{"gate", request.gate},
+                             {"paths", texts(request.paths)},
+                             {"parameters", request.parameters},
                              {"tree", calls_->session().state().tree}};
     AF_TRY(const json::value value, calls_->durable("run_gate", input, [&]() -> Result<json::value> {
         const StageClock::Pause measuring(calls_->clock());
@@ -447,31 +494,37 @@ Result<std::vector<Change>> StageHost::write_skeleton(const std::vector<Skeleton
     for (const SkeletonInterface& entry : interfaces) {
         list.push_back(json::object{{"name", entry.name}, {"file", entry.file}, {"signature", entry.signature}});
     }
-    AF_TRY(const json::value value, calls_->durable("write_skeleton", {{"interfaces", std::move(list)}}, [&]() -> Result<json::value> {
-        AF_TRY(const auto files, calls_->task_workspace().skeleton(calls_->session().state().base_tree, interfaces, calls_->stop()));
-        // The kernel itself writes these, so no role's rules apply; protected places stay closed.
-        AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
-        AF_TRY(auto workspace, RoleWorkspace::open(calls_->task_workspace().root(), std::move(rules), calls_->services().redactor));
-        workspace->pin(calls_->task_workspace().submodules());
-        for (const auto& [path, content] : files) { AF_CHECK(workspace->create(path, content, true)); }
-        const std::vector<Change> changes = workspace->take_changes();
-        AF_CHECK(calls_->snapshot(changes));
-        return json::value(json::object{{"changes", to_json(changes)}});
-    }));
+    AF_TRY(const json::value value,
+           calls_->durable("write_skeleton", {{"interfaces", std::move(list)}}, [&]() -> Result<json::value> {
+               AF_TRY(const auto files,
+                      calls_->task_workspace().skeleton(calls_->session().state().base_tree, interfaces, calls_->stop()));
+               // The kernel itself writes these, so no role's rules apply; protected places stay closed.
+               AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
+               AF_TRY(auto workspace,
+                      RoleWorkspace::open(calls_->task_workspace().root(), std::move(rules), calls_->services().redactor));
+               workspace->pin(calls_->task_workspace().submodules());
+               for (const auto& [path, content] : files) { AF_CHECK(workspace->create(path, content, true)); }
+               const std::vector<Change> changes = workspace->take_changes();
+               AF_CHECK(calls_->snapshot(changes));
+               return json::value(json::object{{"changes", to_json(changes)}});
+           }));
     return changes_from_json(value.as_object().at("changes").as_array());
 }
 
 Result<Delivery> StageHost::deliver(const DeliveryRequest& request) {
     const StageTemplate& stage = calls_->session().state().stage_template();
     if (!makes_delivery(stage)) {
-        return Error{"AF-PIPE-016", "stage `" + stage.name + "` may not deliver: its template does not say that it does", "pipeline " + calls_->session().state().pipeline.name,
+        return Error{"AF-PIPE-016", "stage `" + stage.name + "` may not deliver: its template does not say that it does",
+                     "pipeline " + calls_->session().state().pipeline.name,
                      "Write `delivers: true` in the stage, or give it the contract delivery_report.", ErrorKind::denied};
     }
     json::object trailers;
     for (const auto& [name, text] : request.trailers) { trailers[name] = text; }
-    const json::object input{{"title", request.title}, {"body", request.body}, {"trailers", trailers}, {"tree", calls_->session().state().tree}};
+    const json::object input{
+        {"title", request.title}, {"body", request.body}, {"trailers", trailers}, {"tree", calls_->session().state().tree}};
     AF_TRY(const json::value value, calls_->durable("deliver", input, [&]() -> Result<json::value> {
-        AF_TRY(const Delivery delivery, deliver_task(calls_->session(), calls_->task_workspace(), calls_->services(), calls_->clock(), request));
+        AF_TRY(const Delivery delivery,
+               deliver_task(calls_->session(), calls_->task_workspace(), calls_->services(), calls_->clock(), request));
         return json::value(to_json(delivery));
     }));
     return delivery_from_json(value.as_object());

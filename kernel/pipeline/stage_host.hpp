@@ -18,16 +18,17 @@ namespace agentforge::kernel {
 class StageHost final : public StageContext {
 public:
     /// For the stage that the task's state stands on, in its current visit.
-    [[nodiscard]] static Result<std::unique_ptr<StageHost>> enter(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services);
+    [[nodiscard]] static Result<std::unique_ptr<StageHost>> enter(TaskSession& session, TaskWorkspace& task_workspace,
+                                                                  TaskServices& services);
     ~StageHost();
 
-    /// Measures the suite on the user's commit before the stage begins, if this stage or a later one is judged against it. Journaled once per
-    /// task; the stage's clock is stopped meanwhile.
+    /// Measures the suite on the user's commit before the stage begins, if this stage or a later one is judged against it.
+    /// Journaled once per task; the stage's clock is stopped meanwhile.
     [[nodiscard]] Result<void> measure_before();
     /// From now on every call fails as cancelled: the stage's time is over and nobody listens any more.
     void abandon() noexcept;
-    /// Ends the tool servers of this visit; on the thread that ran the stage. What one wrote after its last call is taken back: no
-    /// step records it.
+    /// Ends the tool servers of this visit; on the thread that ran the stage. What one wrote after its last call is taken back:
+    /// no step records it.
     void end_servers();
     /// Where a stage that is a process runs.
     [[nodiscard]] ServerPlace process_place();
@@ -37,7 +38,8 @@ public:
     [[nodiscard]] std::optional<Error> fatal() const;
     /// AF-ORCH-029 where the stage, entered again, has returned without a call that it made before the interruption.
     [[nodiscard]] std::optional<Error> left_out() const;
-    /// What the agent of `run_contract` asked a person, whose answer can only be an error there (AF-ORCH-004). A stage that fails with that error asks.
+    /// What the agent of `run_contract` asked a person, whose answer can only be an error there (AF-ORCH-004). A stage that fails
+    /// with that error asks.
     [[nodiscard]] const std::optional<EscalationRequest>& asked() const noexcept { return asked_; }
 
     [[nodiscard]] bool cancelled() const noexcept override;

@@ -12,7 +12,8 @@ namespace agentforge::kernel {
 namespace {
 
 bool in_path(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/' || static_cast<unsigned char>(c) >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/' ||
+           static_cast<unsigned char>(c) >= 0x80;
 }
 
 /// Not as a part of a longer path or name; `./src/a.py` is the same file, and a full stop after it ends a sentence.
@@ -28,7 +29,8 @@ bool stands_alone(std::string_view text, std::size_t at, std::size_t size) {
 }
 
 bool text_names(std::string_view text, std::string_view path) {
-    const bool folder = text.size() > 1 && text.ends_with('/') && path.starts_with(text.starts_with("./") ? text.substr(2) : text);
+    const bool folder =
+        text.size() > 1 && text.ends_with('/') && path.starts_with(text.starts_with("./") ? text.substr(2) : text);
     if (folder) { return true; }
     for (std::size_t at = text.find(path); at != std::string_view::npos; at = text.find(path, at + 1)) {
         if (stands_alone(text, at, path.size())) { return true; }
@@ -43,14 +45,18 @@ bool value_names(const json::value& value, std::string_view path) {
     }
     const json::object* object = value.if_object();
     // Keys too: file_notes is a map from paths to words.
-    return object != nullptr && std::ranges::any_of(*object, [&](const auto& field) { return text_names(field.key(), path) || value_names(field.value(), path); });
+    return object != nullptr && std::ranges::any_of(*object, [&](const auto& field) {
+               return text_names(field.key(), path) || value_names(field.value(), path);
+           });
 }
 
 }  // namespace
 
 bool names_path(const json::object& artifact, std::string_view path) { return value_names(json::value(artifact), path); }
 
-Result<Staleness> measure_staleness(const Repository& repository, const std::map<std::string, json::object, std::less<>>& artifacts, const std::string& base, const std::string& head, bool checkout) {
+Result<Staleness> measure_staleness(const Repository& repository,
+                                    const std::map<std::string, json::object, std::less<>>& artifacts, const std::string& base,
+                                    const std::string& head, bool checkout) {
     Staleness result;
     result.base = base;
     result.head = head;
@@ -96,7 +102,10 @@ json::array to_json(const std::vector<StaleFile>& files) {
     for (const StaleFile& file : files) {
         json::array commits;
         for (const CommitLine& commit : file.commits) { commits.emplace_back(commit.id + " " + sanitize_utf8(commit.subject)); }
-        list.push_back(json::object{{"path", sanitize_utf8(file.path)}, {"change", std::string(1, file.change)}, {"named_by", json::array(file.named_by.begin(), file.named_by.end())}, {"commits", std::move(commits)}});
+        list.push_back(json::object{{"path", sanitize_utf8(file.path)},
+                                    {"change", std::string(1, file.change)},
+                                    {"named_by", json::array(file.named_by.begin(), file.named_by.end())},
+                                    {"commits", std::move(commits)}});
     }
     return list;
 }
@@ -107,9 +116,14 @@ std::vector<std::string> describe(const std::vector<StaleFile>& files) {
         std::string line = sanitize_utf8(file.path) + " (in";
         for (const std::string& name : file.named_by) { line += (&name == &file.named_by.front() ? " " : ", ") + name; }
         line += ")";
-        if (file.uncommitted) { line += ": not committed"; }
-        else if (!file.commits.empty()) { line += ": " + file.commits.front().id.substr(0, 8) + " " + ellipsis(sanitize_utf8(file.commits.front().subject), 80); }
-        if (!file.uncommitted && file.commits.size() > 1) { line += ", and " + std::to_string(file.commits.size() - 1) + " more"; }
+        if (file.uncommitted) {
+            line += ": not committed";
+        } else if (!file.commits.empty()) {
+            line += ": " + file.commits.front().id.substr(0, 8) + " " + ellipsis(sanitize_utf8(file.commits.front().subject), 80);
+        }
+        if (!file.uncommitted && file.commits.size() > 1) {
+            line += ", and " + std::to_string(file.commits.size() - 1) + " more";
+        }
         lines.push_back(std::move(line));
     }
     return lines;

@@ -8,7 +8,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::size_t most_reason_bytes = 600;
-constexpr std::size_t most_change_bytes = 12'000;       // About 3,000 tokens of the 4,000 that the state of a run has.
+constexpr std::size_t most_change_bytes = 12'000;  // About 3,000 tokens of the 4,000 that the state of a run has.
 
 json::object told_stage(const StageState& stage) {
     json::object told{{"stage", stage.name}, {"status", to_string(stage.status)}, {"visits", stage.visits}};
@@ -28,11 +28,15 @@ json::object task_history(const TaskState& state) {
     }
     json::array sent_back;
     for (const Resumption::PastCycle& cycle : state.resumption.cycles) {
-        sent_back.push_back(json::object{{"from", cycle.from}, {"to", cycle.to}, {"reason", ellipsis(cycle.reason, most_reason_bytes)}});
+        sent_back.push_back(
+            json::object{{"from", cycle.from}, {"to", cycle.to}, {"reason", ellipsis(cycle.reason, most_reason_bytes)}});
     }
     json::array gates;
     for (const auto& [name, gate] : state.gates) {
-        gates.push_back(json::object{{"gate", name}, {"passed", gate.passed}, {"of_this_tree", gate.tree == state.tree}, {"summary", ellipsis(gate.summary, most_reason_bytes)}});
+        gates.push_back(json::object{{"gate", name},
+                                     {"passed", gate.passed},
+                                     {"of_this_tree", gate.tree == state.tree},
+                                     {"summary", ellipsis(gate.summary, most_reason_bytes)}});
     }
     json::object history{{"stages", std::move(stages)}};
     if (!sent_back.empty()) { history["sent_back"] = std::move(sent_back); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent sees of its task besides what its stage tells it (`context_strategy` of the template; Task 012, FR-040 to FR-046).
+// What an agent sees of its task besides what its stage tells it (`context_strategy` of the template; Task 012, FR-040 to
+// FR-046).
 #pragma once
 
 #include "pipeline/session.hpp"
@@ -7,7 +8,8 @@
 
 namespace agentforge::kernel {
 
-/// How the task went so far: `stages` (entered ones, with what they cost in visits), `sent_back` (each way back and its reason), `gates` (the newest verdict of each).
+/// How the task went so far: `stages` (entered ones, with what they cost in visits), `sent_back` (each way back and its reason),
+/// `gates` (the newest verdict of each).
 [[nodiscard]] json::object task_history(const TaskState& state);
 
 /// Everything that people said: the request first, then answers, feedback and guidance in their order.

@@ -19,7 +19,8 @@ std::string way_after_end(const TaskState& state) {
 }
 
 bool takes_time(const Effect& effect) {
-    return std::holds_alternative<effect::StartStage>(effect) || std::holds_alternative<effect::RunStage>(effect) || std::holds_alternative<effect::ReviewStage>(effect);
+    return std::holds_alternative<effect::StartStage>(effect) || std::holds_alternative<effect::RunStage>(effect) ||
+           std::holds_alternative<effect::ReviewStage>(effect);
 }
 
 }  // namespace
@@ -39,7 +40,8 @@ Result<PipelineResult> TaskRun::drive() {
     end();
     PipelineResult result = report();
     result.duration = std::chrono::duration_cast<std::chrono::milliseconds>(task_.services.clock.steady() - begin);
-    task_.services.events.event(event::RunEnded{result.task_id, std::string(to_string(result.status)), result.waiting_for, result.duration.count()});
+    task_.services.events.event(
+        event::RunEnded{result.task_id, std::string(to_string(result.status)), result.waiting_for, result.duration.count()});
     return result;
 }
 
@@ -67,16 +69,23 @@ Result<void> TaskRun::take_up() {
 Result<void> TaskRun::check_heard() const {
     if (guidance_.empty()) { return {}; }
     const std::string_view waiting_for = task_.state().waiting_for();
-    if (waiting_for.empty() && task_.state().status != TaskStatus::completed && task_.state().status != TaskStatus::aborted) { return {}; }
+    if (waiting_for.empty() && task_.state().status != TaskStatus::completed && task_.state().status != TaskStatus::aborted) {
+        return {};
+    }
     const std::string& id = task_.state().task_id;
     return Error{"AF-ORCH-049",
-                 waiting_for.empty() ? "task " + id + " has ended (" + std::string(to_string(task_.state().status)) + "): no model would hear what you say"
-                                     : "task " + id + " waits for your " + (waiting_for == "escalation" ? "answer" : "decision") + ", and goes on with that",
-                 "", waiting_for.empty() ? way_after_end(task_.state()) : "`agentforge status " + id + "` says what it waits for and how to answer", ErrorKind::conflict};
+                 waiting_for.empty() ? "task " + id + " has ended (" + std::string(to_string(task_.state().status)) +
+                                           "): no model would hear what you say"
+                                     : "task " + id + " waits for your " + (waiting_for == "escalation" ? "answer" : "decision") +
+                                           ", and goes on with that",
+                 "",
+                 waiting_for.empty() ? way_after_end(task_.state())
+                                     : "`agentforge status " + id + "` says what it waits for and how to answer",
+                 ErrorKind::conflict};
 }
 
 Result<void> TaskRun::begin_or_resume() {
-    remove_pause_request(task_.session->paths());      // Of a process that ended before it was heard.
+    remove_pause_request(task_.session->paths());  // Of a process that ended before it was heard.
     if (task_.state().status == TaskStatus::completed || task_.state().status == TaskStatus::aborted) { return {}; }
     if (task_.state().status == TaskStatus::pending) {
         AF_CHECK(task_.session->record(records::TaskStarted{guidance()}));
@@ -84,8 +93,10 @@ Result<void> TaskRun::begin_or_resume() {
         AF_CHECK(task_.session->record(records::TaskResumed{.reason = "resumed", .ended_in = ended_in_, .guidance = guidance()}));
     }
     if (ended_in_) {
-        task_.warn(Error{"AF-PLUG-023", "The process that ran this task before ended without a word in " + *ended_in_, "task " + task_.state().task_id,
-                   "If it happens again there, report it to the plugin's author, or name the plugin in plugins.disable.", ErrorKind::internal});
+        task_.warn(Error{"AF-PLUG-023", "The process that ran this task before ended without a word in " + *ended_in_,
+                         "task " + task_.state().task_id,
+                         "If it happens again there, report it to the plugin's author, or name the plugin in plugins.disable.",
+                         ErrorKind::internal});
     }
     return {};
 }
@@ -145,13 +156,16 @@ TaskRun::Step TaskRun::heed_stops() {
 
 bool TaskRun::asked_to_abort() const { return !is_terminal(task_.state().status) && abort_requested(task_.session->paths()); }
 
-/// What is done once the task has ended. It has, whatever becomes of its workspace: a folder that stays is named, not an end that is undone.
+/// What is done once the task has ended. It has, whatever becomes of its workspace: a folder that stays is named, not an end that
+/// is undone.
 void TaskRun::end() {
     const TaskStatus status = task_.state().status;
     if (!is_terminal(status)) { return; }
     if (status != TaskStatus::failed) {
         if (const auto closed = close(); !closed.ok()) {
-            task_.services.events.event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning), "the task's workspace could not be removed: " + closed.error().to_string(), task_.stage_name()});
+            task_.services.events.event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning),
+                                                      "the task's workspace could not be removed: " + closed.error().to_string(),
+                                                      task_.stage_name()});
         }
     }
     keep_in_repository(task_.setup, *task_.session);
@@ -160,7 +174,9 @@ void TaskRun::end() {
 // -------------------------------------------------------------------------------------------------------------- effects --
 
 TaskRun::Step TaskRun::apply(const effect::StartStage&) {
-    if (const auto there = settle_dependencies(*task_.session, task_.setup.store, task_.services.other_repository); !there.ok()) { return wait_for_dependency(there.error()); }
+    if (const auto there = settle_dependencies(*task_.session, task_.setup.store, task_.services.other_repository); !there.ok()) {
+        return wait_for_dependency(there.error());
+    }
     AF_CHECK(task_.session->record(records::StageStarted{.stage = task_.stage_name(),
                                                          .attempt = task_.state().stage().attempts + 1,
                                                          .visit = task_.state().stage().visits + 1,
@@ -247,12 +263,12 @@ PipelineResult result_of(const TaskState& state) {
         result.error = Error{state.error_code.empty() ? without_code : state.error_code, state.error, "task " + state.task_id,
                              first + "look at it with `agentforge inspect " + state.task_id + "`", ErrorKind::invalid};
     }
-    result.exit_code = result.success                                                                            ? ExitCode::done
-                       : result.error && result.error->code == "AF-ORCH-002"                                     ? ExitCode::stage_timeout
-                       : state.escalation && state.escalation->cause == EscalationCause::cycle_limit             ? ExitCode::cycle_limit
-                       : !result.waiting_for.empty()                                                             ? ExitCode::person_needed
-                       : state.status == TaskStatus::aborted || state.status == TaskStatus::paused               ? ExitCode::cancelled
-                                                                                                                 : ExitCode::failed;
+    result.exit_code = result.success                                                                ? ExitCode::done
+                       : result.error && result.error->code == "AF-ORCH-002"                         ? ExitCode::stage_timeout
+                       : state.escalation && state.escalation->cause == EscalationCause::cycle_limit ? ExitCode::cycle_limit
+                       : !result.waiting_for.empty()                                                 ? ExitCode::person_needed
+                       : state.status == TaskStatus::aborted || state.status == TaskStatus::paused   ? ExitCode::cancelled
+                                                                                                     : ExitCode::failed;
     result.spend = state.ledger.total();
     result.unpriced_models = state.ledger.unpriced_models();
     return result;
@@ -262,7 +278,9 @@ PipelineResult TaskRun::report() {
     PipelineResult result = result_of(task_.state());
     if (result.success) {
         result.deliverable.reset();
-        if (auto artifact = task_.session->artifact(task_.state().exit_stage); artifact.ok()) { result.deliverable = std::move(*artifact); }
+        if (auto artifact = task_.session->artifact(task_.state().exit_stage); artifact.ok()) {
+            result.deliverable = std::move(*artifact);
+        }
         if (result.deliverable && task_.state().delivery.contains("replaces")) {
             // Rebased since it was handed in: where the change is now.
             for (auto& fact : delivered_facts(task_.state())) { (*result.deliverable)[fact.key()] = std::move(fact.value()); }
@@ -279,8 +297,10 @@ PipelineResult TaskRun::report() {
 ExitCode TaskRun::exit_code_of_pause(const PipelineResult& result) const {
     if (paused_by_->code == "AF-ORCH-002") { return ExitCode::stage_timeout; }
     if (result.exit_code == ExitCode::cycle_limit || result.exit_code == ExitCode::person_needed) { return result.exit_code; }
-    if (paused_by_->code.starts_with("AF-DEP-") || paused_by_->code == "AF-SET-001") { return ExitCode::person_needed; }      // Who resumes it once that is there.
-    if (paused_by_->code.starts_with("AF-COST-")) { return ExitCode::person_needed; }     // Who may raise the limit.
+    if (paused_by_->code.starts_with("AF-DEP-") || paused_by_->code == "AF-SET-001") {
+        return ExitCode::person_needed;
+    }                                                                                  // Who resumes it once that is there.
+    if (paused_by_->code.starts_with("AF-COST-")) { return ExitCode::person_needed; }  // Who may raise the limit.
     return result.status == TaskStatus::aborted ? ExitCode::cancelled : ExitCode::failed;
 }
 

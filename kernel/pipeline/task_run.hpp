@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process's time with one task: asks the machine for the next effect, does it, and asks again, until the task ends, pauses or waits for a person.
+// One process's time with one task: asks the machine for the next effect, does it, and asks again, until the task ends, pauses or
+// waits for a person.
 #pragma once
 
 #include <memory>
@@ -26,7 +27,7 @@ public:
     [[nodiscard]] Result<void> close();
 
 private:
-    using Step = Result<bool>;      ///< Whether the loop goes on.
+    using Step = Result<bool>;  ///< Whether the loop goes on.
     /// The loop goes on, unless what was done failed.
     [[nodiscard]] static Step went_on(Result<void> done);
 
@@ -36,7 +37,9 @@ private:
     [[nodiscard]] Result<void> begin_or_resume();
     [[nodiscard]] Result<void> settle_costing();
     [[nodiscard]] Result<void> settle_plugins();
-    [[nodiscard]] std::optional<std::string> guidance() const { return guidance_.empty() ? std::optional<std::string>() : guidance_; }
+    [[nodiscard]] std::optional<std::string> guidance() const {
+        return guidance_.empty() ? std::optional<std::string>() : guidance_;
+    }
 
     // The loop.
     [[nodiscard]] Result<void> loop();
@@ -89,7 +92,7 @@ private:
     People people_{task_, acceptance_};
     std::string guidance_;
     std::optional<Error> paused_by_;
-    std::optional<std::string> ended_in_;   ///< The plugin call in which the process before died.
+    std::optional<std::string> ended_in_;  ///< The plugin call in which the process before died.
 };
 
 /// Keeps an ended task in the repository itself; what hinders it is a warning.

@@ -20,7 +20,8 @@ constexpr std::array<std::pair<SetPhase, std::string_view>, 6> phases{{{SetPhase
                                                                        {SetPhase::undone, "undone"}}};
 
 Error no_set(const std::filesystem::path& file, const std::string& why) {
-    return Error{"AF-SET-010", "the file of a set cannot be used: " + why, file.string(), "restore it from a backup; the tasks of the set are in their repositories as they were", ErrorKind::corrupt};
+    return Error{"AF-SET-010", "the file of a set cannot be used: " + why, file.string(),
+                 "restore it from a backup; the tasks of the set are in their repositories as they were", ErrorKind::corrupt};
 }
 
 /// Empty: every key is known.
@@ -46,12 +47,15 @@ SetPart* TaskSet::part_of_task(std::string_view task) {
 Result<TaskSet> load_set(const std::filesystem::path& file) {
     std::error_code error;
     if (!std::filesystem::exists(file, error)) {
-        return Error{"AF-SET-011", "the file of the set is gone", file.string(), "restore it from a backup: without it nobody knows which branches belong together", ErrorKind::unavailable};
+        return Error{"AF-SET-011", "the file of the set is gone", file.string(),
+                     "restore it from a backup: without it nobody knows which branches belong together", ErrorKind::unavailable};
     }
     AF_TRY(const YamlDocument document, load_yaml(file.string()));
     const json::object* top = document.value.if_object();
     if (top == nullptr) { return no_set(file, "it is no map"); }
-    if (const std::string key = unknown_key(*top, {"format", "set_id", "request", "pipeline", "created_at", "phase", "specification_task", "test_result", "reason", "parts", "settings"}); !key.empty()) {
+    if (const std::string key = unknown_key(*top, {"format", "set_id", "request", "pipeline", "created_at", "phase",
+                                                   "specification_task", "test_result", "reason", "parts", "settings"});
+        !key.empty()) {
         return no_set(file, "unknown key `" + key + "`");
     }
     TaskSet set;
@@ -66,16 +70,24 @@ Result<TaskSet> load_set(const std::filesystem::path& file) {
     const auto phase = std::ranges::find(phases, word, &std::pair<SetPhase, std::string_view>::second);
     if (set.id.empty() || phase == phases.end()) { return no_set(file, "it names no set, or its phase `" + word + "` is none"); }
     set.phase = phase->first;
-    if (const json::value* settings = top->if_contains("settings"); settings != nullptr && settings->is_object()) { set.settings = settings->get_object(); }
+    if (const json::value* settings = top->if_contains("settings"); settings != nullptr && settings->is_object()) {
+        set.settings = settings->get_object();
+    }
     const json::value* parts = top->if_contains("parts");
     if (parts == nullptr || !parts->is_array()) { return no_set(file, "it has no parts"); }
     for (const json::value& each : parts->get_array()) {
         const json::object* entry = each.if_object();
         if (entry == nullptr) { return no_set(file, "a part is no map"); }
-        if (const std::string key = unknown_key(*entry, {"repo", "path", "depends_on", "task", "branch", "commit"}); !key.empty()) { return no_set(file, "unknown key `" + key + "` of a part"); }
-        SetPart part{text_of(*entry, "repo"), text_of(*entry, "path"), {}, text_of(*entry, "task"), text_of(*entry, "branch"), text_of(*entry, "commit")};
+        if (const std::string key = unknown_key(*entry, {"repo", "path", "depends_on", "task", "branch", "commit"});
+            !key.empty()) {
+            return no_set(file, "unknown key `" + key + "` of a part");
+        }
+        SetPart part{text_of(*entry, "repo"), text_of(*entry, "path"),   {},
+                     text_of(*entry, "task"), text_of(*entry, "branch"), text_of(*entry, "commit")};
         if (const json::value* others = entry->if_contains("depends_on"); others != nullptr && others->is_array()) {
-            for (const json::value& other : others->get_array()) { if (other.is_string()) { part.depends_on.emplace_back(other.get_string()); } }
+            for (const json::value& other : others->get_array()) {
+                if (other.is_string()) { part.depends_on.emplace_back(other.get_string()); }
+            }
         }
         if (part.repo.empty() || !part.path.is_absolute()) { return no_set(file, "a part names no repository"); }
         set.parts.push_back(std::move(part));
@@ -86,10 +98,24 @@ Result<TaskSet> load_set(const std::filesystem::path& file) {
 Result<void> save_set(const std::filesystem::path& file, const TaskSet& set) {
     json::array parts;
     for (const SetPart& each : set.parts) {
-        parts.push_back(json::object{{"repo", each.repo}, {"path", each.path.string()}, {"depends_on", json::array(each.depends_on.begin(), each.depends_on.end())}, {"task", each.task}, {"branch", each.branch}, {"commit", each.commit}});
+        parts.push_back(json::object{{"repo", each.repo},
+                                     {"path", each.path.string()},
+                                     {"depends_on", json::array(each.depends_on.begin(), each.depends_on.end())},
+                                     {"task", each.task},
+                                     {"branch", each.branch},
+                                     {"commit", each.commit}});
     }
-    const json::object whole{{"format", 1}, {"set_id", set.id}, {"request", set.request}, {"pipeline", set.pipeline}, {"created_at", set.created_at}, {"phase", to_string(set.phase)}, {"specification_task", set.specification_task},
-                             {"test_result", set.test_result}, {"reason", set.reason}, {"parts", std::move(parts)}, {"settings", set.settings}};
+    const json::object whole{{"format", 1},
+                             {"set_id", set.id},
+                             {"request", set.request},
+                             {"pipeline", set.pipeline},
+                             {"created_at", set.created_at},
+                             {"phase", to_string(set.phase)},
+                             {"specification_task", set.specification_task},
+                             {"test_result", set.test_result},
+                             {"reason", set.reason},
+                             {"parts", std::move(parts)},
+                             {"settings", set.settings}};
     AF_CHECK(make_directories(file.parent_path()));
     return write_file_atomic(file, to_yaml(whole), Durability::synced, 0600);
 }

@@ -6,8 +6,8 @@
 //       │  └──────────────── abort ──▶ undone ◀─────┘ abort
 //       └──────── a branch cannot be made: those that were made are removed
 //
-// Its file says what is about to be done before it is done. `branching` names the branch and the commit of each part, so that whoever comes after a crash knows
-// which branches are the set's.
+// Its file says what is about to be done before it is done. `branching` names the branch and the commit of each part, so that
+// whoever comes after a crash knows which branches are the set's.
 #pragma once
 
 #include <filesystem>
@@ -21,28 +21,29 @@
 namespace agentforge::kernel {
 
 struct SetPart {
-    std::string repo;                           ///< The repository's name.
-    std::filesystem::path path;                 ///< Absolute: its checkout.
-    std::vector<std::string> depends_on;        ///< Names of other parts, whose branches are made before.
-    std::string task;                           ///< Empty: it was not begun.
-    std::string branch;                         ///< From `branching` on.
-    std::string commit;                         ///< With it.
+    std::string repo;                     ///< The repository's name.
+    std::filesystem::path path;           ///< Absolute: its checkout.
+    std::vector<std::string> depends_on;  ///< Names of other parts, whose branches are made before.
+    std::string task;                     ///< Empty: it was not begun.
+    std::string branch;                   ///< From `branching` on.
+    std::string commit;                   ///< With it.
 };
 
 enum class SetPhase : unsigned char { specifying = 1, specified, branching, delivering, done, undone };
 [[nodiscard]] std::string_view to_string(SetPhase phase) noexcept;
 
 struct TaskSet {
-    std::string id;                             ///< `set-…`
+    std::string id;  ///< `set-…`
     std::string request;
-    std::string pipeline;                       ///< Of its parts; empty: the one that specifications go to.
+    std::string pipeline;  ///< Of its parts; empty: the one that specifications go to.
     std::string created_at;
     SetPhase phase = SetPhase::specifying;
-    std::string specification_task;             ///< Of the first repository; empty: the specification was given, or the task was not begun.
-    std::string test_result;                    ///< What the command that tests the parts together came to; empty: none was run.
-    std::string reason;                         ///< Why it went back or was undone; empty: it did not.
-    std::vector<SetPart> parts;                 ///< As they were named until `specified`, then so that each stands behind those that it depends on.
-    json::object settings;                      ///< As `--set` gives them, for its tasks.
+    std::string specification_task;  ///< Of the first repository; empty: the specification was given, or the task was not begun.
+    std::string test_result;         ///< What the command that tests the parts together came to; empty: none was run.
+    std::string reason;              ///< Why it went back or was undone; empty: it did not.
+    std::vector<SetPart>
+        parts;              ///< As they were named until `specified`, then so that each stands behind those that it depends on.
+    json::object settings;  ///< As `--set` gives them, for its tasks.
 
     [[nodiscard]] SetPart* part_of_task(std::string_view task);
 };

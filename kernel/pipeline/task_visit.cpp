@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A visit of a stage: its code is loaded and run, and what it returns becomes an artifact, a question, a cycle or a failure. Reviews run the same way.
+// A visit of a stage: its code is loaded and run, and what it returns becomes an artifact, a question, a cycle or a failure.
+// Reviews run the same way.
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/entry/adopted_tests.hpp"
@@ -17,7 +18,10 @@ bool pauses_task(const Error& error) { return ends_the_visit(error) && error.cod
 
 TaskRun::Step TaskRun::apply(const effect::RunStage&) {
     AF_CHECK(task_.open_workspace());
-    if (const auto settled = settle_held_out(*task_.session, *task_.task_workspace, Stop{&task_.services.cancel, std::nullopt}); !settled.ok()) { return end_visit(settled.error(), 0); }
+    if (const auto settled = settle_held_out(*task_.session, *task_.task_workspace, Stop{&task_.services.cancel, std::nullopt});
+        !settled.ok()) {
+        return end_visit(settled.error(), 0);
+    }
     if (adopts_tests(task_.state())) { return adopt(); }
     auto host = enter_stage();
     if (!host.ok()) { return end_visit(host.error(), 0); }
@@ -28,9 +32,14 @@ TaskRun::Step TaskRun::apply(const effect::RunStage&) {
     const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
     if (watchdog_.gave_up()) { return fail_stage(*result.error, spent); }
     if (const auto fatal = (*host)->fatal()) { return end_visit(*fatal, spent); }
-    if (const auto left_out = (*host)->left_out(); left_out && result.status != StageStatus::failed && !task_.services.cancel.requested()) { return end_visit(*left_out, spent); }
+    if (const auto left_out = (*host)->left_out();
+        left_out && result.status != StageStatus::failed && !task_.services.cancel.requested()) {
+        return end_visit(*left_out, spent);
+    }
     if (!result.success() && (*host)->stage_clock().expired()) { return fail_stage(overdue(**host), spent, result.artifact); }
-    if ((*host)->asked() && result.error && result.error->code == "AF-ORCH-004") { result = StageResult::escalate(*(*host)->asked()); }
+    if ((*host)->asked() && result.error && result.error->code == "AF-ORCH-004") {
+        result = StageResult::escalate(*(*host)->asked());
+    }
     return take(result, spent);
 }
 
@@ -49,28 +58,38 @@ TaskRun::Step TaskRun::apply(const effect::ReviewStage& review) {
     const auto spent = static_cast<std::uint64_t>(clock->elapsed().count());
     if (!outcome.ok()) {
         if (watchdog_.gave_up() || pauses_task(outcome.error())) { return pause(outcome.error()); }
-        return went_on(people_.ask(EscalationCause::review, "the review by `" + review.reviewer + "` failed: " + outcome.error().message, {}));
+        return went_on(people_.ask(EscalationCause::review,
+                                   "the review by `" + review.reviewer + "` failed: " + outcome.error().message, {}));
     }
-    if (outcome->escalation) { return went_on(people_.ask(EscalationCause::review, outcome->escalation->reason, *outcome->escalation)); }
+    if (outcome->escalation) {
+        return went_on(people_.ask(EscalationCause::review, outcome->escalation->reason, *outcome->escalation));
+    }
     AF_TRY(const auto broken, acceptance_.accept_review(reviewer, outcome->artifact, spent));
     return broken ? went_on(people_.ask(EscalationCause::review, *broken, {})) : Step(true);
 }
 
 /// Tests from outside take the place of this stage's. No attempt makes them others: if they do not hold, the task has failed.
 TaskRun::Step TaskRun::adopt() {
-    const auto given_up = [&](const Error& error) { return went_on(task_.session->record(records::TaskFailed{error.code, error.message})); };
-    auto suite = adopt_tests(*task_.session, *task_.task_workspace, task_.services.events, Stop{&task_.services.cancel, std::nullopt});
+    const auto given_up = [&](const Error& error) {
+        return went_on(task_.session->record(records::TaskFailed{error.code, error.message}));
+    };
+    auto suite =
+        adopt_tests(*task_.session, *task_.task_workspace, task_.services.events, Stop{&task_.services.cancel, std::nullopt});
     if (!suite.ok()) { return suite.error().code.starts_with("AF-EXT-") ? given_up(suite.error()) : end_visit(suite.error(), 0); }
     AF_CHECK(acceptance_.accept(std::move(*suite), 0));
     if (task_.state().progress == StageProgress::accepted) { return true; }
-    return given_up(Error{"AF-EXT-008", "the imported tests break their contract: " + task_.state().stage().error, "", "correct them and start the task anew", ErrorKind::invalid});
+    return given_up(Error{"AF-EXT-008", "the imported tests break their contract: " + task_.state().stage().error, "",
+                          "correct them and start the task anew", ErrorKind::invalid});
 }
 
 /// The stage that a result goes back to, where its artifact is the user's: nobody here can do it again.
 std::optional<std::size_t> TaskRun::imported_target(const StageResult& result) const {
-    const auto meant = result.artifact && hand_back_of(*result.artifact) != nullptr ? stage_handed_back_to(task_.state(), result.cycle_to) : std::nullopt;
+    const auto meant = result.artifact && hand_back_of(*result.artifact) != nullptr
+                           ? stage_handed_back_to(task_.state(), result.cycle_to)
+                           : std::nullopt;
     for (std::size_t index = 0; index < task_.state().stage_index; ++index) {
-        const bool named = task_.state().pipeline.stages[index].name == result.cycle_to || task_.state().pipeline.stages[index].contract == result.cycle_to || meant == index;
+        const bool named = task_.state().pipeline.stages[index].name == result.cycle_to ||
+                           task_.state().pipeline.stages[index].contract == result.cycle_to || meant == index;
         if (named && is_imported(task_.state(), index)) { return index; }
     }
     return std::nullopt;
@@ -87,8 +106,10 @@ TaskRun::Step TaskRun::ask_about_import(const StageResult& result, std::size_t s
     const std::string& contract = task_.state().pipeline.stages[stage].contract;
     const ExternalInput& input = task_.state().external_inputs.at(contract);
     EscalationRequest request;
-    request.reason = "stage `" + task_.stage_name() + "` says that the imported " + contract + " (" + input.source_path + ") is wrong: " + reason;
-    request.question = "The " + contract + " is yours, so no stage corrects it. What should stage `" + task_.stage_name() + "` do? To correct it, end this task and start anew with the corrected one.";
+    request.reason = "stage `" + task_.stage_name() + "` says that the imported " + contract + " (" + input.source_path +
+                     ") is wrong: " + reason;
+    request.question = "The " + contract + " is yours, so no stage corrects it. What should stage `" + task_.stage_name() +
+                       "` do? To correct it, end this task and start anew with the corrected one.";
     return went_on(people_.ask(EscalationCause::stage, request.reason, request, {}, spent));
 }
 
@@ -104,14 +125,19 @@ Result<std::shared_ptr<Stage>> TaskRun::load_stage(StageHost& host) {
     const PluginManifest* const owner = task_.services.plugins.owner(PluginKind::stage, executor);
     if (owner == nullptr || owner->command.empty()) { return task_.services.plugins.stage(executor, settings); }
     AF_CHECK(task_.services.plugins.check_settings(PluginKind::stage, executor, settings));
-    return start_process_stage(*owner, executor, task_.services.plugins.settings_of(*owner, executor, settings), host.process_place(), [&host](LogLevel level, const std::string& message) { host.log(level, message, {}); },
-                               [&host] { return host.cancelled(); });
+    return start_process_stage(
+        *owner, executor, task_.services.plugins.settings_of(*owner, executor, settings), host.process_place(),
+        [&host](LogLevel level, const std::string& message) { host.log(level, message, {}); },
+        [&host] { return host.cancelled(); });
 }
 
 Error TaskRun::overdue(StageHost& host) const {
-    return Error{"AF-ORCH-002",
-                 "stage `" + task_.stage_name() + "` used up its " + std::to_string(host.stage_clock().limit().count() / 1000) + " s",
-                 "stage " + task_.stage_name(), "`agentforge resume` gives it as long again; for tasks to come, raise the stage's timeout_seconds in the pipeline template", ErrorKind::timeout};
+    return Error{
+        "AF-ORCH-002",
+        "stage `" + task_.stage_name() + "` used up its " + std::to_string(host.stage_clock().limit().count() / 1000) + " s",
+        "stage " + task_.stage_name(),
+        "`agentforge resume` gives it as long again; for tasks to come, raise the stage's timeout_seconds in the pipeline template",
+        ErrorKind::timeout};
 }
 
 TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {
@@ -125,8 +151,10 @@ TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {
         const auto target = cycle_target(result);
         if (!target) {
             return fail_stage(Error{"AF-ORCH-006",
-                                    "stage `" + task_.stage_name() + "` wants to go back to `" + result.cycle_to + "`, which is neither an earlier stage nor the contract of one",
-                                    "stage " + task_.stage_name(), "report this to the stage's author, or add that stage to the pipeline", ErrorKind::invalid},
+                                    "stage `" + task_.stage_name() + "` wants to go back to `" + result.cycle_to +
+                                        "`, which is neither an earlier stage nor the contract of one",
+                                    "stage " + task_.stage_name(),
+                                    "report this to the stage's author, or add that stage to the pipeline", ErrorKind::invalid},
                               spent);
         }
         return request_cycle(result, task_.state().pipeline.stages[*target].name, spent);
@@ -134,18 +162,20 @@ TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {
     if (!result.success() || !result.artifact) {
         // It stopped because it was asked to: that is no failure of the stage.
         if (result.error && result.error->kind == ErrorKind::cancelled && task_.services.cancel.requested()) { return true; }
-        const Error unexplained{"AF-ORCH-001", "stage `" + task_.stage_name() + "` failed without saying why", "", "report this to its author",
-                                ErrorKind::internal};
+        const Error unexplained{"AF-ORCH-001", "stage `" + task_.stage_name() + "` failed without saying why", "",
+                                "report this to its author", ErrorKind::internal};
         return fail_stage(result.error ? *result.error : unexplained, spent, result.artifact);
     }
     json::object artifact = *result.artifact;
-    task_.services.redactor.redact(artifact);        // It becomes a file, too.
+    task_.services.redactor.redact(artifact);  // It becomes a file, too.
     return went_on(acceptance_.accept(std::move(artifact), spent));
 }
 
 /// A stage says where to by an earlier stage's name, or by the contract of what is to be done again: the first stage that has it.
 std::optional<std::size_t> TaskRun::cycle_target(const StageResult& result) const {
-    if (result.artifact && hand_back_of(*result.artifact) != nullptr) { return stage_handed_back_to(task_.state(), result.cycle_to); }
+    if (result.artifact && hand_back_of(*result.artifact) != nullptr) {
+        return stage_handed_back_to(task_.state(), result.cycle_to);
+    }
     for (std::size_t index = 0; index < task_.state().stage_index; ++index) {
         if (task_.state().pipeline.stages[index].name == result.cycle_to) { return index; }
     }
@@ -176,7 +206,8 @@ TaskRun::Step TaskRun::request_cycle(const StageResult& result, const std::strin
 /// The work so far, for a person; the pipeline itself goes on with its tree.
 Result<std::string> TaskRun::save_handed_back() {
     AF_TRY(const std::string patch, task_.task_workspace->whole_patch(task_.state().red_tree, task_.state().tree));
-    const std::filesystem::path file = task_.session->paths().snapshots() / ("handed_back_" + std::to_string(task_.state().seq + 1) + ".patch");
+    const std::filesystem::path file =
+        task_.session->paths().snapshots() / ("handed_back_" + std::to_string(task_.state().seq + 1) + ".patch");
     AF_CHECK(make_directories(file.parent_path()));
     AF_CHECK(write_file_atomic(file, task_.services.redactor.redact(patch), Durability::synced));
     return "artifacts/snapshots/" + file.filename().string();

@@ -27,7 +27,9 @@ public:
     /// ` by its deadline of 300 s and was given up: the tool `x` of plugin `y` hung in call()`
     [[nodiscard]] std::string words(std::chrono::milliseconds limit) const {
         const std::string seconds = std::to_string((model_ ? services_.model_limit : limit).count() / 1000) + " s";
-        return (model_ ? " within the " + seconds + " that one model call may take and was given up" : " by its deadline of " + seconds + " and was given up") + culprit_;
+        return (model_ ? " within the " + seconds + " that one model call may take and was given up"
+                       : " by its deadline of " + seconds + " and was given up") +
+               culprit_;
     }
     [[nodiscard]] std::string where(std::string otherwise) const { return whom_.empty() ? std::move(otherwise) : whom_; }
     /// To be called where it was given up: what it hangs in.
@@ -47,15 +49,16 @@ private:
 };
 
 Error given_up(const std::string& what, const CallDeadline& patience, std::chrono::milliseconds limit, std::string where) {
-    return Error{"AF-ORCH-002", what + " did not return" + patience.words(limit), patience.where(std::move(where)),
-                 "mend the plugin: it must watch cancelled() and deadline() and leave waiting to the host's services; or raise the stage's timeout_seconds",
-                 ErrorKind::timeout};
+    return Error{
+        "AF-ORCH-002", what + " did not return" + patience.words(limit), patience.where(std::move(where)),
+        "mend the plugin: it must watch cancelled() and deadline() and leave waiting to the host's services; or raise the stage's timeout_seconds",
+        ErrorKind::timeout};
 }
 
 }  // namespace
 
 Result<void> Watchdog::go_on_without_thread() {
-    task_.services.cancel.request();     // For what the thread may be waiting in.
+    task_.services.cancel.request();  // For what the thread may be waiting in.
     gave_up_ = true;
     task_.task_workspace.reset();
     AF_TRY(task_.session, task_.session->take_over());
@@ -75,7 +78,8 @@ Result<StageResult> Watchdog::run_stage(const std::shared_ptr<Stage>& plugin, co
             *result = before.ok() ? agentforge::run_stage(*plugin, *host) : StageResult::failed(before.error());
             host->end_servers();
         },
-        watch, [&, paths = task_.session->paths()] {
+        watch,
+        [&, paths = task_.session->paths()] {
             heed_requests(paths, task_.services.cancel);
             return patience.ended(host->stage_clock().deadline());
         });
@@ -83,7 +87,8 @@ Result<StageResult> Watchdog::run_stage(const std::shared_ptr<Stage>& plugin, co
     patience.note();
     host->abandon();
     AF_CHECK(go_on_without_thread());
-    return StageResult::failed(given_up("stage `" + name + "`", patience, host->stage_clock().limit(), "plugin of stage `" + executor + "`"));
+    return StageResult::failed(
+        given_up("stage `" + name + "`", patience, host->stage_clock().limit(), "plugin of stage `" + executor + "`"));
 }
 
 Result<AgentOutcome> Watchdog::run_review(const AgentRun& run, const std::shared_ptr<StageClock>& clock) {
@@ -100,7 +105,8 @@ Result<AgentOutcome> Watchdog::run_review(const AgentRun& run, const std::shared
             *result = run_role(*session, *task_workspace, services, *clock, run, 1, true, servers);
             servers.end();
         },
-        watch, [&, paths = task_.session->paths()] {
+        watch,
+        [&, paths = task_.session->paths()] {
             heed_requests(paths, task_.services.cancel);
             return patience.ended(clock->deadline());
         });

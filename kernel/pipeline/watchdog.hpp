@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The watchdog over plugins that hang: runs their code on a thread of its own and gives it up at its deadline.
 //
-// The thread owns a share of all that it uses. Given up, it keeps its session and workspace, can record nothing any more, and the task goes on with a
-// session of its own.
+// The thread owns a share of all that it uses. Given up, it keeps its session and workspace, can record nothing any more, and the
+// task goes on with a session of its own.
 #pragma once
 
 #include <memory>

@@ -51,9 +51,11 @@ public:
     /// The whole patch, for `git apply`.
     [[nodiscard]] virtual Result<std::string> whole_patch(const std::string& from, const std::string& to) = 0;
     /// A tree like `tree` with these files replaced, or removed where they have no content.
-    [[nodiscard]] virtual Result<std::string> edit(const std::string& tree, const std::vector<std::pair<std::string, std::optional<std::string>>>& files) = 0;
+    [[nodiscard]] virtual Result<std::string> edit(
+        const std::string& tree, const std::vector<std::pair<std::string, std::optional<std::string>>>& files) = 0;
     /// Both sides' changes since `base` in one tree, or where they do not fit.
-    [[nodiscard]] virtual Result<TreeMerge> merge(const std::string& base, const std::string& ours, const std::string& theirs) = 0;
+    [[nodiscard]] virtual Result<TreeMerge> merge(const std::string& base, const std::string& ours,
+                                                  const std::string& theirs) = 0;
     /// What acts later through the links of a tree.
     [[nodiscard]] virtual Result<ActingLinks> acting_links(const std::string& /*tree*/) { return ActingLinks(); }
 };
@@ -78,7 +80,10 @@ public:
     [[nodiscard]] virtual Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) = 0;
     /// Whether what a specification declares can be declared and compiled. Errors: AF-GATE-030; those of gates.
-    [[nodiscard]] virtual Result<void> try_specification(const std::string& /*tree*/, const json::object& /*specification*/, const Stop& /*stop*/) { return {}; }
+    [[nodiscard]] virtual Result<void> try_specification(const std::string& /*tree*/, const json::object& /*specification*/,
+                                                         const Stop& /*stop*/) {
+        return {};
+    }
     /// What `@tests` and `@sources` in a role's path rules mean in a tree. Errors: AF-GATE-010, AF-GATE-012, AF-GATE-080.
     [[nodiscard]] virtual Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) = 0;
 };
@@ -87,8 +92,9 @@ public:
 class TargetRepository {
 public:
     virtual ~TargetRepository() = default;
-    /// Commits as ordered and puts the branch on the commit: a new branch, or one that is moved from `replaces`. Without a branch the commit is kept for one.
-    /// Errors: AF-GIT-010 the branch exists, AF-GIT-040 it is not where it should be, AF-GIT-041 it cannot be signed.
+    /// Commits as ordered and puts the branch on the commit: a new branch, or one that is moved from `replaces`. Without a branch
+    /// the commit is kept for one. Errors: AF-GIT-010 the branch exists, AF-GIT-040 it is not where it should be, AF-GIT-041 it
+    /// cannot be signed.
     [[nodiscard]] virtual Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) = 0;
     /// What the user's commit hooks say of it.
     [[nodiscard]] virtual Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) = 0;
@@ -101,7 +107,8 @@ public:
     [[nodiscard]] virtual Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) = 0;
 };
 
-/// Everything about a task that lies outside its journal. A function takes the narrowest part that it needs. Used by one thread at a time.
+/// Everything about a task that lies outside its journal. A function takes the narrowest part that it needs. Used by one thread
+/// at a time.
 class TaskWorkspace : public TaskTrees, public TaskGates, public TargetRepository {
 public:
     [[nodiscard]] virtual Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) = 0;
@@ -114,13 +121,19 @@ public:
     virtual ~TaskWorkspaceFactory() = default;
     /// The commit and tree a new task starts from. Errors: AF-GIT-….
     [[nodiscard]] virtual Result<std::pair<std::string, std::string>> base() = 0;
-    /// The same with what the user has not committed, as a commit of its own on theirs: staged, changed, deleted and new files that are not
-    /// ignored. `base()` where there is nothing. Errors: AF-GIT-026 files that a merge left unresolved, AF-GIT-027 git refused.
-    [[nodiscard]] virtual Result<std::pair<std::string, std::string>> base_with_uncommitted(std::chrono::system_clock::time_point) { return base(); }
+    /// The same with what the user has not committed, as a commit of its own on theirs: staged, changed, deleted and new files
+    /// that are not ignored. `base()` where there is nothing. Errors: AF-GIT-026 files that a merge left unresolved, AF-GIT-027
+    /// git refused.
+    [[nodiscard]] virtual Result<std::pair<std::string, std::string>> base_with_uncommitted(
+        std::chrono::system_clock::time_point) {
+        return base();
+    }
     /// The branch that the user is on; empty where HEAD is detached.
     [[nodiscard]] virtual std::string base_branch() = 0;
-    /// Which files that the artifacts name were changed on the task's branch since its base; where that branch is gone, in what the user is on.
-    [[nodiscard]] virtual Result<Staleness> staleness(const TaskState& state, const std::map<std::string, json::object, std::less<>>& /*artifacts*/) {
+    /// Which files that the artifacts name were changed on the task's branch since its base; where that branch is gone, in what
+    /// the user is on.
+    [[nodiscard]] virtual Result<Staleness> staleness(const TaskState& state,
+                                                      const std::map<std::string, json::object, std::less<>>& /*artifacts*/) {
         Staleness none;
         none.base = none.head = state.base_commit;
         none.head_tree = state.base_tree;
@@ -129,21 +142,28 @@ public:
     /// Opens (makes, repairs) the workspace of a task, its workspace being `state.tree`.
     [[nodiscard]] virtual Result<std::unique_ptr<TaskWorkspace>> open(const TaskState& state) = 0;
     /// Keeps a task's folder and what its people were asked in the repository itself, in place of what was kept of it before.
-    [[nodiscard]] virtual Result<void> archive(const std::string& task_id, const std::string& folder, const std::string& escalations) = 0;
-    /// Writes the statement about what the task delivered into its folder, signed as the user's commits are, and as a note where `git config agentforge.statementNote` says so (docs/audit.md). Nothing where it has delivered
-    /// nothing. Errors: AF-AUDT-001, and those of `make_statement`; without a signature the statement is there all the same.
-    [[nodiscard]] virtual Result<void> state_proof(const std::string& /*folder*/, const std::string& /*escalations*/, const std::string& /*sign*/, std::chrono::system_clock::time_point /*now*/) { return {}; }
+    [[nodiscard]] virtual Result<void> archive(const std::string& task_id, const std::string& folder,
+                                               const std::string& escalations) = 0;
+    /// Writes the statement about what the task delivered into its folder, signed as the user's commits are, and as a note where
+    /// `git config agentforge.statementNote` says so (docs/audit.md). Nothing where it has delivered nothing. Errors:
+    /// AF-AUDT-001, and those of `make_statement`; without a signature the statement is there all the same.
+    [[nodiscard]] virtual Result<void> state_proof(const std::string& /*folder*/, const std::string& /*escalations*/,
+                                                   const std::string& /*sign*/, std::chrono::system_clock::time_point /*now*/) {
+        return {};
+    }
 };
 
 struct GitTaskWorkspaceOptions {
-    std::string repository;                 ///< The user's checkout.
-    std::string state_directory;            ///< Where worktrees are made; outside every repository.
+    std::string repository;       ///< The user's checkout.
+    std::string state_directory;  ///< Where worktrees are made; outside every repository.
     GateRunner::Options gates;
-    std::function<void(const std::string&)> notice;     ///< Told in a sentence what a worktree could not be given; may be empty.
-    bool scratch = false;                   ///< Tasks leave nothing behind but objects that git collects: no ref, branch or archive, and nothing is pushed.
+    std::function<void(const std::string&)> notice;  ///< Told in a sentence what a worktree could not be given; may be empty.
+    bool scratch =
+        false;  ///< Tasks leave nothing behind but objects that git collects: no ref, branch or archive, and nothing is pushed.
 };
 
 /// Worktrees of the user's repository, gates by subprocess.
-[[nodiscard]] std::unique_ptr<TaskWorkspaceFactory> make_git_task_workspaces(GitTaskWorkspaceOptions options, ProcessRunner& processes);
+[[nodiscard]] std::unique_ptr<TaskWorkspaceFactory> make_git_task_workspaces(GitTaskWorkspaceOptions options,
+                                                                             ProcessRunner& processes);
 
 }  // namespace agentforge::kernel

@@ -25,7 +25,8 @@ std::string CallWatch::culprit() const {
     return seen ? ": the " + seen->whom + " hung in " + seen->function + "()" : "";
 }
 
-CallWatch::Call::Call(const std::string& whom, const char* function) noexcept : watch_(here), whom_(&whom), function_(function), outer_(innermost) {
+CallWatch::Call::Call(const std::string& whom, const char* function) noexcept
+    : watch_(here), whom_(&whom), function_(function), outer_(innermost) {
     innermost = this;
     CallMark::note(whom_, function_);
     if (watch_ == nullptr) { return; }
@@ -42,11 +43,13 @@ CallWatch::Call::~Call() {
     watch_->whom_ = outer_ == nullptr ? nullptr : outer_->whom_;
 }
 
-std::string CallWatch::of_this_thread() { return innermost == nullptr ? "" : std::string(innermost->function_) + "() of the " + *innermost->whom_; }
+std::string CallWatch::of_this_thread() {
+    return innermost == nullptr ? "" : std::string(innermost->function_) + "() of the " + *innermost->whom_;
+}
 
 const std::string& CallWatch::lasting(std::string_view text) {
-    static auto* const mutex = new std::mutex;                                  // Never destroyed: threads that were given up
-    static auto* const texts = new std::set<std::string, std::less<>>;          // outlive every static object.
+    static auto* const mutex = new std::mutex;                          // Never destroyed: threads that were given up
+    static auto* const texts = new std::set<std::string, std::less<>>;  // outlive every static object.
     const std::lock_guard lock(*mutex);
     if (const auto known = texts->find(text); known != texts->end()) { return *known; }
     return *texts->emplace(text).first;
@@ -63,7 +66,7 @@ bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& w
     const auto body = [shared, watch, given] {
         CallWatch::here = watch.get();
         (*given)();
-        *given = nullptr;   // Let go before the end is seen, so that nothing ends on this thread unless it was given up.
+        *given = nullptr;  // Let go before the end is seen, so that nothing ends on this thread unless it was given up.
         CallWatch::here = nullptr;
         const std::lock_guard lock(shared->mutex);
         shared->done = true;

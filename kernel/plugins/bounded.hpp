@@ -18,9 +18,9 @@ namespace agentforge::kernel {
 class CallWatch {
 public:
     struct Seen {
-        std::string whom;           ///< ``tool `x` of plugin `y` ``
+        std::string whom;  ///< ``tool `x` of plugin `y` ``
         std::string function;
-        std::uint64_t number = 0;   ///< Another one for each call.
+        std::uint64_t number = 0;  ///< Another one for each call.
     };
     /// The innermost call that has not returned.
     [[nodiscard]] std::optional<Seen> now() const;
@@ -43,14 +43,15 @@ public:
 
     private:
         friend class CallWatch;
-        CallWatch* watch_;                          ///< Null where nobody watches the thread.
+        CallWatch* watch_;  ///< Null where nobody watches the thread.
         const std::string* whom_;
         const char* function_;
         const Call* outer_;
     };
 
 private:
-    friend bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& watch, const std::function<bool()>& overdue);
+    friend bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& watch,
+                            const std::function<bool()>& overdue);
     static inline constinit thread_local CallWatch* here = nullptr;
     static inline constinit thread_local const Call* innermost = nullptr;
 
@@ -59,9 +60,11 @@ private:
     std::atomic<std::uint64_t> number_{0};
 };
 
-/// Runs `work` on a thread of its own and returns true once it has returned; `overdue` is asked every 50 ms, and where it says so the
-/// thread is given up and the answer is false. `work` must own a share of all it touches; what it owns is let go on its thread,
-/// before this returns. It must not throw. If the machine has no thread left, it runs on the caller's and is not given up.
-[[nodiscard]] bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& watch, const std::function<bool()>& overdue);
+/// Runs `work` on a thread of its own and returns true once it has returned; `overdue` is asked every 50 ms, and where it says so
+/// the thread is given up and the answer is false. `work` must own a share of all it touches; what it owns is let go on its
+/// thread, before this returns. It must not throw. If the machine has no thread left, it runs on the caller's and is not given
+/// up.
+[[nodiscard]] bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& watch,
+                               const std::function<bool()>& overdue);
 
 }  // namespace agentforge::kernel

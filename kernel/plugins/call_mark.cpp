@@ -28,7 +28,7 @@ struct Open {
     std::uint64_t number = 0;
 };
 Open& open_mark() {
-    static auto* const open = new Open;     // Never destroyed: threads outlive static objects.
+    static auto* const open = new Open;  // Never destroyed: threads outlive static objects.
     return *open;
 }
 
@@ -78,7 +78,8 @@ void CallMark::note(const std::string* whom, const char* function) noexcept {
         put("() of the ");
         put(*whom);
     }
-    static_cast<void>(!::pwrite(mark.file.get(), line.data(), line.size(), static_cast<off_t>(slot_of_this_thread() * slot_bytes)));
+    static_cast<void>(
+        !::pwrite(mark.file.get(), line.data(), line.size(), static_cast<off_t>(slot_of_this_thread() * slot_bytes)));
 }
 
 std::optional<std::string> last_marked_call(const std::filesystem::path& file) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which plugin call a process is in, in a file that outlives the process: whoever comes next can name the plugin that took it down.
+// Which plugin call a process is in, in a file that outlives the process: whoever comes next can name the plugin that took it
+// down.
 //
 // A call costs two writes of a few bytes, and no sync: what was written survives the death of the process, not of the machine.
 #pragma once
@@ -10,8 +11,9 @@
 
 namespace agentforge::kernel {
 
-/// While one lives, every call into a plugin (CallWatch::Call) stands in its file: one line for each thread, its innermost call. One at a time in a
-/// process. Destroyed, it removes the file. Where the file cannot be written there is no mark, and nothing else is different.
+/// While one lives, every call into a plugin (CallWatch::Call) stands in its file: one line for each thread, its innermost call.
+/// One at a time in a process. Destroyed, it removes the file. Where the file cannot be written there is no mark, and nothing
+/// else is different.
 class CallMark {
 public:
     explicit CallMark(std::filesystem::path file);
@@ -26,7 +28,8 @@ private:
     std::filesystem::path file_;
 };
 
-/// ``call() of the tool `x` of plugin `y` ``: the newest call in a file that a process left behind; empty where there is no file, or no call in it.
+/// ``call() of the tool `x` of plugin `y` ``: the newest call in a file that a process left behind; empty where there is no file,
+/// or no call in it.
 [[nodiscard]] std::optional<std::string> last_marked_call(const std::filesystem::path& file);
 
 }  // namespace agentforge::kernel

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/check.hpp"
 
-#include <agentforge/process.hpp>
 #include <dlfcn.h>
+#include <agentforge/process.hpp>
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr unsigned most_children = 10;
-constexpr unsigned calls_a_child = 40;      ///< A child may take so many call limits.
+constexpr unsigned calls_a_child = 40;  ///< A child may take so many call limits.
 constexpr std::size_t names_shown = 5;
 
 std::string signal_name(int signal) {
@@ -42,7 +42,9 @@ std::string one_line(std::string_view text) {
 
 std::string some(const std::vector<std::string>& names) {
     std::string text;
-    for (std::size_t index = 0; index < std::min(names.size(), names_shown); ++index) { text += (index == 0 ? "`" : ", `") + ellipsis(names[index], 160) + "`"; }
+    for (std::size_t index = 0; index < std::min(names.size(), names_shown); ++index) {
+        text += (index == 0 ? "`" : ", `") + ellipsis(names[index], 160) + "`";
+    }
     return names.size() > names_shown ? text + " and " + std::to_string(names.size() - names_shown) + " more" : text;
 }
 
@@ -55,10 +57,11 @@ bool belongs_to_host(const DynamicSymbol& symbol, const std::string& readable) {
         for (const char* opening : {"vtable for ", "typeinfo for ", "typeinfo name for ", "guard variable for ", ""}) {
             if (head.starts_with(std::string(opening) + "agentforge::")) { return true; }
         }
-        const auto space = head.find(" agentforge::");         // A template's mangled name begins with its result's type.
+        const auto space = head.find(" agentforge::");  // A template's mangled name begins with its result's type.
         return space != std::string::npos && head.find('<') > space;
     }
-    return symbol.name != "_init" && symbol.name != "_fini" && !symbol.name.starts_with("__") && ::dlsym(RTLD_DEFAULT, symbol.name.c_str()) != nullptr;
+    return symbol.name != "_init" && symbol.name != "_fini" && !symbol.name.starts_with("__") &&
+           ::dlsym(RTLD_DEFAULT, symbol.name.c_str()) != nullptr;
 }
 
 CheckStatus status_of(std::string_view text) {
@@ -91,7 +94,9 @@ private:
         finding.expected = std::move(expected);
         report_.findings.push_back(std::move(finding));
     }
-    void pass(std::string step, std::string message) { add(std::move(step), CheckStatus::pass, {"", std::move(message), "", "", ErrorKind::invalid}); }
+    void pass(std::string step, std::string message) {
+        add(std::move(step), CheckStatus::pass, {"", std::move(message), "", "", ErrorKind::invalid});
+    }
     bool fail(std::string step, Error error, std::string found = {}, std::string expected = {}) {
         add(std::move(step), CheckStatus::error, std::move(error), std::move(found), std::move(expected));
         return false;
@@ -103,18 +108,24 @@ private:
         report_.file = given.string();
         const auto status = fs::status(given, failure);
         if (!fs::exists(status)) {
-            return fail("file", {"AF-CHECK-002", "There is no file " + given.string(), given.string(), "Name a plugin's library, its plugin.json, or the folder of both.", ErrorKind::not_found},
+            return fail("file",
+                        {"AF-CHECK-002", "There is no file " + given.string(), given.string(),
+                         "Name a plugin's library, its plugin.json, or the folder of both.", ErrorKind::not_found},
                         "nothing", "a .so, a plugin.json or their folder");
         }
-        if (fs::is_directory(status)) { report_.manifest = (given / "plugin.json").string(); }
-        else if (given.extension() == ".json") { report_.manifest = given.string(); }
+        if (fs::is_directory(status)) {
+            report_.manifest = (given / "plugin.json").string();
+        } else if (given.extension() == ".json") {
+            report_.manifest = given.string();
+        }
         if (!report_.manifest.empty()) {
             pass("file", "the plugin's folder is there");
             if (!read_the_manifest()) { return false; }
             report_.file = manifest_.directory + "/" + manifest_.library;
             if (!fs::exists(report_.file, failure)) {
-                return fail("elf", {"AF-PLUG-011", "The plugin library cannot be opened: " + report_.file + " does not exist", report_.file,
-                                    "Put the library that plugin.json names beside it, readable.", ErrorKind::not_found},
+                return fail("elf",
+                            {"AF-PLUG-011", "The plugin library cannot be opened: " + report_.file + " does not exist",
+                             report_.file, "Put the library that plugin.json names beside it, readable.", ErrorKind::not_found},
                             "nothing", manifest_.library + " beside plugin.json");
             }
             return true;
@@ -131,19 +142,27 @@ private:
             return fail("elf", std::move(error), std::move(found), "a shared library (ELF) for this machine, whole");
         }
         auto contents = read_symbols(report_.file);
-        if (!contents.ok()) { return fail("elf", std::move(contents).error(), "no readable symbol table", "a shared library with a dynamic symbol table"); }
+        if (!contents.ok()) {
+            return fail("elf", std::move(contents).error(), "no readable symbol table",
+                        "a shared library with a dynamic symbol table");
+        }
         contents_ = std::move(*contents);
         pass("elf", "it is a whole shared library for this machine");
         return true;
     }
 
     bool read_the_manifest() {
-        if (!report_.id.empty()) { return true; }       // Read already: FILE was the manifest.
+        if (!report_.id.empty()) { return true; }  // Read already: FILE was the manifest.
         std::error_code failure;
         if (!fs::exists(report_.manifest, failure)) {
-            return fail("manifest", {"AF-PLUG-001", "The plugin manifest cannot be read: there is no " + fs::path(report_.manifest).filename().string() + " in " + fs::path(report_.manifest).parent_path().string(),
-                                     report_.manifest, "Put a plugin.json beside the library; `agentforge help docs/plugins.md` lists its fields.", ErrorKind::not_found},
-                        "nothing", "plugin.json beside the library");
+            return fail(
+                "manifest",
+                {"AF-PLUG-001",
+                 "The plugin manifest cannot be read: there is no " + fs::path(report_.manifest).filename().string() + " in " +
+                     fs::path(report_.manifest).parent_path().string(),
+                 report_.manifest, "Put a plugin.json beside the library; `agentforge help docs/plugins.md` lists its fields.",
+                 ErrorKind::not_found},
+                "nothing", "plugin.json beside the library");
         }
         auto manifest = read_manifest(report_.manifest);
         if (!manifest.ok()) { return fail("manifest", std::move(manifest).error()); }
@@ -152,15 +171,19 @@ private:
         report_.version = manifest_.version;
         if (manifest_.library.empty()) {
             add("manifest", CheckStatus::error,
-                {"AF-CHECK-003", "The plugin `" + manifest_.id + "` has no library", report_.manifest, "`plugins check` checks shared libraries; try a plugin that is a process with `agentforge servers check " + manifest_.id + "`.",
+                {"AF-CHECK-003", "The plugin `" + manifest_.id + "` has no library", report_.manifest,
+                 "`plugins check` checks shared libraries; try a plugin that is a process with `agentforge servers check " +
+                     manifest_.id + "`.",
                  ErrorKind::unavailable},
                 "no library", "the name of a .so file");
             return false;
         }
         const std::string given = fs::path(options_.file).filename().string();
         if (given.ends_with(".so") && given != manifest_.library) {
-            return fail("manifest", {"AF-CHECK-003", "The plugin.json beside " + given + " names another library, " + manifest_.library, report_.manifest + ", field library",
-                                     "Correct `library` in plugin.json, or check the library that it names.", ErrorKind::invalid},
+            return fail("manifest",
+                        {"AF-CHECK-003", "The plugin.json beside " + given + " names another library, " + manifest_.library,
+                         report_.manifest + ", field library",
+                         "Correct `library` in plugin.json, or check the library that it names.", ErrorKind::invalid},
                         manifest_.library, given);
         }
         pass("manifest", "plugin.json is valid");
@@ -169,7 +192,7 @@ private:
 
     void judge_symbols() {
         const DynamicSymbol* entry = nullptr;
-        std::vector<std::string> extra;         // The plugin's own first, then what templates and inline functions left.
+        std::vector<std::string> extra;  // The plugin's own first, then what templates and inline functions left.
         std::vector<std::string> inlined;
         std::vector<std::string> of_host;
         for (const DynamicSymbol& symbol : contents_.symbols) {
@@ -182,11 +205,14 @@ private:
             (belongs_to_host(symbol, readable) ? of_host : symbol.weak ? inlined : extra).push_back(readable);
         }
         extra.insert(extra.end(), inlined.begin(), inlined.end());
-        constexpr const char* hide = "Build it with agentforge_add_plugin, or with -fvisibility=hidden and a version script that makes all else local.";
+        constexpr const char* hide =
+            "Build it with agentforge_add_plugin, or with -fvisibility=hidden and a version script that makes all else local.";
         const std::size_t before = report_.count(CheckStatus::error);
         if (entry == nullptr) {
-            fail("symbols", {"AF-PLUG-013", "The library of plugin `" + manifest_.id + "` does not export `" + entry_symbol + "`", report_.file,
-                             "Put AGENTFORGE_PLUGIN(…) into one of its sources and build it with agentforge_add_plugin.", ErrorKind::invalid},
+            fail("symbols",
+                 {"AF-PLUG-013", "The library of plugin `" + manifest_.id + "` does not export `" + entry_symbol + "`",
+                  report_.file, "Put AGENTFORGE_PLUGIN(…) into one of its sources and build it with agentforge_add_plugin.",
+                  ErrorKind::invalid},
                  "no symbol `" + std::string(entry_symbol) + "`", "one function of this name");
             loadable_ = false;
         } else if (!entry->function) {
@@ -194,23 +220,32 @@ private:
             loadable_ = false;
         }
         if (!of_host.empty()) {
-            fail("symbols", {"AF-CHECK-004", "The library of plugin `" + manifest_.id + "` exports " + std::to_string(of_host.size()) + " symbol(s) of the host: " + some(of_host), report_.file, hide,
-                             ErrorKind::invalid},
+            fail("symbols",
+                 {"AF-CHECK-004",
+                  "The library of plugin `" + manifest_.id + "` exports " + std::to_string(of_host.size()) +
+                      " symbol(s) of the host: " + some(of_host),
+                  report_.file, hide, ErrorKind::invalid},
                  some(of_host), "`" + std::string(entry_symbol) + "` and nothing else");
         }
         if (!extra.empty()) {
             add("symbols", CheckStatus::warning,
-                {"AF-CHECK-005", "The library of plugin `" + manifest_.id + "` exports " + std::to_string(extra.size()) + " symbol(s) beside its entry: " + some(extra), report_.file, hide, ErrorKind::invalid},
+                {"AF-CHECK-005",
+                 "The library of plugin `" + manifest_.id + "` exports " + std::to_string(extra.size()) +
+                     " symbol(s) beside its entry: " + some(extra),
+                 report_.file, hide, ErrorKind::invalid},
                 some(extra), "`" + std::string(entry_symbol) + "` and nothing else");
         }
-        if (report_.count(CheckStatus::error) == before && extra.empty()) { pass("symbols", "it exports `" + std::string(entry_symbol) + "` and nothing else"); }
+        if (report_.count(CheckStatus::error) == before && extra.empty()) {
+            pass("symbols", "it exports `" + std::string(entry_symbol) + "` and nothing else");
+        }
 
         for (const DynamicSymbol& symbol : contents_.symbols) {
             if (symbol.defined || symbol.name != "agentforge_abi_fingerprint" || symbol.version.empty()) { continue; }
             if (symbol.version == agentforge_abi_fingerprint()) {
                 pass("fingerprint", symbol.version);
             } else {
-                fail("fingerprint", explain_load_failure("version `" + symbol.version + "' not found", manifest_), symbol.version, agentforge_abi_fingerprint());
+                fail("fingerprint", explain_load_failure("version `" + symbol.version + "' not found", manifest_), symbol.version,
+                     agentforge_abi_fingerprint());
                 loadable_ = false;
             }
         }
@@ -232,11 +267,14 @@ private:
             }
             ends.push_back(end->finding);
             // A library that does not open cannot be tried any further.
-            over = end->finding.step == "load" || end->finding.step == "descriptor" || end->finding.step.empty() || !left_out.insert(end->call).second;
+            over = end->finding.step == "load" || end->finding.step == "descriptor" || end->finding.step.empty() ||
+                   !left_out.insert(end->call).second;
             if (child + 1 == most_children && !over) {
                 add("calls", CheckStatus::warning,
-                    {"AF-CHECK-020", "The check stopped after " + std::to_string(most_children) + " calls that ended the process; there may be more", report_.file, "Mend these and check again.",
-                     ErrorKind::invalid});
+                    {"AF-CHECK-020",
+                     "The check stopped after " + std::to_string(most_children) +
+                         " calls that ended the process; there may be more",
+                     report_.file, "Mend these and check again.", ErrorKind::invalid});
             }
         }
         for (auto* list : {&ends, &told}) {
@@ -245,7 +283,10 @@ private:
         return {};
     }
 
-    struct End { CheckFinding finding; std::uint64_t call = 0; };
+    struct End {
+        CheckFinding finding;
+        std::uint64_t call = 0;
+    };
 
     /// What the child told; how a call ended it, if one did.
     Result<std::optional<End>> run_child(const std::set<std::uint64_t>& left_out, std::vector<CheckFinding>& told) {
@@ -262,13 +303,17 @@ private:
         command.max_output_bytes = 64UL * 1024;
         json::array numbers;
         for (const std::uint64_t number : left_out) { numbers.push_back(number); }
-        command.extra_input = json::serialize(json::object{{"manifest", report_.manifest}, {"call_limit_ms", options_.call_limit.count()}, {"left_out", std::move(numbers)}});
+        command.extra_input = json::serialize(json::object{
+            {"manifest", report_.manifest}, {"call_limit_ms", options_.call_limit.count()}, {"left_out", std::move(numbers)}});
         auto outcome = process::run(command, cancelled_);
         if (!outcome.ok()) {
             Error error = std::move(outcome).error();
-            return Error{"AF-CHECK-001", "The plugin could not be tried: " + error.message, error.where, error.remedy, error.kind};
+            return Error{"AF-CHECK-001", "The plugin could not be tried: " + error.message, error.where, error.remedy,
+                         error.kind};
         }
-        if (outcome->cancelled) { return Error{"AF-CHECK-001", "The check was cancelled", report_.file, "Run it again.", ErrorKind::cancelled}; }
+        if (outcome->cancelled) {
+            return Error{"AF-CHECK-001", "The check was cancelled", report_.file, "Run it again.", ErrorKind::cancelled};
+        }
         return judge(*outcome, told);
     }
 
@@ -276,11 +321,15 @@ private:
         // No credentials, no programs: a model backend that is tried must reach no model.
         std::map<std::string, std::string> made{{"PATH", folder}, {"HOME", folder}, {"TMPDIR", folder}, {"LANG", "C.UTF-8"}};
         for (const char* name : {"LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"}) {
-            if (const auto found = options_.environment.find(name); found != options_.environment.end()) { made[name] = found->second; }
+            if (const auto found = options_.environment.find(name); found != options_.environment.end()) {
+                made[name] = found->second;
+            }
         }
         // Signals end the child as they end the program, with or without a sanitizer.
         std::string& asan = made["ASAN_OPTIONS"];
-        asan += std::string(asan.empty() ? "" : ":") + "handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:detect_leaks=0:allocator_may_return_null=1";
+        asan +=
+            std::string(asan.empty() ? "" : ":") +
+            "handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:detect_leaks=0:allocator_may_return_null=1";
         return made;
     }
 
@@ -293,12 +342,14 @@ private:
             json::error_code failure;
             const json::value record = json::parse(std::string_view(outcome.report).substr(begin, end - begin), failure);
             begin = end + 1;
-            if (failure || !record.is_object()) { continue; }     // The last line of a child that was killed while it wrote.
+            if (failure || !record.is_object()) { continue; }  // The last line of a child that was killed while it wrote.
             const json::object& fields = record.get_object();
             const std::string type = text_of(fields, "r");
-            if (type == "at") { at = fields; }
-            else if (type == "hang") { hung = true; }
-            else if (type == "done") {
+            if (type == "at") {
+                at = fields;
+            } else if (type == "hang") {
+                hung = true;
+            } else if (type == "done") {
                 done = true;
                 report_.calls = fields.at("calls").to_number<std::uint64_t>();
             } else if (type == "fact") {
@@ -311,7 +362,8 @@ private:
                 finding.object = text_of(fields, "object");
                 finding.method = text_of(fields, "method");
                 finding.input = text_of(fields, "input");
-                finding.error = {text_of(fields, "code"), text_of(fields, "message"), text_of(fields, "where"), text_of(fields, "remedy"), ErrorKind::invalid};
+                finding.error = {text_of(fields, "code"), text_of(fields, "message"), text_of(fields, "where"),
+                                 text_of(fields, "remedy"), ErrorKind::invalid};
                 finding.found = text_of(fields, "found");
                 finding.expected = text_of(fields, "expected");
                 told.push_back(std::move(finding));
@@ -322,8 +374,10 @@ private:
             return std::optional<End>();
         }
         if (at.empty() && outcome.signal == 0 && !outcome.timed_out) {
-            return Error{"AF-CHECK-001", "The plugin could not be tried: the child ended with code " + std::to_string(outcome.exit_code) + ": " + ellipsis(sanitize_utf8(outcome.err), 500), report_.file,
-                         "Run `agentforge doctor`.", ErrorKind::internal};
+            return Error{"AF-CHECK-001",
+                         "The plugin could not be tried: the child ended with code " + std::to_string(outcome.exit_code) + ": " +
+                             ellipsis(sanitize_utf8(outcome.err), 500),
+                         report_.file, "Run `agentforge doctor`.", ErrorKind::internal};
         }
         return std::optional<End>(ended(outcome, at, hung));
     }
@@ -337,38 +391,53 @@ private:
         finding.method = text_of(at, "method");
         finding.input = text_of(at, "input");
         if (const auto* number = at.if_contains("n")) { end.call = number->to_number<std::uint64_t>(); }
-        const std::string whose = finding.object.empty() ? "The plugin `" + manifest_.id + "`" : "The " + finding.object + " of plugin `" + manifest_.id + "`";
-        std::string place = finding.method == "load" ? "while it was loaded (in a static constructor)" :
-                            at.empty()               ? "before it was loaded" :
-                                                       "in " + finding.method + "()";
+        const std::string whose = finding.object.empty() ? "The plugin `" + manifest_.id + "`"
+                                                         : "The " + finding.object + " of plugin `" + manifest_.id + "`";
+        std::string place = finding.method == "load" ? "while it was loaded (in a static constructor)"
+                            : at.empty()             ? "before it was loaded"
+                                                     : "in " + finding.method + "()";
         if (!finding.input.empty()) { place += " with the input \"" + finding.input + "\""; }
-        const bool sanitizer = outcome.err.find("ERROR: AddressSanitizer") != std::string::npos || outcome.err.find("runtime error: ") != std::string::npos ||
+        const bool sanitizer = outcome.err.find("ERROR: AddressSanitizer") != std::string::npos ||
+                               outcome.err.find("runtime error: ") != std::string::npos ||
                                outcome.err.find("ERROR: ThreadSanitizer") != std::string::npos;
         if (hung || outcome.timed_out) {
             finding.found = "no return within " + std::to_string(options_.call_limit.count()) + " ms";
             finding.expected = "a return within the limit";
-            finding.error = {"AF-CHECK-011", whose + " hung " + place + ": it did not return within " + std::to_string(options_.call_limit.count()) + " ms and was killed", report_.file,
-                             "Look at cancelled() and deadline(), and leave waiting to the host's services; --timeout raises the limit.", ErrorKind::timeout};
+            finding.error = {
+                "AF-CHECK-011",
+                whose + " hung " + place + ": it did not return within " + std::to_string(options_.call_limit.count()) +
+                    " ms and was killed",
+                report_.file,
+                "Look at cancelled() and deadline(), and leave waiting to the host's services; --timeout raises the limit.",
+                ErrorKind::timeout};
         } else if (sanitizer) {
             const auto begin = std::min(outcome.err.find("ERROR: "), outcome.err.find("runtime error: "));
             finding.found = ellipsis(sanitize_utf8(outcome.err.substr(begin)), 1500);
             finding.expected = "no defect";
-            finding.error = {"AF-CHECK-018", whose + " was stopped by a sanitizer " + place + ": " + first_line(outcome.err.substr(begin)), report_.file, author_remedy(), ErrorKind::internal};
+            finding.error = {"AF-CHECK-018",
+                             whose + " was stopped by a sanitizer " + place + ": " + first_line(outcome.err.substr(begin)),
+                             report_.file, author_remedy(), ErrorKind::internal};
         } else if (outcome.signal != 0) {
             finding.found = signal_name(outcome.signal);
             finding.expected = "a return";
-            finding.error = {"AF-CHECK-010", whose + " crashed " + place + ": " + signal_name(outcome.signal) + " (" + ::strsignal(outcome.signal) + ")" + said(outcome), report_.file, author_remedy(),
-                             ErrorKind::internal};
+            finding.error = {"AF-CHECK-010",
+                             whose + " crashed " + place + ": " + signal_name(outcome.signal) + " (" +
+                                 ::strsignal(outcome.signal) + ")" + said(outcome),
+                             report_.file, author_remedy(), ErrorKind::internal};
         } else {
             finding.found = "exit code " + std::to_string(outcome.exit_code);
             finding.expected = "a return";
-            finding.error = {"AF-CHECK-012", whose + " ended the whole process " + place + ": exit code " + std::to_string(outcome.exit_code) + said(outcome), report_.file,
-                             "Return an error instead: exit() in a plugin ends the host.", ErrorKind::internal};
+            finding.error = {
+                "AF-CHECK-012",
+                whose + " ended the whole process " + place + ": exit code " + std::to_string(outcome.exit_code) + said(outcome),
+                report_.file, "Return an error instead: exit() in a plugin ends the host.", ErrorKind::internal};
         }
         return end;
     }
 
-    static const char* author_remedy() { return "Run this call in a debugger or with -fsanitize=address; in the host it would end the program."; }
+    static const char* author_remedy() {
+        return "Run this call in a debugger or with -fsanitize=address; in the host it would end the program.";
+    }
     static std::string said(const process::Outcome& outcome) {
         const std::string text = ellipsis(one_line(outcome.err), 300);
         return text.empty() ? "" : "; on standard error: " + text;
@@ -386,22 +455,28 @@ private:
         };
         if (report_.load_us > std::chrono::microseconds(options_.slow_load).count()) {
             tell("load", CheckStatus::warning,
-                 {"AF-CHECK-006", "The plugin `" + manifest_.id + "` takes " + std::to_string(report_.load_us / 1000) + " ms to load", report_.file,
-                  "Do nothing in static constructors; prepare in the object's constructor or at the first call.", ErrorKind::invalid},
+                 {"AF-CHECK-006",
+                  "The plugin `" + manifest_.id + "` takes " + std::to_string(report_.load_us / 1000) + " ms to load",
+                  report_.file, "Do nothing in static constructors; prepare in the object's constructor or at the first call.",
+                  ErrorKind::invalid},
                  std::to_string(report_.load_us / 1000) + " ms", "at most " + std::to_string(options_.slow_load.count()) + " ms");
         } else if (report_.load_us > 0) {
-            tell("load", CheckStatus::pass, {"", "it loads in " + std::to_string(report_.load_us) + " µs", "", "", ErrorKind::invalid}, "", "");
+            tell("load", CheckStatus::pass,
+                 {"", "it loads in " + std::to_string(report_.load_us) + " µs", "", "", ErrorKind::invalid}, "", "");
         }
         if (!outcome.err.empty()) {
             tell("output", CheckStatus::warning,
-                 {"AF-CHECK-021", "The plugin `" + manifest_.id + "` wrote to standard error: " + ellipsis(one_line(outcome.err), 300), report_.file,
-                  "Use the context's log(): a person reads the host's own words there.", ErrorKind::invalid},
+                 {"AF-CHECK-021",
+                  "The plugin `" + manifest_.id + "` wrote to standard error: " + ellipsis(one_line(outcome.err), 300),
+                  report_.file, "Use the context's log(): a person reads the host's own words there.", ErrorKind::invalid},
                  ellipsis(sanitize_utf8(outcome.err), 300), "nothing on standard error");
         }
-        if (!outcome.out.empty()) {     // Past the child's own look: written through a descriptor that was kept.
+        if (!outcome.out.empty()) {  // Past the child's own look: written through a descriptor that was kept.
             tell("output", CheckStatus::error,
-                 {"AF-CHECK-014", "The plugin `" + manifest_.id + "` wrote " + std::to_string(outcome.out.size()) + " bytes to standard output", report_.file,
-                  "Use the context's log() or progress(): standard output is the program's answer.", ErrorKind::invalid},
+                 {"AF-CHECK-014",
+                  "The plugin `" + manifest_.id + "` wrote " + std::to_string(outcome.out.size()) + " bytes to standard output",
+                  report_.file, "Use the context's log() or progress(): standard output is the program's answer.",
+                  ErrorKind::invalid},
                  ellipsis(sanitize_utf8(outcome.out), 200), "nothing on standard output");
         }
     }
@@ -413,18 +488,26 @@ private:
             return std::ranges::find(steps, finding.step) - steps.begin();
         };
         for (const std::string& step : check_steps()) {
-            const bool told = std::ranges::any_of(report_.findings, [&](const CheckFinding& finding) { return finding.step == step; });
+            const bool told =
+                std::ranges::any_of(report_.findings, [&](const CheckFinding& finding) { return finding.step == step; });
             if (told) { continue; }
             const bool reached = report_.calls > 0 || report_.load_us > 0;
-            if (step == "output" && reached) { pass(step, "it wrote nothing to standard output or standard error"); }
-            else { add(step, CheckStatus::skipped, {"", "not reached", "", "", ErrorKind::invalid}); }
+            if (step == "output" && reached) {
+                pass(step, "it wrote nothing to standard output or standard error");
+            } else {
+                add(step, CheckStatus::skipped, {"", "not reached", "", "", ErrorKind::invalid});
+            }
         }
         // A step whose faults are told does not also pass.
         std::set<std::string> faulty;
         for (const CheckFinding& finding : report_.findings) {
-            if (finding.status == CheckStatus::error || finding.status == CheckStatus::warning) { faulty.insert(finding.step + "\n" + finding.object); }
+            if (finding.status == CheckStatus::error || finding.status == CheckStatus::warning) {
+                faulty.insert(finding.step + "\n" + finding.object);
+            }
         }
-        std::erase_if(report_.findings, [&](const CheckFinding& finding) { return finding.status == CheckStatus::pass && faulty.contains(finding.step + "\n" + finding.object); });
+        std::erase_if(report_.findings, [&](const CheckFinding& finding) {
+            return finding.status == CheckStatus::pass && faulty.contains(finding.step + "\n" + finding.object);
+        });
         fold();
         std::ranges::stable_sort(report_.findings, {}, place);
     }
@@ -435,15 +518,21 @@ private:
         const auto without_input = [](const CheckFinding& finding) {
             std::string text = finding.error.message;
             const std::string given = "the input \"" + finding.input + "\"";
-            if (const auto at = text.find(given); !finding.input.empty() && at != std::string::npos) { text.erase(at, given.size()); }
-            return std::array{text, finding.step, finding.object, finding.method, finding.error.code, std::string(to_string(finding.status))};
+            if (const auto at = text.find(given); !finding.input.empty() && at != std::string::npos) {
+                text.erase(at, given.size());
+            }
+            return std::array{text,           finding.step,       finding.object,
+                              finding.method, finding.error.code, std::string(to_string(finding.status))};
         };
         std::map<std::array<std::string, 6>, std::size_t> known;
         for (CheckFinding& finding : report_.findings) {
             const bool told = finding.status == CheckStatus::error || finding.status == CheckStatus::warning;
             const auto [place, first] = known.try_emplace(without_input(finding), folded.size());
-            if (told && !first) { folded[place->second].other_inputs.push_back(finding.input); }
-            else { folded.push_back(std::move(finding)); }
+            if (told && !first) {
+                folded[place->second].other_inputs.push_back(finding.input);
+            } else {
+                folded.push_back(std::move(finding));
+            }
         }
         report_.findings = std::move(folded);
     }
@@ -460,25 +549,33 @@ private:
 
 std::string_view to_string(CheckStatus status) noexcept {
     switch (status) {
-        case CheckStatus::pass: return "pass";
-        case CheckStatus::warning: return "warning";
-        case CheckStatus::error: return "error";
-        case CheckStatus::skipped: return "skipped";
+        case CheckStatus::pass:
+            return "pass";
+        case CheckStatus::warning:
+            return "warning";
+        case CheckStatus::error:
+            return "error";
+        case CheckStatus::skipped:
+            return "skipped";
     }
     return "error";
 }
 
 const std::vector<std::string>& check_steps() {
-    static const std::vector<std::string> steps = {"file", "elf",    "manifest", "symbols", "undefined", "fingerprint", "load", "descriptor",
-                                                   "config_schema", "create", "describe", "calls",   "destroy",   "output"};
+    static const std::vector<std::string> steps = {"file",        "elf",   "manifest",   "symbols",       "undefined",
+                                                   "fingerprint", "load",  "descriptor", "config_schema", "create",
+                                                   "describe",    "calls", "destroy",    "output"};
     return steps;
 }
 
 std::size_t CheckReport::count(CheckStatus status) const {
-    return static_cast<std::size_t>(std::ranges::count_if(findings, [&](const CheckFinding& finding) { return finding.status == status; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(findings, [&](const CheckFinding& finding) { return finding.status == status; }));
 }
 
-Result<CheckReport> check_plugin(const CheckOptions& options, const std::function<bool()>& cancelled) { return Check(options, cancelled).run(); }
+Result<CheckReport> check_plugin(const CheckOptions& options, const std::function<bool()>& cancelled) {
+    return Check(options, cancelled).run();
+}
 
 json::object check_json(const CheckReport& report) {
     json::array findings;
@@ -539,8 +636,11 @@ std::string check_text(const CheckReport& report) {
         line("expected: ", finding.expected);
         line("to do:    ", finding.error.remedy);
     }
-    const auto counted = [](std::size_t count, const char* what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); };
-    text += (report.passed() ? "passed: " : "failed: ") + counted(report.count(CheckStatus::error), "error") + ", " + counted(report.count(CheckStatus::warning), "warning") + ", " +
+    const auto counted = [](std::size_t count, const char* what) {
+        return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+    };
+    text += (report.passed() ? "passed: " : "failed: ") + counted(report.count(CheckStatus::error), "error") + ", " +
+            counted(report.count(CheckStatus::warning), "warning") + ", " +
             counted(static_cast<std::size_t>(report.calls), "call") + " returned\n";
     return text;
 }

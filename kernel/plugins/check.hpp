@@ -22,26 +22,26 @@ enum class CheckStatus : unsigned char { pass = 1, warning, error, skipped };
 
 /// One step's verdict, or one fault.
 struct CheckFinding {
-    std::string step;               ///< See `check_steps`.
+    std::string step;  ///< See `check_steps`.
     CheckStatus status = CheckStatus::pass;
-    std::string object;             ///< ``tool `x` ``; empty where it is about the whole plugin.
+    std::string object;  ///< ``tool `x` ``; empty where it is about the whole plugin.
     std::string method;
     std::string input;
-    std::vector<std::string> other_inputs;      ///< With which the same happened.
-    Error error;                    ///< Empty where it passed; its `message` says what passed or why it was skipped.
+    std::vector<std::string> other_inputs;  ///< With which the same happened.
+    Error error;                            ///< Empty where it passed; its `message` says what passed or why it was skipped.
     std::string found;
     std::string expected;
 };
 
 struct CheckReport {
-    std::string file;               ///< The library, absolute; the manifest where that is missing.
+    std::string file;  ///< The library, absolute; the manifest where that is missing.
     std::string manifest;
     std::string id;
     std::string version;
-    std::vector<CheckFinding> findings;     ///< In the order of the steps.
-    std::int64_t load_us = 0;       ///< What opening the library took.
-    std::uint64_t calls = 0;        ///< Calls that returned.
-    bool network_closed = false;    ///< The child had no network.
+    std::vector<CheckFinding> findings;  ///< In the order of the steps.
+    std::int64_t load_us = 0;            ///< What opening the library took.
+    std::uint64_t calls = 0;             ///< Calls that returned.
+    bool network_closed = false;         ///< The child had no network.
 
     [[nodiscard]] std::size_t count(CheckStatus status) const;
     [[nodiscard]] bool passed() const { return count(CheckStatus::error) == 0; }
@@ -52,12 +52,12 @@ struct CheckReport {
 [[nodiscard]] const std::vector<std::string>& check_steps();
 
 struct CheckOptions {
-    std::string file;                           ///< A library, a manifest or a plugin's folder.
+    std::string file;  ///< A library, a manifest or a plugin's folder.
     std::chrono::milliseconds call_limit{5'000};
-    std::chrono::milliseconds slow_load{100};   ///< Beyond it loading is a warning.
-    std::string program;                        ///< What to run as the child; it calls `exercise_plugin`.
-    std::vector<std::string> arguments;         ///< Of the child.
-    std::map<std::string, std::string> environment;     ///< Of this process; the child gets only what loading needs.
+    std::chrono::milliseconds slow_load{100};        ///< Beyond it loading is a warning.
+    std::string program;                             ///< What to run as the child; it calls `exercise_plugin`.
+    std::vector<std::string> arguments;              ///< Of the child.
+    std::map<std::string, std::string> environment;  ///< Of this process; the child gets only what loading needs.
 };
 
 /// Checks one plugin. What is wrong with it is in the report; an Error is a failure of the check itself: AF-CHECK-001 (the child

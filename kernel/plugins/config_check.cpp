@@ -24,20 +24,28 @@ std::string form_problem(const json::value& schema, const std::string& place, in
         const std::string found = ", found " + ellipsis(json::serialize(value), 80);
         if (key == "$ref") { return at + " cannot be followed: a manifest stands alone"; }
         if (key == "type") {
-            const auto known = [&](const json::value& name) { return name.is_string() && std::ranges::find(types, std::string_view(name.get_string())) != types.end(); };
+            const auto known = [&](const json::value& name) {
+                return name.is_string() && std::ranges::find(types, std::string_view(name.get_string())) != types.end();
+            };
             const auto* names = value.if_array();
-            if (names == nullptr ? !known(value) : names->empty() || !std::ranges::all_of(*names, known)) { return at + " must name a JSON type" + found; }
+            if (names == nullptr ? !known(value) : names->empty() || !std::ranges::all_of(*names, known)) {
+                return at + " must name a JSON type" + found;
+            }
         } else if (key == "properties") {
             if (!value.is_object()) { return at + " must be an object" + found; }
             for (const auto& [name, inner] : value.get_object()) {
-                if (std::string problem = form_problem(inner, at + "." + std::string(name), depth + 1); !problem.empty()) { return problem; }
+                if (std::string problem = form_problem(inner, at + "." + std::string(name), depth + 1); !problem.empty()) {
+                    return problem;
+                }
             }
         } else if (key == "items" || (key == "additionalProperties" && !value.is_bool())) {
             if (std::string problem = form_problem(value, at, depth + 1); !problem.empty()) { return problem; }
         } else if (key == "pattern" || key == "format" || key == "description") {
             if (!value.is_string()) { return at + " must be a text" + found; }
             if (key == "pattern") {
-                if (std::string problem = pattern_problem(value.get_string()); !problem.empty()) { return at + " is not a regular expression: " + problem; }
+                if (std::string problem = pattern_problem(value.get_string()); !problem.empty()) {
+                    return at + " is not a regular expression: " + problem;
+                }
             }
         } else if (key == "uniqueItems") {
             if (!value.is_bool()) { return at + " must be true or false" + found; }
@@ -45,8 +53,11 @@ std::string form_problem(const json::value& schema, const std::string& place, in
             if (!value.is_array() || value.get_array().empty()) { return at + " must be a list with one value or more" + found; }
         } else if (key == "required") {
             const auto* names = value.if_array();
-            if (names == nullptr || !std::ranges::all_of(*names, [](const json::value& name) { return name.is_string(); })) { return at + " must be a list of names" + found; }
-        } else if (key == "minimum" || key == "maximum" || key.starts_with("minLength") || key.starts_with("maxLength") || key == "minItems" || key == "maxItems") {
+            if (names == nullptr || !std::ranges::all_of(*names, [](const json::value& name) { return name.is_string(); })) {
+                return at + " must be a list of names" + found;
+            }
+        } else if (key == "minimum" || key == "maximum" || key.starts_with("minLength") || key.starts_with("maxLength") ||
+                   key == "minItems" || key == "maxItems") {
             if (!value.is_number()) { return at + " must be a number" + found; }
         }
     }
@@ -54,21 +65,24 @@ std::string form_problem(const json::value& schema, const std::string& place, in
 }
 
 Error bad_schema(const PluginManifest& manifest, std::string what) {
-    return {"AF-PLUG-051", "The manifest of plugin `" + manifest.id + "` has a config_schema that is no JSON Schema: " + std::move(what),
+    return {"AF-PLUG-051",
+            "The manifest of plugin `" + manifest.id + "` has a config_schema that is no JSON Schema: " + std::move(what),
             manifest.directory + "/plugin.json, field config_schema", "Report it to the plugin's author.", ErrorKind::invalid};
 }
 
 Result<SchemaCheck> compile(const PluginManifest& manifest) {
-    if (std::string problem = form_problem(json::value(manifest.config_schema), "config_schema", 0); !problem.empty()) { return bad_schema(manifest, std::move(problem)); }
+    if (std::string problem = form_problem(json::value(manifest.config_schema), "config_schema", 0); !problem.empty()) {
+        return bad_schema(manifest, std::move(problem));
+    }
     const json::value* type = manifest.config_schema.if_contains("type");
-    if (type != nullptr && *type != "object") { return bad_schema(manifest, "config_schema.type must be \"object\", because settings are a map"); }
+    if (type != nullptr && *type != "object") {
+        return bad_schema(manifest, "config_schema.type must be \"object\", because settings are a map");
+    }
     try {
         auto check = SchemaCheck::make(manifest.config_schema);
         if (!check.ok()) { return bad_schema(manifest, check.error().message); }
         return check;
-    } catch (const std::exception& failure) {
-        return bad_schema(manifest, failure.what());
-    }
+    } catch (const std::exception& failure) { return bad_schema(manifest, failure.what()); }
 }
 
 /// The words of contracts, for settings.
@@ -100,12 +114,12 @@ Result<std::optional<ConfigProblem>> check_config(const PluginManifest& manifest
         if (violations.empty()) { return std::optional<ConfigProblem>(); }
         const ContractVerdict verdict = std::move(violations).verdict();
         for (const ContractViolation& violation : verdict.violations) {
-            if (!partial || violation.rule != "required") { return std::optional<ConfigProblem>({violation.path, in_words_of_settings(violation.message)}); }
+            if (!partial || violation.rule != "required") {
+                return std::optional<ConfigProblem>({violation.path, in_words_of_settings(violation.message)});
+            }
         }
         return std::optional<ConfigProblem>();
-    } catch (const std::exception& failure) {
-        return bad_schema(manifest, failure.what());
-    }
+    } catch (const std::exception& failure) { return bad_schema(manifest, failure.what()); }
 }
 
 }  // namespace agentforge::kernel

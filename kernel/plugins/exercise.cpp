@@ -64,7 +64,8 @@ private:
 /// Ends the process when a call takes longer than it may: it cannot be ended in any other way.
 class Watchdog {
 public:
-    Watchdog(const Reporter& reporter, std::chrono::milliseconds limit) : reporter_(reporter), limit_(limit), thread_([this] { watch(); }) {}
+    Watchdog(const Reporter& reporter, std::chrono::milliseconds limit)
+        : reporter_(reporter), limit_(limit), thread_([this] { watch(); }) {}
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
     ~Watchdog() {
@@ -92,7 +93,7 @@ private:
             if (!until_) {
                 changed_.wait(lock);
             } else if (std::chrono::steady_clock::now() >= *until_) {
-                reporter_.raw("{\"r\":\"hang\"}\n");        // No allocation: the hung thread may hold the allocator.
+                reporter_.raw("{\"r\":\"hang\"}\n");  // No allocation: the hung thread may hold the allocator.
                 ::_exit(97);
             } else {
                 const auto until = *until_;
@@ -112,20 +113,35 @@ private:
 
 // -------------------------------------------------------------------------------------- the inputs --
 
-enum class Input : unsigned char { valid = 1, required, empty, huge, entries, nulls, wrong_types, invalid_utf8, host_fails, cancelled };
+enum class Input : unsigned char {
+    valid = 1,
+    required,
+    empty,
+    huge,
+    entries,
+    nulls,
+    wrong_types,
+    invalid_utf8,
+    host_fails,
+    cancelled
+};
 
-struct InputName { Input input; const char* name; bool broken; };
+struct InputName {
+    Input input;
+    const char* name;
+    bool broken;
+};
 /// `broken`: what the host refuses before a plugin sees it; a plugin may throw on it, and must not crash or hang.
 constexpr std::array<InputName, 10> inputs = {{{Input::valid, "valid", false},
-                                              {Input::required, "required only", false},
-                                              {Input::empty, "empty", false},
-                                              {Input::huge, "1 MiB texts, lists of 1000", false},
-                                              {Input::entries, "an object of 1000 entries", false},
-                                              {Input::nulls, "null in place of every value", true},
-                                              {Input::wrong_types, "values of other types", true},
-                                              {Input::invalid_utf8, "invalid UTF-8", true},
-                                              {Input::host_fails, "valid, every host call fails", false},
-                                              {Input::cancelled, "valid, cancelled from the beginning", false}}};
+                                               {Input::required, "required only", false},
+                                               {Input::empty, "empty", false},
+                                               {Input::huge, "1 MiB texts, lists of 1000", false},
+                                               {Input::entries, "an object of 1000 entries", false},
+                                               {Input::nulls, "null in place of every value", true},
+                                               {Input::wrong_types, "values of other types", true},
+                                               {Input::invalid_utf8, "invalid UTF-8", true},
+                                               {Input::host_fails, "valid, every host call fails", false},
+                                               {Input::cancelled, "valid, cancelled from the beginning", false}}};
 
 const std::string& bad_utf8() {
     static const std::string text = "\xff\xfe\xc3(\xed\xa0\x80 text \xf4\x90\x80\x80";
@@ -140,12 +156,17 @@ json::value sample(const json::value& schema_value, std::string_view name, bool 
         if (const auto* value = schema.if_contains(key)) { return *value; }
     }
     for (const char* key : {"examples", "enum"}) {
-        if (const auto* value = schema.if_contains(key); value != nullptr && value->is_array() && !value->get_array().empty()) { return value->get_array().front(); }
+        if (const auto* value = schema.if_contains(key); value != nullptr && value->is_array() && !value->get_array().empty()) {
+            return value->get_array().front();
+        }
     }
     std::string type;
     if (const auto* value = schema.if_contains("type")) {
-        if (value->is_string()) { type = std::string(value->get_string()); }
-        else if (value->is_array() && !value->get_array().empty() && value->get_array().front().is_string()) { type = std::string(value->get_array().front().get_string()); }
+        if (value->is_string()) {
+            type = std::string(value->get_string());
+        } else if (value->is_array() && !value->get_array().empty() && value->get_array().front().is_string()) {
+            type = std::string(value->get_array().front().get_string());
+        }
     }
     const auto number = [&](const char* key, double fallback) {
         const auto* value = schema.if_contains(key);
@@ -159,7 +180,9 @@ json::value sample(const json::value& schema_value, std::string_view name, bool 
         json::array array;
         const auto* items = schema.if_contains("items");
         const auto count = std::clamp(number("minItems", 1), required_only ? 0.0 : 1.0, 100.0);
-        while (static_cast<double>(array.size()) < count) { array.push_back(items == nullptr ? json::value("text") : sample(*items, name, required_only, depth + 1)); }
+        while (static_cast<double>(array.size()) < count) {
+            array.push_back(items == nullptr ? json::value("text") : sample(*items, name, required_only, depth + 1));
+        }
         return array;
     }
     const auto* properties = schema.if_contains("properties");
@@ -168,7 +191,8 @@ json::value sample(const json::value& schema_value, std::string_view name, bool 
         const auto* required = schema.if_contains("required");
         if (properties != nullptr && properties->is_object()) {
             for (const auto& [key, property] : properties->get_object()) {
-                const bool needed = required != nullptr && required->is_array() && std::ranges::find(required->get_array(), json::value(key)) != required->get_array().end();
+                const bool needed = required != nullptr && required->is_array() &&
+                                    std::ranges::find(required->get_array(), json::value(key)) != required->get_array().end();
                 if (needed || !required_only) { object[key] = sample(property, key, required_only, depth + 1); }
             }
         }
@@ -185,7 +209,9 @@ void spoil(json::value& value, Input input, unsigned depth = 0) {
     if (value.is_object() && depth < 20 && (depth == 0 || (input != Input::nulls && input != Input::wrong_types))) {
         for (auto& member : value.get_object()) { spoil(member.value(), input, depth + 1); }
         if (input == Input::entries && depth == 0) {
-            for (std::size_t index = 0; index < huge_entries; ++index) { value.get_object()["entry_" + std::to_string(index)] = "text"; }
+            for (std::size_t index = 0; index < huge_entries; ++index) {
+                value.get_object()["entry_" + std::to_string(index)] = "text";
+            }
         }
         return;
     }
@@ -202,25 +228,36 @@ void spoil(json::value& value, Input input, unsigned depth = 0) {
         case Input::huge:
             if (value.is_string()) { value = json::string(huge_text_bytes, 'x'); }
             break;
-        case Input::nulls: value = nullptr; break;
+        case Input::nulls:
+            value = nullptr;
+            break;
         case Input::invalid_utf8:
             if (value.is_string()) { value = json::string_view(bad_utf8()); }
             break;
         case Input::wrong_types:
-            if (value.is_string()) { value = json::array{1, json::object{{"a", nullptr}}}; }
-            else if (value.is_number()) { value = "text"; }
-            else { value = -1.5; }
+            if (value.is_string()) {
+                value = json::array{1, json::object{{"a", nullptr}}};
+            } else if (value.is_number()) {
+                value = "text";
+            } else {
+                value = -1.5;
+            }
             break;
-        default: break;
+        default:
+            break;
     }
 }
 
 std::string text_for(Input input, std::string_view plain) {
     switch (input) {
-        case Input::empty: return {};
-        case Input::huge: return std::string(huge_text_bytes, 'x');
-        case Input::invalid_utf8: return bad_utf8();
-        default: return std::string(plain);
+        case Input::empty:
+            return {};
+        case Input::huge:
+            return std::string(huge_text_bytes, 'x');
+        case Input::invalid_utf8:
+            return bad_utf8();
+        default:
+            return std::string(plain);
     }
 }
 
@@ -231,7 +268,9 @@ Error host_error() { return {"AF-EXEC-001", "the fake host fails every call", ""
 class Exercise {
 public:
     Exercise(const CheckHooks& hooks, const json::object& task, int report)
-        : hooks_(hooks), reporter_(report), limit_(std::chrono::milliseconds(task.at("call_limit_ms").to_number<std::int64_t>())),
+        : hooks_(hooks),
+          reporter_(report),
+          limit_(std::chrono::milliseconds(task.at("call_limit_ms").to_number<std::int64_t>())),
           manifest_path_(task.at("manifest").as_string()) {
         for (const json::value& one : task.at("left_out").as_array()) { left_out_.insert(one.to_number<std::uint64_t>()); }
     }
@@ -252,7 +291,11 @@ public:
     }
 
 private:
-    struct Object { std::string name; AgentforgeDestroy destroy = nullptr; void* pointer = nullptr; };
+    struct Object {
+        std::string name;
+        AgentforgeDestroy destroy = nullptr;
+        void* pointer = nullptr;
+    };
 
     // Records.
 
@@ -261,13 +304,25 @@ private:
         reporter_.line({{"r", "done"}, {"calls", calls_}});
     }
 
-    void finding(std::string_view step, CheckStatus status, const Error& error, std::string_view found = {}, std::string_view expected = {}) {
-        json::object record{{"r", "finding"},         {"step", step},     {"status", to_string(status)}, {"object", object_}, {"method", method_}, {"input", input_},
-                            {"code", error.code},     {"message", ellipsis(sanitize_utf8(error.message), 2000)}, {"where", ellipsis(sanitize_utf8(error.where), 500)},
-                            {"remedy", error.remedy}, {"found", ellipsis(sanitize_utf8(found), 500)}, {"expected", expected}};
+    void finding(std::string_view step, CheckStatus status, const Error& error, std::string_view found = {},
+                 std::string_view expected = {}) {
+        json::object record{{"r", "finding"},
+                            {"step", step},
+                            {"status", to_string(status)},
+                            {"object", object_},
+                            {"method", method_},
+                            {"input", input_},
+                            {"code", error.code},
+                            {"message", ellipsis(sanitize_utf8(error.message), 2000)},
+                            {"where", ellipsis(sanitize_utf8(error.where), 500)},
+                            {"remedy", error.remedy},
+                            {"found", ellipsis(sanitize_utf8(found), 500)},
+                            {"expected", expected}};
         reporter_.line(record);
     }
-    void pass(std::string_view step, std::string message) { reporter_.line({{"r", "pass"}, {"step", step}, {"object", object_}, {"message", std::move(message)}}); }
+    void pass(std::string_view step, std::string message) {
+        reporter_.line({{"r", "pass"}, {"step", step}, {"object", object_}, {"message", std::move(message)}});
+    }
 
     /// Runs one call into the plugin. False where it was left out or threw.
     template <class Call>
@@ -283,30 +338,35 @@ private:
         try {
             body();
             threw = false;
-        } catch (const std::exception& failure) {
-            thrown = failure.what() == nullptr ? "" : failure.what();
-        } catch (...) {
+        } catch (const std::exception& failure) { thrown = failure.what() == nullptr ? "" : failure.what(); } catch (...) {
             thrown = "something that is not a std::exception";
         }
         if (watchdog_ != nullptr) { watchdog_->end(); }
         ++calls_;
         if (threw) {
-            finding(step, may_throw ? CheckStatus::warning : CheckStatus::error,
-                    {"AF-CHECK-013", whose() + " threw in " + method_ + "()" + given() + ": " + ellipsis(sanitize_utf8(thrown), 300), library_,
-                     may_throw ? "The host refuses such input first; read arguments with agentforge::Arguments, which does not throw." :
-                                 "Catch it in the plugin and return a failed result: no exception may leave a plugin.",
-                     ErrorKind::internal},
-                    "an exception", "a returned result");
+            finding(
+                step, may_throw ? CheckStatus::warning : CheckStatus::error,
+                {"AF-CHECK-013", whose() + " threw in " + method_ + "()" + given() + ": " + ellipsis(sanitize_utf8(thrown), 300),
+                 library_,
+                 may_throw ? "The host refuses such input first; read arguments with agentforge::Arguments, which does not throw."
+                           : "Catch it in the plugin and return a failed result: no exception may leave a plugin.",
+                 ErrorKind::internal},
+                "an exception", "a returned result");
         }
         look_at_output(step);
         return !threw;
     }
 
-    [[nodiscard]] std::string whose() const { return object_.empty() ? "The plugin `" + manifest_.id + "`" : "The " + object_ + " of plugin `" + manifest_.id + "`"; }
+    [[nodiscard]] std::string whose() const {
+        return object_.empty() ? "The plugin `" + manifest_.id + "`" : "The " + object_ + " of plugin `" + manifest_.id + "`";
+    }
     [[nodiscard]] std::string given() const { return input_.empty() ? "" : " with the input \"" + input_ + "\""; }
 
-    void wrong_result(std::string_view step, CheckStatus status, const std::string& what, std::string_view found, std::string_view expected, const char* remedy) {
-        finding(step, status, {"AF-CHECK-016", whose() + " " + what + " in " + method_ + "()" + given(), library_, remedy, ErrorKind::invalid}, found, expected);
+    void wrong_result(std::string_view step, CheckStatus status, const std::string& what, std::string_view found,
+                      std::string_view expected, const char* remedy) {
+        finding(step, status,
+                {"AF-CHECK-016", whose() + " " + what + " in " + method_ + "()" + given(), library_, remedy, ErrorKind::invalid},
+                found, expected);
     }
 
     // The process.
@@ -338,7 +398,9 @@ private:
         const auto bytes = status.st_size - written_;
         written_ = status.st_size;
         finding("output", CheckStatus::error,
-                {"AF-CHECK-014", whose() + " wrote " + std::to_string(bytes) + " bytes to standard output in " + (method_.empty() ? std::string(step) : method_ + "()") + given(),
+                {"AF-CHECK-014",
+                 whose() + " wrote " + std::to_string(bytes) + " bytes to standard output in " +
+                     (method_.empty() ? std::string(step) : method_ + "()") + given(),
                  library_, "Use the context's log() or progress(): standard output is the program's answer.", ErrorKind::invalid},
                 text, "nothing on standard output");
     }
@@ -360,33 +422,45 @@ private:
                 if (handle == nullptr) { handle = ::dlopen((folder + "/" + needed).c_str(), RTLD_LAZY | RTLD_LOCAL); }
             }
             if (handle == nullptr) { handle = ::dlopen(needed.c_str(), RTLD_LAZY | RTLD_LOCAL); }
-            if (handle == nullptr) { missing_libraries.push_back(needed); }
-            else { handles.push_back(handle); }
+            if (handle == nullptr) {
+                missing_libraries.push_back(needed);
+            } else {
+                handles.push_back(handle);
+            }
         }
         const auto provided = [&](const DynamicSymbol& symbol) {
             if (::dlsym(RTLD_DEFAULT, symbol.name.c_str()) != nullptr) { return true; }
             return std::ranges::any_of(handles, [&](void* handle) {
-                return (!symbol.version.empty() && ::dlvsym(handle, symbol.name.c_str(), symbol.version.c_str()) != nullptr) || ::dlsym(handle, symbol.name.c_str()) != nullptr;
+                return (!symbol.version.empty() && ::dlvsym(handle, symbol.name.c_str(), symbol.version.c_str()) != nullptr) ||
+                       ::dlsym(handle, symbol.name.c_str()) != nullptr;
             });
         };
         std::vector<std::string> missing;
         for (const DynamicSymbol& symbol : contents->symbols) {
             if (!symbol.defined && !symbol.weak && !provided(symbol)) { missing.push_back(readable_symbol(symbol.name)); }
         }
-        const auto cannot = [&](const std::string& why, const std::string& remedy, const std::string& found, const std::string& expected) {
-            finding("undefined", CheckStatus::error, {"AF-PLUG-011", "The plugin library cannot be opened: " + why, library_, remedy, ErrorKind::unavailable}, found, expected);
+        const auto cannot = [&](const std::string& why, const std::string& remedy, const std::string& found,
+                                const std::string& expected) {
+            finding("undefined", CheckStatus::error,
+                    {"AF-PLUG-011", "The plugin library cannot be opened: " + why, library_, remedy, ErrorKind::unavailable},
+                    found, expected);
         };
         for (const std::string& library : missing_libraries) {
-            cannot("it needs the library `" + library + "`, which is not installed", "Install that library, or rebuild the plugin against the one that is there.", "no " + library,
+            cannot("it needs the library `" + library + "`, which is not installed",
+                   "Install that library, or rebuild the plugin against the one that is there.", "no " + library,
                    library + " in the library path");
         }
         // Symbols of a library that is missing are missing with it.
         if (!missing.empty() && missing_libraries.empty()) {
             std::string names;
-            for (std::size_t index = 0; index < std::min<std::size_t>(missing.size(), 5); ++index) { names += (index == 0 ? "`" : ", `") + missing[index] + "`"; }
+            for (std::size_t index = 0; index < std::min<std::size_t>(missing.size(), 5); ++index) {
+                names += (index == 0 ? "`" : ", `") + missing[index] + "`";
+            }
             if (missing.size() > 5) { names += " and " + std::to_string(missing.size() - 5) + " more"; }
-            cannot("it needs the symbol" + std::string(missing.size() == 1 ? " " : "s ") + names + ", which neither it nor its libraries define",
-                   "Link the plugin with -Wl,-z,defs (agentforge_add_plugin does) and name every library it uses in LIBRARIES.", names, "nothing undefined");
+            cannot("it needs the symbol" + std::string(missing.size() == 1 ? " " : "s ") + names +
+                       ", which neither it nor its libraries define",
+                   "Link the plugin with -Wl,-z,defs (agentforge_add_plugin does) and name every library it uses in LIBRARIES.",
+                   names, "nothing undefined");
         }
         if (!missing.empty() || !missing_libraries.empty()) { return false; }
         pass("undefined", "each symbol that it needs is there");
@@ -400,27 +474,38 @@ private:
         const auto begin = std::chrono::steady_clock::now();
         call("load", "load", "", false, [&] {
             // The same mode as the host's; the handle is never closed.
-            if (::dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) { failure = explain_load_failure(::dlerror(), manifest_); }
-            else { opened = true; }
+            if (::dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+                failure = explain_load_failure(::dlerror(), manifest_);
+            } else {
+                opened = true;
+            }
         });
         const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count();
         if (!opened) {
-            if (!failure.code.empty()) { finding(failure.code == "AF-PLUG-012" ? "fingerprint" : "load", CheckStatus::error, failure); }
+            if (!failure.code.empty()) {
+                finding(failure.code == "AF-PLUG-012" ? "fingerprint" : "load", CheckStatus::error, failure);
+            }
             return false;
         }
         reporter_.line({{"r", "fact"}, {"load_us", took}});
         call("descriptor", "agentforge_plugin", "", false, [&] {
             auto descriptor = open_library(manifest_);
-            if (!descriptor.ok()) { failure = std::move(descriptor).error(); }
-            else {
+            if (!descriptor.ok()) {
+                failure = std::move(descriptor).error();
+            } else {
                 descriptor_ = *descriptor;
                 accepted = true;
             }
         });
         method_.clear();
         input_.clear();
-        if (accepted) { pass("descriptor", "ABI, sizes, fingerprint, id, version, licence, kinds, names and interface versions agree with plugin.json and this host"); }
-        else if (!failure.code.empty()) { finding("descriptor", CheckStatus::error, failure); }
+        if (accepted) {
+            pass(
+                "descriptor",
+                "ABI, sizes, fingerprint, id, version, licence, kinds, names and interface versions agree with plugin.json and this host");
+        } else if (!failure.code.empty()) {
+            finding("descriptor", CheckStatus::error, failure);
+        }
         return accepted;
     }
 
@@ -428,7 +513,8 @@ private:
         method_.clear();
         if (manifest_.config_schema.empty()) { return pass("config_schema", "there is none: the plugin takes no settings"); }
         if (auto good = check_config_schema(manifest_); !good.ok()) {
-            finding("config_schema", CheckStatus::error, good.error(), ellipsis(json::serialize(manifest_.config_schema), 300), "a JSON Schema of an object");
+            finding("config_schema", CheckStatus::error, good.error(), ellipsis(json::serialize(manifest_.config_schema), 300),
+                    "a JSON Schema of an object");
         } else {
             pass("config_schema", "it is a JSON Schema");
         }
@@ -442,8 +528,12 @@ private:
         auto good = check_config_schema(holder);
         if (good.ok()) { return {}; }
         Error error = std::move(good).error();
-        if (const auto at = error.message.find("no JSON Schema: "); at != std::string::npos) { error.message = error.message.substr(at + std::string_view("no JSON Schema: ").size()); }
-        if (error.message.starts_with("config_schema.")) { error.message = error.message.substr(std::string_view("config_schema.").size()); }
+        if (const auto at = error.message.find("no JSON Schema: "); at != std::string::npos) {
+            error.message = error.message.substr(at + std::string_view("no JSON Schema: ").size());
+        }
+        if (error.message.starts_with("config_schema.")) {
+            error.message = error.message.substr(std::string_view("config_schema.").size());
+        }
         return error;
     }
 
@@ -456,8 +546,12 @@ private:
         if (made == nullptr) { return; }
         const std::string name = factory.name;
         switch (kind) {
-            case PluginKind::stage: exercise_stage(*static_cast<Stage*>(made), name); break;
-            case PluginKind::tool: exercise_tool(*static_cast<Tool*>(made), name); break;
+            case PluginKind::stage:
+                exercise_stage(*static_cast<Stage*>(made), name);
+                break;
+            case PluginKind::tool:
+                exercise_tool(*static_cast<Tool*>(made), name);
+                break;
             case PluginKind::llm:
                 if (factory.interface_version == llm_v2_interface_version) {
                     exercise_backend(*static_cast<LLMBackendV2*>(made), name);
@@ -465,7 +559,9 @@ private:
                     exercise_backend(*static_cast<LLMBackend*>(made), name);
                 }
                 break;
-            case PluginKind::escalation: exercise_handler(*static_cast<EscalationHandler*>(made), name); break;
+            case PluginKind::escalation:
+                exercise_handler(*static_cast<EscalationHandler*>(made), name);
+                break;
         }
         destroy(factory, made, "after all calls");
         object_.clear();
@@ -473,7 +569,11 @@ private:
         input_.clear();
     }
 
-    struct Made { void* object = nullptr; std::string reason; bool called = false; };
+    struct Made {
+        void* object = nullptr;
+        std::string reason;
+        bool called = false;
+    };
 
     Made create_once(const AgentforgeFactory& factory, const char* settings, std::string_view input, std::size_t room = 1024) {
         constexpr char canary = 0x5A;
@@ -481,16 +581,21 @@ private:
         buffer.fill(canary);
         if (room > 0) { buffer[0] = '\0'; }
         Made made;
-        made.called = call("create", "create", input, false, [&] { made.object = factory.create(settings, room == 0 ? nullptr : buffer.data(), room); });
-        const auto beyond = std::find_if(buffer.begin() + static_cast<std::ptrdiff_t>(room), buffer.end(), [&](char c) { return c != canary; });
+        made.called = call("create", "create", input, false,
+                           [&] { made.object = factory.create(settings, room == 0 ? nullptr : buffer.data(), room); });
+        const auto beyond =
+            std::find_if(buffer.begin() + static_cast<std::ptrdiff_t>(room), buffer.end(), [&](char c) { return c != canary; });
         if (beyond != buffer.end()) {
-            wrong_result("create", CheckStatus::error, "wrote beyond the " + std::to_string(room) + " bytes that it was given for its message", "more", std::to_string(room) + " bytes at the most",
-                         "Write at most `error_size` bytes, NUL included.");
+            wrong_result("create", CheckStatus::error,
+                         "wrote beyond the " + std::to_string(room) + " bytes that it was given for its message", "more",
+                         std::to_string(room) + " bytes at the most", "Write at most `error_size` bytes, NUL included.");
         }
         if (room > 0) {
             const std::size_t length = strnlen(buffer.data(), room);
             if (made.called && made.object == nullptr && length == room) {
-                wrong_result("create", CheckStatus::error, "left its message without a NUL", "no NUL in " + std::to_string(room) + " bytes", "a text that ends in NUL", "End the message with NUL.");
+                wrong_result("create", CheckStatus::error, "left its message without a NUL",
+                             "no NUL in " + std::to_string(room) + " bytes", "a text that ends in NUL",
+                             "End the message with NUL.");
             }
             made.reason = sanitize_utf8({buffer.data(), length});
         }
@@ -503,27 +608,39 @@ private:
         std::string tried = "no settings";
         if (made.object == nullptr && !manifest_.config_schema.empty()) {
             tried += " and with settings made from its config_schema";
-            made = create_once(factory, json::serialize(sample(manifest_.config_schema, "", true)).c_str(), "the required settings");
-            if (made.called && made.object == nullptr) { made = create_once(factory, json::serialize(sample(manifest_.config_schema, "", false)).c_str(), "all settings"); }
+            made =
+                create_once(factory, json::serialize(sample(manifest_.config_schema, "", true)).c_str(), "the required settings");
+            if (made.called && made.object == nullptr) {
+                made = create_once(factory, json::serialize(sample(manifest_.config_schema, "", false)).c_str(), "all settings");
+            }
         }
         if (made.object == nullptr) {
             if (made.called) {
-                finding("create", CheckStatus::error,
-                        {"AF-PLUG-016", "The plugin `" + manifest_.id + "` could not make its " + object_ + " with " + tried + ": " + (made.reason.empty() ? "it gave no reason" : made.reason),
-                         library_,
-                         made.reason.empty() ? "Write a message into `error` before null is returned." :
-                                               "Let it be made without settings, or give its config_schema a `default` or `examples` for what it needs.",
-                         ErrorKind::invalid},
-                        "null", "an object");
+                finding(
+                    "create", CheckStatus::error,
+                    {"AF-PLUG-016",
+                     "The plugin `" + manifest_.id + "` could not make its " + object_ + " with " + tried + ": " +
+                         (made.reason.empty() ? "it gave no reason" : made.reason),
+                     library_,
+                     made.reason.empty()
+                         ? "Write a message into `error` before null is returned."
+                         : "Let it be made without settings, or give its config_schema a `default` or `examples` for what it needs.",
+                     ErrorKind::invalid},
+                    "null", "an object");
             }
             return nullptr;
         }
         // What the host never passes, and what a hand-written factory is asked all the same.
         std::string large = "{";
-        for (std::size_t index = 0; index < huge_entries; ++index) { large += (index == 0 ? "\"entry_" : ",\"entry_") + std::to_string(index) + "\":\"" + std::string(1024, 'x') + "\""; }
+        for (std::size_t index = 0; index < huge_entries; ++index) {
+            large += (index == 0 ? "\"entry_" : ",\"entry_") + std::to_string(index) + "\":\"" + std::string(1024, 'x') + "\"";
+        }
         large += "}";
-        for (const auto& [settings, input] : std::vector<std::pair<std::string, const char*>>{
-                 {"{\"no_such_setting\":1}", "a setting that does not exist"}, {"[1]", "settings that are no object"}, {"{\"", "settings that are not JSON"}, {large, "huge settings"}}) {
+        for (const auto& [settings, input] :
+             std::vector<std::pair<std::string, const char*>>{{"{\"no_such_setting\":1}", "a setting that does not exist"},
+                                                              {"[1]", "settings that are no object"},
+                                                              {"{\"", "settings that are not JSON"},
+                                                              {large, "huge settings"}}) {
             const Made other = create_once(factory, settings.c_str(), input);
             if (other.object != nullptr) { destroy(factory, other.object, input); }
         }
@@ -536,34 +653,43 @@ private:
     }
 
     void destroy(const AgentforgeFactory& factory, void* object, std::string_view input) {
-        if (call("destroy", "destroy", input, false, [&] { factory.destroy(object); }) && input == "after all calls") { pass("destroy", "it is destroyed"); }
+        if (call("destroy", "destroy", input, false, [&] { factory.destroy(object); }) && input == "after all calls") {
+            pass("destroy", "it is destroyed");
+        }
     }
 
     void check_name(const char* function, const std::string& found, const std::string& expected) {
         if (found == expected) { return; }
         finding("describe", CheckStatus::error,
-                {"AF-PLUG-017", "The plugin `" + manifest_.id + "` provides the " + object_ + ", but its " + function + "() says `" + ellipsis(sanitize_utf8(found), 80) + "`", library_,
-                 "Make both names equal.", ErrorKind::invalid},
+                {"AF-PLUG-017",
+                 "The plugin `" + manifest_.id + "` provides the " + object_ + ", but its " + function + "() says `" +
+                     ellipsis(sanitize_utf8(found), 80) + "`",
+                 library_, "Make both names equal.", ErrorKind::invalid},
                 found, expected);
     }
     void check_text(std::string_view step, const char* what, const std::string& text) {
         if (!is_valid_utf8(text) && input_ != inputs[static_cast<std::size_t>(Input::invalid_utf8) - 1].name) {
-            wrong_result(step, CheckStatus::warning, std::string("gave ") + what + " that is not valid UTF-8", text, "UTF-8", "Give UTF-8: the host replaces what is not.");
+            wrong_result(step, CheckStatus::warning, std::string("gave ") + what + " that is not valid UTF-8", text, "UTF-8",
+                         "Give UTF-8: the host replaces what is not.");
         }
         if (text.size() > large_output_bytes) {
-            wrong_result(step, CheckStatus::warning, std::string("gave ") + what + " of " + std::to_string(text.size()) + " bytes", std::to_string(text.size()) + " bytes",
-                         "at most " + std::to_string(large_output_bytes) + " bytes", "Cut it: the host keeps only its beginning and its end.");
+            wrong_result(step, CheckStatus::warning,
+                         std::string("gave ") + what + " of " + std::to_string(text.size()) + " bytes",
+                         std::to_string(text.size()) + " bytes", "at most " + std::to_string(large_output_bytes) + " bytes",
+                         "Cut it: the host keeps only its beginning and its end.");
         }
     }
     void check_error(const Error& error) {
         if (error.code.empty() || error.message.empty()) {
-            wrong_result("calls", CheckStatus::warning, "gave an error without a code or a message", error.to_string(), "a code and a sentence", "Fill `code` and `message`.");
+            wrong_result("calls", CheckStatus::warning, "gave an error without a code or a message", error.to_string(),
+                         "a code and a sentence", "Fill `code` and `message`.");
         }
         check_text("calls", "an error", error.message);
     }
     void check_memory(const json::object& object) {
         if (object.storage().is_deallocate_trivial()) {
-            wrong_result("calls", CheckStatus::error, "returned a JSON value with a memory resource of its own", "a monotonic or static resource", "the default memory resource",
+            wrong_result("calls", CheckStatus::error, "returned a JSON value with a memory resource of its own",
+                         "a monotonic or static resource", "the default memory resource",
                          "Build what is handed over with the default resource; see <agentforge/json.hpp>.");
         }
     }
@@ -571,8 +697,8 @@ private:
         const auto misuses = host.misuses();
         for (std::size_t index = 0; index < std::min<std::size_t>(misuses.size(), 3); ++index) {
             finding("calls", CheckStatus::error,
-                    {"AF-CHECK-015", whose() + " broke the rules of its context: " + misuses[index], library_, "Use a context only on the thread of the call that received it, and only during it.",
-                     ErrorKind::invalid},
+                    {"AF-CHECK-015", whose() + " broke the rules of its context: " + misuses[index], library_,
+                     "Use a context only on the thread of the call that received it, and only during it.", ErrorKind::invalid},
                     misuses[index], "calls from the call's own thread");
         }
     }
@@ -582,7 +708,10 @@ private:
         if (input == Input::cancelled) { host.cancel(); }
     }
     static void fill(testing::FakeWorkspace& files) {
-        files.put("README.md", "# Title\n\nSome text.\n").put("src/app.py", "def one():\n    return 1\n").put("tests/test_app.py", "def test_one():\n    assert True\n").put("text", "text\n");
+        files.put("README.md", "# Title\n\nSome text.\n")
+            .put("src/app.py", "def one():\n    return 1\n")
+            .put("tests/test_app.py", "def test_one():\n    assert True\n")
+            .put("text", "text\n");
     }
 
     // Tools.
@@ -593,33 +722,42 @@ private:
         check_name("spec", spec.name, name);
         check_text("describe", "a description", spec.description);
         if (spec.description.empty()) {
-            wrong_result("describe", CheckStatus::warning, "has no description", "nothing", "one or two sentences for the model", "Fill `description`: the model chooses by it.");
+            wrong_result("describe", CheckStatus::warning, "has no description", "nothing", "one or two sentences for the model",
+                         "Fill `description`: the model chooses by it.");
         }
         if ((static_cast<unsigned>(spec.effects) & ~31U) != 0) {
-            wrong_result("describe", CheckStatus::error, "declares effects that do not exist", std::to_string(static_cast<unsigned>(spec.effects)), "flags of ToolEffect", "Use the flags of ToolEffect.");
+            wrong_result("describe", CheckStatus::error, "declares effects that do not exist",
+                         std::to_string(static_cast<unsigned>(spec.effects)), "flags of ToolEffect",
+                         "Use the flags of ToolEffect.");
         }
         if (!has(spec.effects, ToolEffect::completes)) { check_tool_schema(spec); }
         pass("describe", "spec() agrees with plugin.json");
-        const json::value valid = sample(spec.parameters.empty() ? json::value(json::object{{"type", "object"}}) : json::value(spec.parameters), "", false);
+        const json::value valid = sample(
+            spec.parameters.empty() ? json::value(json::object{{"type", "object"}}) : json::value(spec.parameters), "", false);
         for (const InputName& one : inputs) {
             json::object arguments = arguments_for(spec, valid, one.input);
             json::object checked = arguments;
-            const bool fits = has(spec.effects, ToolEffect::completes) ? !one.broken : hooks_.arguments(spec.name, spec.parameters, checked).ok();
+            const bool fits = has(spec.effects, ToolEffect::completes)
+                                  ? !one.broken
+                                  : hooks_.arguments(spec.name, spec.parameters, checked).ok();
             FakeToolContext host;
             fill(host.files);
             prepare(host, one.input);
             host.files.limit_effects(spec.effects, spec.name);
-            if (one.input == Input::host_fails) { fail_all(host); }
-            else {
+            if (one.input == Input::host_fails) {
+                fail_all(host);
+            } else {
                 host.processes.otherwise(testing::prints(text_for(one.input, "done\n")));
                 host.gates.otherwise(testing::passes("tests"));
             }
-            std::optional<ToolResult> result;       // Moved in: an assignment would copy into our memory.
+            std::optional<ToolResult> result;  // Moved in: an assignment would copy into our memory.
             host.open();
             call("calls", "call", one.name, !fits, [&] { result.emplace(tool.call(arguments, host)); });
             host.close();
             if (result) { check_tool_result(*result); }
-            if (const auto undeclared = host.files.undeclared(); undeclared && fits) { finding("calls", CheckStatus::error, *undeclared); }
+            if (const auto undeclared = host.files.undeclared(); undeclared && fits) {
+                finding("calls", CheckStatus::error, *undeclared);
+            }
             check_context(host);
         }
         method_ = "call";
@@ -630,21 +768,30 @@ private:
     void check_tool_schema(const ToolSpec& spec) {
         const auto bad = [&](const std::string& why, const std::string& found, const char* expected) {
             finding("describe", CheckStatus::error,
-                    {"AF-CHECK-008", "The parameters of " + object_ + " of plugin `" + manifest_.id + "` are no schema that the host can apply: " + why, library_,
-                     "Correct ToolSpec::parameters; `agentforge help docs/plugins.md` lists the keywords.", ErrorKind::invalid},
+                    {"AF-CHECK-008",
+                     "The parameters of " + object_ + " of plugin `" + manifest_.id +
+                         "` are no schema that the host can apply: " + why,
+                     library_, "Correct ToolSpec::parameters; `agentforge help docs/plugins.md` lists the keywords.",
+                     ErrorKind::invalid},
                     found, expected);
         };
         json::object none;
         if (spec.parameters.empty()) { return; }
-        if (auto good = schema_is_good(spec.parameters); !good.ok()) { return bad(good.error().message, ellipsis(json::serialize(spec.parameters), 300), "a JSON Schema of an object"); }
+        if (auto good = schema_is_good(spec.parameters); !good.ok()) {
+            return bad(good.error().message, ellipsis(json::serialize(spec.parameters), 300), "a JSON Schema of an object");
+        }
         if (const auto* type = spec.parameters.if_contains("type"); type == nullptr || *type != json::value("object")) {
             bad("its `type` is not `object`", type == nullptr ? "no type" : json::serialize(*type), "\"type\": \"object\"");
         }
-        if (auto applied = hooks_.arguments(spec.name, spec.parameters, none); !applied.ok() && applied.error().code == "AF-TOOL-008") {
+        if (auto applied = hooks_.arguments(spec.name, spec.parameters, none);
+            !applied.ok() && applied.error().code == "AF-TOOL-008") {
             bad(applied.error().message, ellipsis(json::serialize(spec.parameters), 300), "a JSON Schema of an object");
         }
-        json::object whole = sample(json::value(spec.parameters), "", false).is_object() ? sample(json::value(spec.parameters), "", false).get_object() : json::object{};
-        if (auto applied = hooks_.arguments(spec.name, spec.parameters, whole); !applied.ok() && applied.error().code == "AF-TOOL-008") {
+        json::object whole = sample(json::value(spec.parameters), "", false).is_object()
+                                 ? sample(json::value(spec.parameters), "", false).get_object()
+                                 : json::object{};
+        if (auto applied = hooks_.arguments(spec.name, spec.parameters, whole);
+            !applied.ok() && applied.error().code == "AF-TOOL-008") {
             bad(applied.error().message, ellipsis(json::serialize(spec.parameters), 300), "a JSON Schema of an object");
         }
         const auto* properties = spec.parameters.if_contains("properties");
@@ -663,7 +810,9 @@ private:
         const std::set<std::string> paths(spec.path_parameters.begin(), spec.path_parameters.end());
         if (input == Input::valid || input == Input::required || input == Input::host_fails || input == Input::cancelled) {
             for (const std::string& parameter : paths) {
-                if (auto* value = made.get_object().if_contains(parameter); value != nullptr && value->is_string()) { *value = "src/app.py"; }
+                if (auto* value = made.get_object().if_contains(parameter); value != nullptr && value->is_string()) {
+                    *value = "src/app.py";
+                }
             }
         } else {
             spoil(made, input);
@@ -690,10 +839,12 @@ private:
         check_memory(result.data);
         if (result.error) { check_error(*result.error); }
         if (result.success && result.error) {
-            wrong_result("calls", CheckStatus::warning, "says that it succeeded and gives an error", "success and an error", "one of the two", "Use ToolResult::done or ToolResult::failed.");
+            wrong_result("calls", CheckStatus::warning, "says that it succeeded and gives an error", "success and an error",
+                         "one of the two", "Use ToolResult::done or ToolResult::failed.");
         }
         if (!result.success && !result.error) {
-            wrong_result("calls", CheckStatus::warning, "failed without an error", "no error", "ToolResult::failed with a reason", "Say why: the model acts on it.");
+            wrong_result("calls", CheckStatus::warning, "failed without an error", "no error", "ToolResult::failed with a reason",
+                         "Say why: the model acts on it.");
         }
     }
 
@@ -740,19 +891,28 @@ private:
             host.stage_input.previous_attempt = artifact;
             host.stage_input.previous_errors = {text_for(one.input, "A field is missing.")};
         }
-        if (one.input == Input::host_fails) { fail_all(host); }
-        else { answer_all(host, one.input, answer); }
+        if (one.input == Input::host_fails) {
+            fail_all(host);
+        } else {
+            answer_all(host, one.input, answer);
+        }
 
         host.open();
-        std::optional<StageResult> result;      // Moved in: an assignment would copy into our memory.
+        std::optional<StageResult> result;  // Moved in: an assignment would copy into our memory.
         bool ready = false;
         if (call("calls", "initialize", one.name, one.broken, [&] { ready = stage.initialize(host).ok(); }) && ready) {
             Validation validation;
-            if (call("calls", "validate_input", one.name, one.broken, [&] { validation = stage.validate_input(host); }) && validation.valid()) {
-                if (call("calls", "execute", one.name, one.broken, [&] { result.emplace(stage.execute(host)); })) { check_stage_result(*result); }
+            if (call("calls", "validate_input", one.name, one.broken, [&] { validation = stage.validate_input(host); }) &&
+                validation.valid()) {
+                if (call("calls", "execute", one.name, one.broken, [&] { result.emplace(stage.execute(host)); })) {
+                    check_stage_result(*result);
+                }
             }
-            call("calls", "validate_output", one.name, one.broken, [&] { static_cast<void>(stage.validate_output(host, result && result->artifact ? *result->artifact : answer)); });
-            call("calls", "finalize", one.name, one.broken, [&] { stage.finalize(host, result ? *result : StageResult::failed(host_error())); });
+            call("calls", "validate_output", one.name, one.broken, [&] {
+                static_cast<void>(stage.validate_output(host, result && result->artifact ? *result->artifact : answer));
+            });
+            call("calls", "finalize", one.name, one.broken,
+                 [&] { stage.finalize(host, result ? *result : StageResult::failed(host_error())); });
         }
         host.close();
         check_context(host);
@@ -760,19 +920,24 @@ private:
 
     static void answer_all(FakeStageContext& host, Input input, const json::object& answer) {
         AgentOutcome outcome = testing::completes_with(answer);
-        outcome.text = input == Input::valid ? "```json\n" + json::serialize(answer) + "\n```\n" : text_for(input, "no artifact here");
+        outcome.text =
+            input == Input::valid ? "```json\n" + json::serialize(answer) + "\n```\n" : text_for(input, "no artifact here");
         host.agent.otherwise(std::move(outcome));
         host.processes.otherwise(testing::prints(text_for(input, "done\n")));
         host.gates.otherwise_do([](const GateRequest& request) -> Result<GateReport> { return testing::passes(request.gate); });
         host.skeletons.otherwise({});
-        host.deliveries.otherwise({"agentforge/task-fake", "0123456789abcdef0123456789abcdef01234567", "0123456789abcdef0123456789abcdef01234567", {"src/app.py"}});
+        host.deliveries.otherwise({"agentforge/task-fake",
+                                   "0123456789abcdef0123456789abcdef01234567",
+                                   "0123456789abcdef0123456789abcdef01234567",
+                                   {"src/app.py"}});
         host.contracts.otherwise(answer);
     }
     static void fail_all(FakeStageContext& host) {
         host.agent.otherwise_do([](const AgentRun&) -> Result<AgentOutcome> { return host_error(); });
         host.processes.otherwise_do([](const ProcessSpec&) -> Result<ProcessResult> { return host_error(); });
         host.gates.otherwise_do([](const GateRequest&) -> Result<GateReport> { return host_error(); });
-        host.skeletons.otherwise_do([](const std::vector<SkeletonInterface>&) -> Result<std::vector<Change>> { return host_error(); });
+        host.skeletons.otherwise_do(
+            [](const std::vector<SkeletonInterface>&) -> Result<std::vector<Change>> { return host_error(); });
         host.deliveries.otherwise_do([](const DeliveryRequest&) -> Result<Delivery> { return host_error(); });
         host.contracts.otherwise_do([](const testing::ContractRun&) -> Result<json::object> { return host_error(); });
         fail_files(host.files);
@@ -784,7 +949,9 @@ private:
         if (result.error) { check_error(*result.error); }
         if (result.artifact) { check_memory(*result.artifact); }
         if (result.status == StageStatus::completed && (waits || !result.artifact)) {
-            wrong_result("calls", CheckStatus::error, waits ? "says that it completed and that it must wait" : "completed without an artifact", "no verdict that can be acted on", "one verdict", remedy);
+            wrong_result("calls", CheckStatus::error,
+                         waits ? "says that it completed and that it must wait" : "completed without an artifact",
+                         "no verdict that can be acted on", "one verdict", remedy);
         } else if (result.status == StageStatus::failed && !result.error) {
             wrong_result("calls", CheckStatus::error, "failed and gave no reason", "no error", "an Error", remedy);
         } else if (result.status == StageStatus::running || (result.status == StageStatus::pending && !waits)) {
@@ -802,22 +969,26 @@ private:
         if (!info.config_schema.empty()) {
             if (auto good = schema_is_good(info.config_schema); !good.ok()) {
                 finding("describe", CheckStatus::error,
-                        {"AF-CHECK-007", "The `config_schema` of " + object_ + " of plugin `" + manifest_.id + "` is no JSON Schema: " + good.error().message, library_,
-                         "Correct BackendInfo::config_schema.", ErrorKind::invalid},
+                        {"AF-CHECK-007",
+                         "The `config_schema` of " + object_ + " of plugin `" + manifest_.id +
+                             "` is no JSON Schema: " + good.error().message,
+                         library_, "Correct BackendInfo::config_schema.", ErrorKind::invalid},
                         ellipsis(json::serialize(info.config_schema), 300), "a JSON Schema of an object");
             }
         }
         pass("describe", "info() agrees with plugin.json");
         for (const InputName& one : inputs) {
-            if (one.input == Input::host_fails) { continue; }       // A backend has no host calls.
+            if (one.input == Input::host_fails) { continue; }  // A backend has no host calls.
             CompletionRequest request;
             request.system = text_for(one.input, "You answer in one word.");
             request.user = text_for(one.input, "Say hello.");
             request.place = {"task-fake", "stage", "role", 1, 1, 1};
             if (one.input != Input::empty && one.input != Input::required) {
-                json::value schema = json::object{{"type", "object"}, {"properties", json::object{{"a", json::object{{"type", "string"}}}}}};
+                json::value schema =
+                    json::object{{"type", "object"}, {"properties", json::object{{"a", json::object{{"type", "string"}}}}}};
                 if (one.broken) { spoil(schema, one.input); }
-                request.tools.resize(one.input == Input::entries ? huge_entries : 1, {"tool", text_for(one.input, "A tool."), schema.get_object()});
+                request.tools.resize(one.input == Input::entries ? huge_entries : 1,
+                                     {"tool", text_for(one.input, "A tool."), schema.get_object()});
             }
             FakeCallContext host;
             prepare(host, one.input);
@@ -857,19 +1028,29 @@ private:
             json::value context = json::object{{"evidence", "text"}, {"files", json::array{"src/app.py"}}};
             if (one.input == Input::empty) { context = json::object{}; }
             spoil(context, one.input);
-            Escalation escalation{"ESC-20260101-000000-0001", "task-fake", text_for(one.input, "stage"), text_for(one.input, "It is unclear."), text_for(one.input, "Which one?"), {}, context.get_object(),
-                                  "2026-01-01T00:00:00Z", one.input == Input::empty ? "" : folder};
+            Escalation escalation{"ESC-20260101-000000-0001",
+                                  "task-fake",
+                                  text_for(one.input, "stage"),
+                                  text_for(one.input, "It is unclear."),
+                                  text_for(one.input, "Which one?"),
+                                  {},
+                                  context.get_object(),
+                                  "2026-01-01T00:00:00Z",
+                                  one.input == Input::empty ? "" : folder};
             if (one.input == Input::valid) { escalation.options = {"this", "that"}; }
-            ApprovalRequest approval{"APR-20260101-000000-0001", "task-fake", text_for(one.input, "specify"), context.get_object(), std::string(64, 'a'), "2026-01-01T00:00:00Z", escalation.directory};
+            ApprovalRequest approval{"APR-20260101-000000-0001", "task-fake",          text_for(one.input, "specify"),
+                                     context.get_object(),       std::string(64, 'a'), "2026-01-01T00:00:00Z",
+                                     escalation.directory};
             FakeCallContext host;
             prepare(host, one.input);
-            host.set_deadline(std::chrono::steady_clock::now());    // One look: people never block a thread.
+            host.set_deadline(std::chrono::steady_clock::now());  // One look: people never block a thread.
             const auto checked = [&](const auto& result) {
                 if (!result.ok()) { check_error(result.error()); }
             };
             host.open();
             call("calls", "notify", one.name, one.broken, [&] { checked(handler.notify(escalation, host)); });
-            call("calls", "wait_for_resolution", one.name, one.broken, [&] { checked(handler.wait_for_resolution(escalation, host)); });
+            call("calls", "wait_for_resolution", one.name, one.broken,
+                 [&] { checked(handler.wait_for_resolution(escalation, host)); });
             call("calls", "notify_approval", one.name, one.broken, [&] { checked(handler.notify_approval(approval, host)); });
             call("calls", "wait_for_approval", one.name, one.broken, [&] { checked(handler.wait_for_approval(approval, host)); });
             host.close();
@@ -911,7 +1092,7 @@ int exercise_plugin(const CheckHooks& hooks) {
     ::close(3);
     ::close(4);
     Exercise(hooks, task.get_object(), report).run();
-    ::_exit(0);         // Without destructors: what the plugin left behind is not ours to run.
+    ::_exit(0);  // Without destructors: what the plugin left behind is not ours to run.
 }
 
 }  // namespace agentforge::kernel

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects a process ended by something other than `main`: a plugin that calls exit(), _exit(), execve() or a similar function, or syscall() with
-// their numbers, ends the whole program, and an unfinished run must not look like a finished one.
+// Detects a process ended by something other than `main`: a plugin that calls exit(), _exit(), execve() or a similar function, or
+// syscall() with their numbers, ends the whole program, and an unfinished run must not look like a finished one.
 //
-// Not detected: a system call made by a plugin's own instruction, and SIGKILL (whose status is not 0). The next command names the plugin anyway.
+// Not detected: a system call made by a plugin's own instruction, and SIGKILL (whose status is not 0). The next command names the
+// plugin anyway.
 #pragma once
 
 #include <functional>
@@ -10,21 +11,24 @@
 
 namespace agentforge::kernel::exit_guard {
 
-/// From now on, until `end_process` or `end_is_meant`: whoever ends this process, and not one that it forks, has `told` called, on the thread that does
-/// it, with the plugin call that the thread is in ("" where it is in none); then the process ends with code 1. `told` must not throw.
+/// From now on, until `end_process` or `end_is_meant`: whoever ends this process, and not one that it forks, has `told` called,
+/// on the thread that does it, with the plugin call that the thread is in ("" where it is in none); then the process ends with
+/// code 1. `told` must not throw.
 void arm(std::function<void(const std::string& culprit)> told);
-/// `main` returns with this code (-1: not known yet). Anything that ends the process from now on, such as an exit handler left by a plugin, ends it with
-/// this code.
+/// `main` returns with this code (-1: not known yet). Anything that ends the process from now on, such as an exit handler left by
+/// a plugin, ends it with this code.
 void end_is_meant(int code = -1) noexcept;
 /// For a forked child that goes on with the run: it is watched as its parent was.
 void watch_this_process() noexcept;
-/// Whoever ends this process ends it without a word and without what `exit` does: for a forked child, where the buffers are its parent's, too.
+/// Whoever ends this process ends it without a word and without what `exit` does: for a forked child, where the buffers are its
+/// parent's, too.
 void leave_silently() noexcept;
 /// Ends the process at once, as _exit does.
 [[noreturn]] void end_process(int code) noexcept;
 /// For the program's own `_exit`: a plugin may be what calls it.
 [[noreturn]] void leave(int code) noexcept;
-/// For the program's own `execve`. Does nothing in a forked child. Elsewhere this process is about to become another program, so ends it as above.
+/// For the program's own `execve`. Does nothing in a forked child. Elsewhere this process is about to become another program, so
+/// ends it as above.
 void refuse_replacement() noexcept;
 
 }  // namespace agentforge::kernel::exit_guard

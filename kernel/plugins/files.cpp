@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::size_t most_files = 10'000;
 constexpr std::uint64_t most_bytes = 1ULL << 30U;
-constexpr int folder_depth = 2;         // <root>/<kind>/<name>/plugin.json
+constexpr int folder_depth = 2;  // <root>/<kind>/<name>/plugin.json
 
 Error cannot(const std::string& place, std::string why) {
-    return {"AF-PLUG-037", "The files of a plugin cannot be hashed: " + std::move(why), place, "Make the folder readable, and keep only the plugin's own files in it.",
-            ErrorKind::io};
+    return {"AF-PLUG-037", "The files of a plugin cannot be hashed: " + std::move(why), place,
+            "Make the folder readable, and keep only the plugin's own files in it.", ErrorKind::io};
 }
 
 void find(const fs::path& folder, int depth, std::set<std::string>& visited, std::vector<std::string>& found) {
@@ -68,7 +68,8 @@ Result<FileHashes> hash_folder(const std::string& folder) {
         if (!fs::is_regular_file(status)) { return cannot(path.string(), "it is neither a file, a folder nor a symbolic link"); }
         const auto read = read_file(path, most_bytes - bytes);
         if (!read.ok()) {
-            return cannot(path.string(), read.error().kind == ErrorKind::invalid ? "the folder holds more than 1 GiB" : read.error().message);
+            return cannot(path.string(),
+                          read.error().kind == ErrorKind::invalid ? "the folder holds more than 1 GiB" : read.error().message);
         }
         bytes += read->size();
         hashes[name] = sha256(*read);
@@ -81,7 +82,9 @@ Result<FileHashes> hash_plugin(const std::string& folder) {
     AF_TRY(FileHashes hashes, hash_folder(folder));
     const auto manifest = hashes.find("plugin.json");
     if (manifest == hashes.end()) { return cannot(folder + "/plugin.json", "it is not there"); }
-    if (manifest->second.starts_with("-> ")) { return cannot(folder + "/plugin.json", "it is a symbolic link, and only a file itself can be held to a hash"); }
+    if (manifest->second.starts_with("-> ")) {
+        return cannot(folder + "/plugin.json", "it is a symbolic link, and only a file itself can be held to a hash");
+    }
     return hashes;
 }
 

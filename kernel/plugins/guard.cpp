@@ -15,8 +15,10 @@ namespace {
 class Guard {
 public:
     Guard(PluginKind kind, Origin origin)
-        : kind_(kind), origin_(std::move(origin)),
-          whom_(&CallWatch::lasting(std::string(to_string(kind)) + " `" + origin_.name + "` of plugin `" + origin_.plugin + "`")) {}
+        : kind_(kind),
+          origin_(std::move(origin)),
+          whom_(
+              &CallWatch::lasting(std::string(to_string(kind)) + " `" + origin_.name + "` of plugin `" + origin_.plugin + "`")) {}
 
     /// `call()`, or `otherwise(error)` where it threw.
     template <class Call, class Otherwise>
@@ -25,9 +27,7 @@ public:
         std::string what;
         try {
             return call();
-        } catch (const std::exception& failure) {
-            what = failure.what() == nullptr ? "" : failure.what();
-        } catch (...) {
+        } catch (const std::exception& failure) { what = failure.what() == nullptr ? "" : failure.what(); } catch (...) {
             what = "something that is not a std::exception";
         }
         return otherwise(thrown(function, what));
@@ -42,25 +42,26 @@ public:
     [[nodiscard]] Result<void> named(const char* function, std::string_view found) const {
         if (found == origin_.name) { return {}; }
         return Error{"AF-PLUG-017",
-                     "The plugin `" + origin_.plugin + "` provides the " + std::string(to_string(kind_)) + " `" + origin_.name + "`, but its " + function +
-                         "() says `" + ellipsis(sanitize_utf8(found), 80) + "`",
+                     "The plugin `" + origin_.plugin + "` provides the " + std::string(to_string(kind_)) + " `" + origin_.name +
+                         "`, but its " + function + "() says `" + ellipsis(sanitize_utf8(found), 80) + "`",
                      origin_.library, "Report it to the plugin's author: both names must be equal.", ErrorKind::invalid};
     }
 
 private:
     [[nodiscard]] Error thrown(const char* function, const std::string& what) const {
         return {"AF-PLUG-020",
-                "The plugin `" + origin_.plugin + "` in " + origin_.library + " threw in " + function + "() of its " + std::string(to_string(kind_)) + " `" + origin_.name +
-                    "`: " + ellipsis(sanitize_utf8(what), 1000),
+                "The plugin `" + origin_.plugin + "` in " + origin_.library + " threw in " + function + "() of its " +
+                    std::string(to_string(kind_)) + " `" + origin_.name + "`: " + ellipsis(sanitize_utf8(what), 1000),
                 origin_.library,
-                "Report it to the plugin's author: no exception may leave a plugin. `agentforge plugins check " + origin_.library.substr(0, origin_.library.rfind('/')) +
-                    "` makes such calls again; to do without it, name " + origin_.plugin + " in plugins.disable.",
+                "Report it to the plugin's author: no exception may leave a plugin. `agentforge plugins check " +
+                    origin_.library.substr(0, origin_.library.rfind('/')) + "` makes such calls again; to do without it, name " +
+                    origin_.plugin + " in plugins.disable.",
                 ErrorKind::internal};
     }
 
     PluginKind kind_;
     Origin origin_;
-    const std::string* whom_;       ///< For whoever watches the thread.
+    const std::string* whom_;  ///< For whoever watches the thread.
 };
 
 class GuardedStage final : public Stage {
@@ -73,17 +74,23 @@ public:
         return guard_.result("initialize", [&] { return stage_->initialize(context); });
     }
     Validation validate_input(StageContext& context) override {
-        return guard_.run("validate_input", [&] { return stage_->validate_input(context); }, refused);
+        return guard_.run(
+            "validate_input", [&] { return stage_->validate_input(context); }, refused);
     }
     StageResult execute(StageContext& context) override {
-        return guard_.run("execute", [&] { return stage_->execute(context); }, StageResult::failed);
+        return guard_.run(
+            "execute", [&] { return stage_->execute(context); }, StageResult::failed);
     }
     Validation validate_output(StageContext& context, const json::object& artifact) override {
-        return guard_.run("validate_output", [&] { return stage_->validate_output(context, artifact); }, refused);
+        return guard_.run(
+            "validate_output", [&] { return stage_->validate_output(context, artifact); }, refused);
     }
     void finalize(StageContext& context, const StageResult& result) override {
-        guard_.run("finalize", [&] { stage_->finalize(context, result); },
-                   [&](const Error& error) { context.log(LogLevel::error, error.message, {{"code", error.code}}); });
+        guard_.run(
+            "finalize", [&] { stage_->finalize(context, result); },
+            [&](const Error& error) {
+                context.log(LogLevel::error, error.message, {{"code", error.code}});
+            });
     }
 
 private:
@@ -96,11 +103,13 @@ private:
 
 class GuardedTool final : public Tool {
 public:
-    GuardedTool(std::shared_ptr<Tool> tool, Guard guard, ToolSpec spec) : tool_(std::move(tool)), guard_(std::move(guard)), spec_(std::move(spec)) {}
+    GuardedTool(std::shared_ptr<Tool> tool, Guard guard, ToolSpec spec)
+        : tool_(std::move(tool)), guard_(std::move(guard)), spec_(std::move(spec)) {}
 
     ToolSpec spec() const override { return spec_; }
     ToolResult call(const json::object& arguments, ToolContext& context) override {
-        return guard_.run("call", [&] { return tool_->call(arguments, context); }, ToolResult::failed);
+        return guard_.run(
+            "call", [&] { return tool_->call(arguments, context); }, ToolResult::failed);
     }
 
 private:
@@ -115,7 +124,8 @@ public:
         : backend_(std::move(backend)), guard_(std::move(guard)), info_(std::move(info)) {}
 
     BackendInfo info() const override { return info_; }
-    Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink, CallContext& context) override {
+    Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink,
+                                       CallContext& context) override {
         return guard_.result("complete", [&] { return backend_->complete_marked(request, marks, sink, context); });
     }
     Result<std::string> check(CallContext& context) override {
@@ -180,7 +190,8 @@ Result<std::shared_ptr<EscalationHandler>> guard_escalation(std::shared_ptr<Esca
     Guard guard(PluginKind::escalation, std::move(origin));
     AF_TRY(std::string name, guard.result("name", [&]() -> Result<std::string> { return handler->name(); }));
     AF_CHECK(guard.named("name", name));
-    return std::shared_ptr<EscalationHandler>(std::make_shared<GuardedEscalation>(std::move(handler), std::move(guard), std::move(name)));
+    return std::shared_ptr<EscalationHandler>(
+        std::make_shared<GuardedEscalation>(std::move(handler), std::move(guard), std::move(name)));
 }
 
 }  // namespace agentforge::kernel

@@ -17,15 +17,16 @@ namespace agentforge::kernel {
 
 /// Whose object it is, for messages.
 struct Origin {
-    std::string plugin;         ///< Its id.
-    std::string name;           ///< Of the stage, tool, backend or handler.
-    std::string library;        ///< Path.
+    std::string plugin;   ///< Its id.
+    std::string name;     ///< Of the stage, tool, backend or handler.
+    std::string library;  ///< Path.
 };
 
 /// Each fails with AF-PLUG-020 where info/spec/name throws, with AF-PLUG-017 where it names another object than the manifest.
 [[nodiscard]] Result<std::shared_ptr<Stage>> guard_stage(std::shared_ptr<Stage> stage, Origin origin);
 [[nodiscard]] Result<std::shared_ptr<Tool>> guard_tool(std::shared_ptr<Tool> tool, Origin origin);
 [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> guard_backend(std::shared_ptr<LLMBackendV2> backend, Origin origin);
-[[nodiscard]] Result<std::shared_ptr<EscalationHandler>> guard_escalation(std::shared_ptr<EscalationHandler> handler, Origin origin);
+[[nodiscard]] Result<std::shared_ptr<EscalationHandler>> guard_escalation(std::shared_ptr<EscalationHandler> handler,
+                                                                          Origin origin);
 
 }  // namespace agentforge::kernel

@@ -6,7 +6,8 @@
 //  * while the kernel works with `Tool`, an adapter shows a ToolV2 as a Tool;
 //  * when the kernel has moved to ToolV2, an adapter shows an old Tool as a ToolV2, with defaults for what is new.
 // Either way old binaries go on loading. tests/unit/plugins/test_interfaces.cpp is the worked example, in both directions, with
-// two built plugins; how an author and the SDK write the next version stands in docs/adr/0011-interfaces-are-versioned-one-by-one.md.
+// two built plugins; how an author and the SDK write the next version stands in
+// docs/adr/0011-interfaces-are-versioned-one-by-one.md.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,8 @@ class UnmarkedBackend final : public LLMBackendV2 {
 public:
     explicit UnmarkedBackend(std::shared_ptr<LLMBackend> backend) : backend_(std::move(backend)) {}
     [[nodiscard]] BackendInfo info() const override { return backend_->info(); }
-    [[nodiscard]] Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks&, StreamSink* sink, CallContext& context) override {
+    [[nodiscard]] Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks&, StreamSink* sink,
+                                                     CallContext& context) override {
         return backend_->complete(request, sink, context);
     }
     [[nodiscard]] Result<std::string> check(CallContext& context) override { return backend_->check(context); }
@@ -85,15 +87,25 @@ struct Interfaces {
         escalation.add(escalation_interface_version, InterfaceVersions<EscalationHandler>::as_it_is);
     }
 
-    struct Support { bool has = false; std::string versions; std::uint32_t newest = 0; };
+    struct Support {
+        bool has = false;
+        std::string versions;
+        std::uint32_t newest = 0;
+    };
     /// Whether a version of a kind's interface can be used, and which can.
     [[nodiscard]] Support support(PluginKind kind, std::uint32_t version) const {
-        const auto of = [version](const auto& versions) { return Support{versions.has(version), versions.words(), versions.newest()}; };
+        const auto of = [version](const auto& versions) {
+            return Support{versions.has(version), versions.words(), versions.newest()};
+        };
         switch (kind) {
-            case PluginKind::stage: return of(stage);
-            case PluginKind::tool: return of(tool);
-            case PluginKind::llm: return of(llm);
-            case PluginKind::escalation: return of(escalation);
+            case PluginKind::stage:
+                return of(stage);
+            case PluginKind::tool:
+                return of(tool);
+            case PluginKind::llm:
+                return of(llm);
+            case PluginKind::escalation:
+                return of(escalation);
         }
         return {};
     }

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <boost/dll/shared_library.hpp>
 #include <bit>
+#include <boost/dll/shared_library.hpp>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -33,15 +33,17 @@ Error cannot_open(const std::string& path, std::string reason, std::string remed
 
 Error other_fingerprint(const PluginManifest& manifest, std::string_view found) {
     return {"AF-PLUG-012",
-            "The plugin `" + manifest.id + "` was built for " + std::string(found) + ", but this host is " + agentforge_abi_fingerprint(),
+            "The plugin `" + manifest.id + "` was built for " + std::string(found) + ", but this host is " +
+                agentforge_abi_fingerprint(),
             library_path(manifest),
-            "Rebuild the plugin with the compiler, the flags, the Boost version and the AgentForge SDK of this host.", ErrorKind::unavailable};
+            "Rebuild the plugin with the compiler, the flags, the Boost version and the AgentForge SDK of this host.",
+            ErrorKind::unavailable};
 }
 
 Error differs(const PluginManifest& manifest, const std::string& what, std::string_view found, std::string_view expected) {
     return {"AF-PLUG-014",
-            "The library of plugin `" + manifest.id + "` and its plugin.json differ in " + what + ": the library says " + std::string(found) +
-                ", the manifest " + std::string(expected),
+            "The library of plugin `" + manifest.id + "` and its plugin.json differ in " + what + ": the library says " +
+                std::string(found) + ", the manifest " + std::string(expected),
             library_path(manifest), "Make AGENTFORGE_PLUGIN(…) and plugin.json say the same, and rebuild.", ErrorKind::invalid};
 }
 
@@ -60,8 +62,8 @@ bool read_at(int descriptor, void* target, std::size_t size, std::uint64_t offse
 
 std::string shown(const char* text) { return text == nullptr ? "nothing" : "`" + ellipsis(text, 120) + "`"; }
 
-/// Loads the libraries beside the plugin's own that it needs, and those that they need, deepest first: the dynamic linker then takes them by
-/// their SONAME, wherever the plugin's run path leads.
+/// Loads the libraries beside the plugin's own that it needs, and those that they need, deepest first: the dynamic linker then
+/// takes them by their SONAME, wherever the plugin's run path leads.
 Result<void> load_beside(const PluginManifest& manifest, const std::string& path, std::set<std::string>& seen) {
     AF_CHECK(check_elf(path));
     const auto bytes = read_file(path, 1ULL << 30U);
@@ -69,9 +71,12 @@ Result<void> load_beside(const PluginManifest& manifest, const std::string& path
     for (const std::string& library : needed_libraries(*bytes)) {
         const std::string beside = manifest.directory + "/" + library;
         std::error_code failure;
-        if (library.find('/') != std::string::npos || !std::filesystem::is_regular_file(beside, failure) || !seen.insert(library).second) { continue; }
+        if (library.find('/') != std::string::npos || !std::filesystem::is_regular_file(beside, failure) ||
+            !seen.insert(library).second) {
+            continue;
+        }
         AF_CHECK(load_beside(manifest, beside, seen));
-        if (::dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {     // Never closed, as its plugin.
+        if (::dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {  // Never closed, as its plugin.
             const char* const why = ::dlerror();
             return explain_load_failure(why == nullptr ? "" : why, manifest);
         }
@@ -82,7 +87,8 @@ Result<void> load_beside(const PluginManifest& manifest, const std::string& path
 /// Whether the folder holds another library than the plugin's own: most hold none, and need not be read twice.
 bool brings_libraries(const PluginManifest& manifest) {
     std::error_code failure;
-    for (std::filesystem::directory_iterator entry(manifest.directory, failure), end; !failure && entry != end; entry.increment(failure)) {
+    for (std::filesystem::directory_iterator entry(manifest.directory, failure), end; !failure && entry != end;
+         entry.increment(failure)) {
         const std::string name = entry->path().filename().string();
         if (name != manifest.library && name.find(".so") != std::string::npos) { return true; }
     }
@@ -109,7 +115,9 @@ Result<void> check_elf(const std::string& path) {
                            reason == ENOENT ? ErrorKind::not_found : ErrorKind::io);
     }
     struct stat status {};
-    if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) { return cannot_open(path, "it is not a regular file", rebuild, ErrorKind::invalid); }
+    if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        return cannot_open(path, "it is not a regular file", rebuild, ErrorKind::invalid);
+    }
     const auto size = static_cast<std::uint64_t>(status.st_size);
 
     Elf64_Ehdr header{};
@@ -148,46 +156,57 @@ Error explain_load_failure(std::string_view what, const PluginManifest& manifest
     constexpr std::string_view undefined = "undefined symbol: ";
     if (const auto begin = what.find(undefined); begin != std::string_view::npos) {
         const std::string_view symbol = what.substr(begin + undefined.size());
-        return cannot_open(library_path(manifest), "it needs the symbol `" + std::string(symbol.substr(0, symbol.find_first_of(" ,"))) +
-                                                       "`, which neither it nor its libraries define",
-                           "Link the plugin with -Wl,-z,defs (agentforge_add_plugin does) and name every library it uses in LIBRARIES.");
+        return cannot_open(
+            library_path(manifest),
+            "it needs the symbol `" + std::string(symbol.substr(0, symbol.find_first_of(" ,"))) +
+                "`, which neither it nor its libraries define",
+            "Link the plugin with -Wl,-z,defs (agentforge_add_plugin does) and name every library it uses in LIBRARIES.");
     }
     constexpr std::string_view missing = ": cannot open shared object file";
     if (const auto end = what.find(missing); end != std::string_view::npos) {
-        return cannot_open(library_path(manifest), "it needs the library `" + std::string(what.substr(0, end)) + "`, which is not installed",
+        return cannot_open(library_path(manifest),
+                           "it needs the library `" + std::string(what.substr(0, end)) + "`, which is not installed",
                            "Install that library, or rebuild the plugin against the one that is there.");
     }
     std::string text(what);
-    if (constexpr std::string_view copy = "/proc/self/fd/"; text.starts_with(copy)) {     // The sealed copy has no name that says anything.
+    if (constexpr std::string_view copy = "/proc/self/fd/";
+        text.starts_with(copy)) {  // The sealed copy has no name that says anything.
         text = library_path(manifest) + text.substr(std::min(text.size(), text.find_first_not_of("0123456789", copy.size())));
     }
     return cannot_open(library_path(manifest), std::move(text), "Build or install the plugin again.");
 }
 
 Error entry_is_data(const PluginManifest& manifest) {
-    return {"AF-PLUG-013", "The symbol `" + std::string(entry_symbol) + "` of plugin `" + manifest.id + "` is data, but it must be a function", library_path(manifest),
-            "Put AGENTFORGE_PLUGIN(…) into one of its sources and build it with agentforge_add_plugin.", ErrorKind::invalid};
+    return {"AF-PLUG-013",
+            "The symbol `" + std::string(entry_symbol) + "` of plugin `" + manifest.id + "` is data, but it must be a function",
+            library_path(manifest), "Put AGENTFORGE_PLUGIN(…) into one of its sources and build it with agentforge_add_plugin.",
+            ErrorKind::invalid};
 }
 
-Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const PluginManifest& manifest, const Interfaces& interfaces) {
+Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const PluginManifest& manifest,
+                              const Interfaces& interfaces) {
     if (descriptor == nullptr) {
-        return Error{"AF-PLUG-014", "The entry `" + std::string(entry_symbol) + "` of plugin `" + manifest.id + "` returned null, but it must return a descriptor", library_path(manifest),
-                     "Let AGENTFORGE_PLUGIN(…) define the entry.", ErrorKind::invalid};
+        return Error{"AF-PLUG-014",
+                     "The entry `" + std::string(entry_symbol) + "` of plugin `" + manifest.id +
+                         "` returned null, but it must return a descriptor",
+                     library_path(manifest), "Let AGENTFORGE_PLUGIN(…) define the entry.", ErrorKind::invalid};
     }
     // Size and ABI version come first and never move: nothing else may be read before they agree.
     if (descriptor->abi_version != AGENTFORGE_ABI_VERSION) {
         return Error{"AF-PLUG-012",
-                     "The plugin `" + manifest.id + "` was built for SDK ABI " + std::to_string(descriptor->abi_version) + ", but this host has SDK ABI " +
-                         std::to_string(AGENTFORGE_ABI_VERSION),
+                     "The plugin `" + manifest.id + "` was built for SDK ABI " + std::to_string(descriptor->abi_version) +
+                         ", but this host has SDK ABI " + std::to_string(AGENTFORGE_ABI_VERSION),
                      library_path(manifest),
-                     descriptor->abi_version > AGENTFORGE_ABI_VERSION ? "Install a newer AgentForge, or rebuild the plugin with the SDK of this host." :
-                                                                        "Rebuild the plugin with the AgentForge SDK of this host.",
+                     descriptor->abi_version > AGENTFORGE_ABI_VERSION
+                         ? "Install a newer AgentForge, or rebuild the plugin with the SDK of this host."
+                         : "Rebuild the plugin with the AgentForge SDK of this host.",
                      ErrorKind::unavailable};
     }
     if (descriptor->size != sizeof(AgentforgeDescriptor)) {
         return Error{"AF-PLUG-012",
-                     "The descriptor of plugin `" + manifest.id + "` has " + std::to_string(descriptor->size) + " bytes, but that of SDK ABI " +
-                         std::to_string(AGENTFORGE_ABI_VERSION) + " has " + std::to_string(sizeof(AgentforgeDescriptor)),
+                     "The descriptor of plugin `" + manifest.id + "` has " + std::to_string(descriptor->size) +
+                         " bytes, but that of SDK ABI " + std::to_string(AGENTFORGE_ABI_VERSION) + " has " +
+                         std::to_string(sizeof(AgentforgeDescriptor)),
                      library_path(manifest), "Rebuild the plugin with the AgentForge SDK of this host.", ErrorKind::unavailable};
     }
     for (const char* fingerprint : {descriptor->fingerprint, descriptor->linked_fingerprint}) {
@@ -196,24 +215,42 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
         }
     }
     const auto same = [](const char* text, const std::string& expected) { return text != nullptr && expected == text; };
-    if (!same(descriptor->id, manifest.id)) { return differs(manifest, "the id", shown(descriptor->id), "`" + manifest.id + "`"); }
-    if (!same(descriptor->version, manifest.version)) { return differs(manifest, "the version", shown(descriptor->version), "`" + manifest.version + "`"); }
-    if (!same(descriptor->licence, manifest.licence)) { return differs(manifest, "the licence", shown(descriptor->licence), "`" + manifest.licence + "`"); }
-    if (descriptor->factories == nullptr) { return differs(manifest, "what is provided", "there are no factories (null)", "that there are " + std::to_string(manifest.provides.size())); }
+    if (!same(descriptor->id, manifest.id)) {
+        return differs(manifest, "the id", shown(descriptor->id), "`" + manifest.id + "`");
+    }
+    if (!same(descriptor->version, manifest.version)) {
+        return differs(manifest, "the version", shown(descriptor->version), "`" + manifest.version + "`");
+    }
+    if (!same(descriptor->licence, manifest.licence)) {
+        return differs(manifest, "the licence", shown(descriptor->licence), "`" + manifest.licence + "`");
+    }
+    if (descriptor->factories == nullptr) {
+        return differs(manifest, "what is provided", "there are no factories (null)",
+                       "that there are " + std::to_string(manifest.provides.size()));
+    }
     if (descriptor->factory_count != manifest.provides.size()) {
-        return differs(manifest, "the number of things provided", std::to_string(descriptor->factory_count), std::to_string(manifest.provides.size()));
+        return differs(manifest, "the number of things provided", std::to_string(descriptor->factory_count),
+                       std::to_string(manifest.provides.size()));
     }
     // As many as the manifest names, each of them named by it, none twice: then both sets are equal.
     std::vector<bool> seen(manifest.provides.size(), false);
     for (std::uint32_t index = 0; index < descriptor->factory_count; ++index) {
         const AgentforgeFactory& factory = descriptor->factories[index];
         const auto broken = [&](const std::string& found, const std::string& expected) {
-            return Error{"AF-PLUG-014", "Factory " + std::to_string(index) + " of plugin `" + manifest.id + "` has " + found + ", but it must have " + expected, library_path(manifest),
-                         "Make it with agentforge::provides_tool and its like, and rebuild the plugin with the SDK of this host.", ErrorKind::invalid};
+            return Error{"AF-PLUG-014",
+                         "Factory " + std::to_string(index) + " of plugin `" + manifest.id + "` has " + found +
+                             ", but it must have " + expected,
+                         library_path(manifest),
+                         "Make it with agentforge::provides_tool and its like, and rebuild the plugin with the SDK of this host.",
+                         ErrorKind::invalid};
         };
-        if (factory.size != sizeof(AgentforgeFactory)) { return broken(std::to_string(factory.size) + " bytes", std::to_string(sizeof(AgentforgeFactory))); }
+        if (factory.size != sizeof(AgentforgeFactory)) {
+            return broken(std::to_string(factory.size) + " bytes", std::to_string(sizeof(AgentforgeFactory)));
+        }
         if (factory.name == nullptr) { return broken("no name (null)", "one"); }
-        if (factory.create == nullptr || factory.destroy == nullptr) { return broken("no " + std::string(factory.create == nullptr ? "create" : "destroy") + " function (null)", "one"); }
+        if (factory.create == nullptr || factory.destroy == nullptr) {
+            return broken("no " + std::string(factory.create == nullptr ? "create" : "destroy") + " function (null)", "one");
+        }
         const auto kind = static_cast<PluginKind>(factory.kind);
         bool found = false;
         for (std::size_t entry = 0; entry < manifest.provides.size(); ++entry) {
@@ -223,18 +260,22 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
             }
         }
         if (!found) {
-            const bool known = factory.kind >= static_cast<std::uint32_t>(PluginKind::stage) && factory.kind <= static_cast<std::uint32_t>(PluginKind::escalation);
-            const std::string what = known ? std::string(to_string(kind)) + " " + shown(factory.name) : shown(factory.name) + " of the unknown kind " + std::to_string(factory.kind);
+            const bool known = factory.kind >= static_cast<std::uint32_t>(PluginKind::stage) &&
+                               factory.kind <= static_cast<std::uint32_t>(PluginKind::escalation);
+            const std::string what = known ? std::string(to_string(kind)) + " " + shown(factory.name)
+                                           : shown(factory.name) + " of the unknown kind " + std::to_string(factory.kind);
             return differs(manifest, "what is provided", "it provides " + what, "does not");
         }
         const Interfaces::Support support = interfaces.support(kind, factory.interface_version);
         if (!support.has) {
             const bool newer = factory.interface_version > support.newest;
             return Error{"AF-PLUG-015",
-                         "The " + std::string(to_string(kind)) + " " + shown(factory.name) + " of plugin `" + manifest.id + "` has version " +
-                             std::to_string(factory.interface_version) + " of its interface, but this host takes version " + support.versions,
+                         "The " + std::string(to_string(kind)) + " " + shown(factory.name) + " of plugin `" + manifest.id +
+                             "` has version " + std::to_string(factory.interface_version) +
+                             " of its interface, but this host takes version " + support.versions,
                          library_path(manifest),
-                         newer ? "Install a newer AgentForge, or a version of the plugin that is made for this one." : "Install a newer version of the plugin, or rebuild it with the SDK of this host.",
+                         newer ? "Install a newer AgentForge, or a version of the plugin that is made for this one."
+                               : "Install a newer version of the plugin, or rebuild it with the SDK of this host.",
                          ErrorKind::unavailable};
         }
     }
@@ -246,12 +287,12 @@ Result<const AgentforgeDescriptor*> open_library(const PluginManifest& manifest,
         std::mutex mutex;
         std::map<std::string, const AgentforgeDescriptor*, std::less<>> descriptors;
     };
-    static auto* const opened = new Opened;     // Never destroyed: plugins outlive every static object.
+    static auto* const opened = new Opened;  // Never destroyed: plugins outlive every static object.
 
     const std::string path = library_path(manifest);
     const std::lock_guard lock(opened->mutex);
     if (const auto known = opened->descriptors.find(path); known != opened->descriptors.end()) {
-        AF_CHECK(check_descriptor(known->second, manifest, interfaces));    // The manifest may have been edited since.
+        AF_CHECK(check_descriptor(known->second, manifest, interfaces));  // The manifest may have been edited since.
         return known->second;
     }
     std::string opened_by = path;
@@ -273,8 +314,9 @@ Result<const AgentforgeDescriptor*> open_library(const PluginManifest& manifest,
         handles->push_back(new dll::shared_library(opened_by, dll::load_mode::rtld_now | dll::load_mode::rtld_local));
         dll::shared_library& library = *handles->back();
         if (!library.has(entry_symbol)) {
-            return Error{"AF-PLUG-013", "The library of plugin `" + manifest.id + "` does not export `" + entry_symbol + "`", path,
-                         "Put AGENTFORGE_PLUGIN(…) into one of its sources and build it with agentforge_add_plugin.", ErrorKind::invalid};
+            return Error{"AF-PLUG-013", "The library of plugin `" + manifest.id + "` does not export `" + entry_symbol + "`",
+                         path, "Put AGENTFORGE_PLUGIN(…) into one of its sources and build it with agentforge_add_plugin.",
+                         ErrorKind::invalid};
         }
         auto& entry = library.get<const AgentforgeDescriptor*()>(entry_symbol);
         if (!is_function(reinterpret_cast<const void*>(&entry))) { return entry_is_data(manifest); }
@@ -282,9 +324,7 @@ Result<const AgentforgeDescriptor*> open_library(const PluginManifest& manifest,
         AF_CHECK(check_descriptor(descriptor, manifest, interfaces));
         opened->descriptors.emplace(path, descriptor);
         return descriptor;
-    } catch (const std::exception& failure) {
-        return explain_load_failure(failure.what(), manifest);
-    } catch (...) {
+    } catch (const std::exception& failure) { return explain_load_failure(failure.what(), manifest); } catch (...) {
         return cannot_open(path, "it threw while it was loaded", "Report it to the plugin's author.");
     }
 }

@@ -42,12 +42,15 @@ public:
         AF_CHECK(only(*top, "", {"agentforge_lock", "plugins"}));
         const json::value* version = top->if_contains("agentforge_lock");
         if (version == nullptr || *version != 1) {
-            return wrong("/agentforge_lock", "`agentforge_lock` must be 1, found " + (version == nullptr ? "nothing" : ellipsis(json::serialize(*version), 60)));
+            return wrong("/agentforge_lock", "`agentforge_lock` must be 1, found " +
+                                                 (version == nullptr ? "nothing" : ellipsis(json::serialize(*version), 60)));
         }
         const json::value* list = top->if_contains("plugins");
         if (list == nullptr || !list->is_array()) { return wrong("/plugins", "`plugins` must be a list"); }
         std::size_t index = 0;
-        for (const json::value& entry : list->get_array()) { AF_CHECK(plugin(entry, "/plugins/" + std::to_string(index++), lock)); }
+        for (const json::value& entry : list->get_array()) {
+            AF_CHECK(plugin(entry, "/plugins/" + std::to_string(index++), lock));
+        }
         return lock;
     }
 
@@ -60,16 +63,22 @@ private:
         LockedPlugin locked;
         locked.where = document_.where(at);
         AF_TRY(locked.version, text(*object, at, "version"));
-        if (!is_version(locked.version)) { return wrong(at + "/version", "`version` must be a version such as 1.0.0, found " + ellipsis(locked.version, 60)); }
+        if (!is_version(locked.version)) {
+            return wrong(at + "/version", "`version` must be a version such as 1.0.0, found " + ellipsis(locked.version, 60));
+        }
         const json::value* files = object->if_contains("files");
         if (files == nullptr || !files->is_object() || !files->get_object().contains("plugin.json")) {
             return wrong(at + "/files", "`files` must be a map from file to SHA-256 with `plugin.json` in it");
         }
         for (const auto& [name, hash] : files->get_object()) {
             const std::string file(name);
-            if (!is_inside(file)) { return wrong(at + "/files", "`" + ellipsis(file, 120) + "` is no file below the plugin's folder"); }
+            if (!is_inside(file)) {
+                return wrong(at + "/files", "`" + ellipsis(file, 120) + "` is no file below the plugin's folder");
+            }
             if (!hash.is_string() || !is_hash(hash.get_string())) {
-                return wrong(at + "/files/" + file, "the hash of `" + ellipsis(file, 120) + "` must be 64 hexadecimal digits, found " + ellipsis(json::serialize(hash), 100));
+                return wrong(at + "/files/" + file, "the hash of `" + ellipsis(file, 120) +
+                                                        "` must be 64 hexadecimal digits, found " +
+                                                        ellipsis(json::serialize(hash), 100));
             }
             locked.files.emplace(file, std::string(hash.get_string()));
         }
@@ -82,7 +91,8 @@ private:
         for (const auto& [key, value] : object) {
             if (std::ranges::find(known, std::string_view(key)) != known.end()) { continue; }
             const std::string near = nearest(key, known);
-            return wrong(at + "/" + std::string(key) + "#", "`" + ellipsis(key, 80) + "` is no field of it" + (near.empty() ? "" : "; did you mean `" + near + "`?"));
+            return wrong(at + "/" + std::string(key) + "#", "`" + ellipsis(key, 80) + "` is no field of it" +
+                                                                (near.empty() ? "" : "; did you mean `" + near + "`?"));
         }
         return {};
     }
@@ -96,8 +106,8 @@ private:
     }
 
     Error wrong(const std::string& at, std::string what) const {
-        return {"AF-PLUG-034", "The plugin lock cannot be read: " + std::move(what), document_.where(at), "Take it from git again, or write it anew with `agentforge plugins lock`.",
-                ErrorKind::invalid};
+        return {"AF-PLUG-034", "The plugin lock cannot be read: " + std::move(what), document_.where(at),
+                "Take it from git again, or write it anew with `agentforge plugins lock`.", ErrorKind::invalid};
     }
 
     const YamlDocument& document_;
@@ -105,7 +115,8 @@ private:
 };
 
 Error differs(const PluginManifest& manifest, std::string message, std::string where) {
-    return {"AF-PLUG-031", "The plugin `" + manifest.id + "` is not loaded: " + std::move(message), std::move(where), remedy, ErrorKind::denied};
+    return {"AF-PLUG-031", "The plugin `" + manifest.id + "` is not loaded: " + std::move(message), std::move(where), remedy,
+            ErrorKind::denied};
 }
 
 }  // namespace
@@ -113,12 +124,13 @@ Error differs(const PluginManifest& manifest, std::string message, std::string w
 Result<std::optional<PluginLock>> PluginLock::load(const std::string& file) {
     std::error_code error;
     if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) { return std::optional<PluginLock>(); }
-    YamlLimits limits;      // Two plugins with as many files as hash_folder takes.
+    YamlLimits limits;  // Two plugins with as many files as hash_folder takes.
     limits.max_bytes = 16UL << 20U;
     const auto document = load_yaml(file, limits);
     if (!document.ok()) {
         Error broken = document.error();
-        return Error{"AF-PLUG-034", "The plugin lock cannot be read: " + broken.message, broken.where.empty() ? file : broken.where,
+        return Error{"AF-PLUG-034", "The plugin lock cannot be read: " + broken.message,
+                     broken.where.empty() ? file : broken.where,
                      "Take it from git again, or write it anew with `agentforge plugins lock`.", ErrorKind::invalid};
     }
     AF_TRY(PluginLock lock, Reader(*document, file)());
@@ -148,16 +160,22 @@ std::string PluginLock::text() const {
 Result<void> PluginLock::admits(const PluginManifest& manifest) const {
     const auto found = plugins.find(manifest.id);
     if (found == plugins.end()) {
-        return Error{"AF-PLUG-032", "The plugin `" + manifest.id + "` is not loaded: it is not in this project's lock " + file, manifest.directory + "/plugin.json",
-                     "If you want it in this project, run `agentforge plugins lock`; otherwise take it out of the search, or name it in plugins.disable.", ErrorKind::denied};
+        return Error{
+            "AF-PLUG-032", "The plugin `" + manifest.id + "` is not loaded: it is not in this project's lock " + file,
+            manifest.directory + "/plugin.json",
+            "If you want it in this project, run `agentforge plugins lock`; otherwise take it out of the search, or name it in plugins.disable.",
+            ErrorKind::denied};
     }
     const LockedPlugin& locked = found->second;
     if (locked.version != manifest.version) {
-        return differs(manifest, "found is version " + manifest.version + ", but " + locked.where + " expects version " + locked.version, manifest.directory + "/plugin.json");
+        return differs(manifest,
+                       "found is version " + manifest.version + ", but " + locked.where + " expects version " + locked.version,
+                       manifest.directory + "/plugin.json");
     }
     const std::string found_hash = manifest.sha256();
     if (const std::string& expected = locked.files.at("plugin.json"); expected != found_hash) {
-        return differs(manifest, "`plugin.json` has the SHA-256 " + found_hash + ", but " + locked.where + " expects " + expected, manifest.directory + "/plugin.json");
+        return differs(manifest, "`plugin.json` has the SHA-256 " + found_hash + ", but " + locked.where + " expects " + expected,
+                       manifest.directory + "/plugin.json");
     }
     return {};
 }
@@ -165,9 +183,13 @@ Result<void> PluginLock::admits(const PluginManifest& manifest) const {
 Error other_file(const PluginManifest& manifest, std::string_view file, std::string_view found, std::string_view expected) {
     const std::string who = manifest.pinned_by.empty() ? "plugins.lock" : manifest.pinned_by;
     std::string what = "`" + sanitize_utf8(file) + "` ";
-    if (found.empty()) { what += "is missing, which " + who + " expects"; }
-    else if (expected.empty()) { what += "is not named by " + who; }
-    else { what += "has the SHA-256 " + std::string(found) + ", but " + who + " expects " + std::string(expected); }
+    if (found.empty()) {
+        what += "is missing, which " + who + " expects";
+    } else if (expected.empty()) {
+        what += "is not named by " + who;
+    } else {
+        what += "has the SHA-256 " + std::string(found) + ", but " + who + " expects " + std::string(expected);
+    }
     return differs(manifest, std::move(what), manifest.directory + "/" + sanitize_utf8(file));
 }
 

@@ -30,12 +30,12 @@ struct PluginManifest;
 struct LockedPlugin {
     std::string version;
     FileHashes files;
-    std::string where;          ///< `plugins.lock:5:5`
+    std::string where;  ///< `plugins.lock:5:5`
 };
 
 struct PluginLock {
     std::string file;
-    std::map<std::string, LockedPlugin, std::less<>> plugins;       ///< By id.
+    std::map<std::string, LockedPlugin, std::less<>> plugins;  ///< By id.
 
     /// Empty where there is no such file. Errors: `invalid` AF-PLUG-034 with file, line and column: not YAML, another version
     /// of the format, an unknown, missing or wrong field, an id twice, a file outside of the plugin's folder.
@@ -55,6 +55,7 @@ struct PluginLock {
 [[nodiscard]] Result<void> check_pinned_files(const PluginManifest& manifest);
 
 /// AF-PLUG-031 for one file: found and expected hash, who expects it, what to do.
-[[nodiscard]] Error other_file(const PluginManifest& manifest, std::string_view file, std::string_view found, std::string_view expected);
+[[nodiscard]] Error other_file(const PluginManifest& manifest, std::string_view file, std::string_view found,
+                               std::string_view expected);
 
 }  // namespace agentforge::kernel

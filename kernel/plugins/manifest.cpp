@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint64_t manifest_limit_bytes = 256ULL * 1024;
 
 const std::vector<std::string>& fields() {
-    static const std::vector<std::string> names = {"id",  "version",  "licence",      "description",
-                                                   "library", "command", "sdk", "provides", "config_schema"};
+    static const std::vector<std::string> names = {"id",      "version", "licence",  "description",  "library",
+                                                   "command", "sdk",     "provides", "config_schema"};
     return names;
 }
 
@@ -69,8 +69,11 @@ public:
         auto matches = satisfies(sdk_version, manifest.sdk);
         if (!matches.ok()) { return wrong("sdk", "a range such as `>=0.1 <0.2`", manifest.sdk); }
         if (!*matches) {
-            return error("AF-PLUG-006", "The plugin `" + manifest.id + "` is made for SDK " + manifest.sdk + ", but this host has SDK " + sdk_version,
-                         "sdk", "Install a version of the plugin that is made for SDK " + std::string(sdk_version) + ".", ErrorKind::unavailable);
+            return error(
+                "AF-PLUG-006",
+                "The plugin `" + manifest.id + "` is made for SDK " + manifest.sdk + ", but this host has SDK " + sdk_version,
+                "sdk", "Install a version of the plugin that is made for SDK " + std::string(sdk_version) + ".",
+                ErrorKind::unavailable);
         }
         AF_TRY(manifest.provides, provides(object));
         if (const json::value* schema = object.if_contains("config_schema")) {
@@ -79,19 +82,24 @@ public:
         }
         for (const ManifestEntry& entry : manifest.provides) {
             if (manifest.command.empty() || entry.kind == PluginKind::tool || entry.kind == PluginKind::stage) { continue; }
-            return wrong("provides", "tools and stages only, where the plugin is a process (`command`)", std::string(to_string(entry.kind)) + " `" + entry.name + "`");
+            return wrong("provides", "tools and stages only, where the plugin is a process (`command`)",
+                         std::string(to_string(entry.kind)) + " `" + entry.name + "`");
         }
         manifest.directory = std::filesystem::path(path_).parent_path().string();
         return manifest;
     }
 
-    Error error(std::string code, std::string message, std::string_view field, std::string remedy, ErrorKind kind = ErrorKind::invalid) const {
-        return {std::move(code), std::move(message), field.empty() ? path_ : path_ + ", field " + std::string(field), std::move(remedy), kind};
+    Error error(std::string code, std::string message, std::string_view field, std::string remedy,
+                ErrorKind kind = ErrorKind::invalid) const {
+        return {std::move(code), std::move(message), field.empty() ? path_ : path_ + ", field " + std::string(field),
+                std::move(remedy), kind};
     }
 
     Error wrong(std::string_view field, std::string_view expected, std::string_view found) const {
-        return error("AF-PLUG-005", "The manifest's `" + std::string(field) + "` must be " + std::string(expected) + ", found " + ellipsis(found, 120),
-                     field, "Correct the field; `agentforge help docs/plugins.md` lists all fields.");
+        return error(
+            "AF-PLUG-005",
+            "The manifest's `" + std::string(field) + "` must be " + std::string(expected) + ", found " + ellipsis(found, 120),
+            field, "Correct the field; `agentforge help docs/plugins.md` lists all fields.");
     }
 
 private:
@@ -99,8 +107,10 @@ private:
         for (const auto& [key, value] : object) {
             if (std::ranges::find(known, std::string_view(key)) != known.end()) { continue; }
             const std::string near = nearest(key, known);
-            return error("AF-PLUG-003", "The manifest has an unknown field `" + prefix + std::string(key) + "`", prefix + std::string(key),
-                         near.empty() ? "Remove it; `agentforge help docs/plugins.md` lists all fields." : "Did you mean `" + prefix + near + "`?");
+            return error("AF-PLUG-003", "The manifest has an unknown field `" + prefix + std::string(key) + "`",
+                         prefix + std::string(key),
+                         near.empty() ? "Remove it; `agentforge help docs/plugins.md` lists all fields."
+                                      : "Did you mean `" + prefix + near + "`?");
         }
         return {};
     }
@@ -109,7 +119,8 @@ private:
         const std::string name = prefix + std::string(field);
         const json::value* value = object.if_contains(field);
         if (value == nullptr) {
-            return error("AF-PLUG-004", "The manifest lacks the field `" + name + "`", name, "Add it; `agentforge help docs/plugins.md` lists all fields.");
+            return error("AF-PLUG-004", "The manifest lacks the field `" + name + "`", name,
+                         "Add it; `agentforge help docs/plugins.md` lists all fields.");
         }
         if (!value->is_string() || value->get_string().empty() || value->get_string().find('\0') != json::string::npos) {
             return wrong(name, "a text that is not empty", json::serialize(*value));
@@ -119,9 +130,13 @@ private:
 
     /// A word that names a file beside the manifest becomes its whole path: the process runs in the workspace.
     Result<void> command(const json::object& object, PluginManifest& manifest) const {
-        if (object.contains("library")) { return wrong("command", "given without `library`: a plugin is a library or a process", "both"); }
+        if (object.contains("library")) {
+            return wrong("command", "given without `library`: a plugin is a library or a process", "both");
+        }
         const json::value& value = object.at("command");
-        if (!value.is_array() || value.get_array().empty()) { return wrong("command", "a list of texts, the program first", json::serialize(value)); }
+        if (!value.is_array() || value.get_array().empty()) {
+            return wrong("command", "a list of texts, the program first", json::serialize(value));
+        }
         const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
         for (const json::value& word : value.get_array()) {
             if (!word.is_string() || word.get_string().empty() || word.get_string().find('\0') != json::string::npos) {
@@ -137,7 +152,10 @@ private:
 
     Result<std::vector<ManifestEntry>> provides(const json::object& object) const {
         const json::value* value = object.if_contains("provides");
-        if (value == nullptr) { return error("AF-PLUG-004", "The manifest lacks the field `provides`", "provides", "Add it; `agentforge help docs/plugins.md` lists all fields."); }
+        if (value == nullptr) {
+            return error("AF-PLUG-004", "The manifest lacks the field `provides`", "provides",
+                         "Add it; `agentforge help docs/plugins.md` lists all fields.");
+        }
         if (!value->is_array() || value->get_array().empty()) {
             return wrong("provides", "a list of {\"kind\", \"name\"} with one entry or more", json::serialize(*value));
         }
@@ -151,9 +169,13 @@ private:
             const auto kind = kind_of(kind_text);
             if (!kind) { return wrong(prefix + "kind", "stage, tool, llm or escalation", kind_text); }
             AF_TRY(std::string name, text(element.get_object(), "name", prefix));
-            if (!is_name(name)) { return wrong(prefix + "name", "small letters, digits, `_` and `-`, beginning with a letter", name); }
+            if (!is_name(name)) {
+                return wrong(prefix + "name", "small letters, digits, `_` and `-`, beginning with a letter", name);
+            }
             for (const ManifestEntry& other : entries) {
-                if (other.kind == *kind && other.name == name) { return wrong(prefix + "name", "named once for its kind", name + " a second time"); }
+                if (other.kind == *kind && other.name == name) {
+                    return wrong(prefix + "name", "named once for its kind", name + " a second time");
+                }
             }
             AF_TRY(std::vector<std::string> needed, needs(element.get_object(), *kind, prefix));
             entries.push_back({*kind, std::move(name), std::move(needed)});
@@ -181,10 +203,14 @@ private:
 
 std::string_view to_string(PluginKind kind) noexcept {
     switch (kind) {
-        case PluginKind::stage: return "stage";
-        case PluginKind::tool: return "tool";
-        case PluginKind::llm: return "llm";
-        case PluginKind::escalation: return "escalation";
+        case PluginKind::stage:
+            return "stage";
+        case PluginKind::tool:
+            return "tool";
+        case PluginKind::llm:
+            return "llm";
+        case PluginKind::escalation:
+            return "escalation";
     }
     return "unknown";
 }
@@ -200,11 +226,14 @@ Result<PluginManifest> read_manifest(const std::string& path) {
     }
     auto parsed = parse_json(*bytes, absolute);
     if (!parsed.ok()) {
-        Error broken = reader.error("AF-PLUG-002", "The plugin manifest is not JSON: " + parsed.error().message, "", "Correct the file.");
+        Error broken =
+            reader.error("AF-PLUG-002", "The plugin manifest is not JSON: " + parsed.error().message, "", "Correct the file.");
         if (!parsed.error().where.empty()) { broken.where = parsed.error().where; }
         return broken;
     }
-    if (!parsed->is_object()) { return reader.error("AF-PLUG-002", "The plugin manifest is not a JSON object", "", "Correct the file."); }
+    if (!parsed->is_object()) {
+        return reader.error("AF-PLUG-002", "The plugin manifest is not a JSON object", "", "Correct the file.");
+    }
     AF_TRY(PluginManifest manifest, reader(parsed->get_object()));
     manifest.text = std::move(*bytes);
     return manifest;

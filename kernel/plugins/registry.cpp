@@ -25,9 +25,11 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* manifest_name = "plugin.json";
-constexpr int folder_depth = 2;         // <root>/<kind>/<name>/plugin.json
+constexpr int folder_depth = 2;  // <root>/<kind>/<name>/plugin.json
 
-std::string kind_and_name(PluginKind kind, std::string_view name) { return std::string(to_string(kind)) + " `" + std::string(name) + "`"; }
+std::string kind_and_name(PluginKind kind, std::string_view name) {
+    return std::string(to_string(kind)) + " `" + std::string(name) + "`";
+}
 
 /// What nobody has set is what the schema's `default` says, inside maps too.
 void add_defaults(const json::object& schema, json::object& settings) {
@@ -70,13 +72,16 @@ struct PluginRegistry::State {
     PluginSearch wanted;
     std::optional<PluginLock> lock;
     bool lock_unreadable = false;
-    fs::path product;                                                   ///< Canonical.
+    fs::path product;  ///< Canonical.
     Interfaces interfaces;
-    std::map<std::pair<PluginKind, std::string>, std::size_t> owners;   ///< Who provides a name; index into `plugins`.
-    std::map<std::string, StageDefinition, std::less<>> definitions;    ///< Of stages that no plugin provides.
-    std::set<std::string> visited;                                      ///< Canonical folders.
-    struct Tried { std::mutex mutex; std::set<std::string> what; };
-    std::unique_ptr<Tried> tried = std::make_unique<Tried>();           ///< Objects that were made in a process of their own.
+    std::map<std::pair<PluginKind, std::string>, std::size_t> owners;  ///< Who provides a name; index into `plugins`.
+    std::map<std::string, StageDefinition, std::less<>> definitions;   ///< Of stages that no plugin provides.
+    std::set<std::string> visited;                                     ///< Canonical folders.
+    struct Tried {
+        std::mutex mutex;
+        std::set<std::string> what;
+    };
+    std::unique_ptr<Tried> tried = std::make_unique<Tried>();  ///< Objects that were made in a process of their own.
     Made<Stage> stages;
     Made<Tool> tools;
     Made<LLMBackendV2> backends;
@@ -85,7 +90,8 @@ struct PluginRegistry::State {
     void search(const std::string& root, const char* named_by, PluginSource source) {
         if (root.empty()) { return; }
         const auto unusable = [&](const std::string& why, const char* remedy, ErrorKind kind) {
-            problems.push_back({"AF-PLUG-008", "The plugin folder from " + std::string(named_by) + " is not used: " + why, root, remedy, kind});
+            problems.push_back(
+                {"AF-PLUG-008", "The plugin folder from " + std::string(named_by) + " is not used: " + why, root, remedy, kind});
         };
         if (root.front() != '/') {
             // A relative folder would be looked for in whatever directory, perhaps a hostile one, the program was started.
@@ -94,7 +100,8 @@ struct PluginRegistry::State {
         }
         std::error_code failure;
         if (!fs::is_directory(root, failure)) {
-            unusable(failure ? failure.message() : "it is not a folder", "Create it, or take it out of the search.", ErrorKind::not_found);
+            unusable(failure ? failure.message() : "it is not a folder", "Create it, or take it out of the search.",
+                     ErrorKind::not_found);
             return;
         }
         visit(root, 0, source);
@@ -104,15 +111,18 @@ struct PluginRegistry::State {
         std::error_code failure;
         const fs::path real = fs::canonical(folder, failure);
         if (failure) {
-            problems.push_back({"AF-PLUG-008", "A plugin folder is not used: " + failure.message(), folder.string(), "Make it readable.", ErrorKind::io});
+            problems.push_back({"AF-PLUG-008", "A plugin folder is not used: " + failure.message(), folder.string(),
+                                "Make it readable.", ErrorKind::io});
             return;
         }
         // Whoever names the product's own folder makes it nobody else's.
-        if (source != PluginSource::product && !product.empty() && std::ranges::mismatch(product, real).in1 == product.end()) { return; }
+        if (source != PluginSource::product && !product.empty() && std::ranges::mismatch(product, real).in1 == product.end()) {
+            return;
+        }
         if (!visited.insert(real.string()).second) { return; }
         if (fs::exists(real / manifest_name, failure)) {
             add(real / manifest_name, source);
-            return;     // A plugin's folder holds no other plugin.
+            return;  // A plugin's folder holds no other plugin.
         }
         if (depth == folder_depth) { return; }
         if (source != PluginSource::project && !lock) { name_if_open_to_all(real.string()); }
@@ -123,9 +133,10 @@ struct PluginRegistry::State {
             if (entry->is_directory(ignored)) { inside.push_back(entry->path()); }
         }
         if (failure) {
-            problems.push_back({"AF-PLUG-008", "A plugin folder is not read to its end: " + failure.message(), real.string(), "Make it readable.", ErrorKind::io});
+            problems.push_back({"AF-PLUG-008", "A plugin folder is not read to its end: " + failure.message(), real.string(),
+                                "Make it readable.", ErrorKind::io});
         }
-        std::ranges::sort(inside);      // The same order on every machine.
+        std::ranges::sort(inside);  // The same order on every machine.
         for (const fs::path& path : inside) { visit(path, depth + 1, source); }
     }
 
@@ -143,14 +154,20 @@ struct PluginRegistry::State {
     void settle() {
         for (PluginManifest& manifest : plugins) {
             decide(manifest);
-            if (manifest.refused && manifest.state != PluginState::disabled && manifest.state != PluginState::not_trusted) { problems.push_back(*manifest.refused); }
+            if (manifest.refused && manifest.state != PluginState::disabled && manifest.state != PluginState::not_trusted) {
+                problems.push_back(*manifest.refused);
+            }
         }
         for (const PluginManifest& manifest : plugins) { choose_version(manifest.id); }
         for (std::size_t index = 0; index < plugins.size(); ++index) { take_names(index); }
         take_definitions();
         for (const PluginManifest& manifest : plugins) {
-            if (manifest.state != PluginState::ready || manifest.pinned != nullptr) { continue; }      // What is pinned is compared before it runs.
-            for (const std::string& path : {manifest.directory, manifest.directory + "/" + manifest_name}) { name_if_open_to_all(path); }
+            if (manifest.state != PluginState::ready || manifest.pinned != nullptr) {
+                continue;
+            }  // What is pinned is compared before it runs.
+            for (const std::string& path : {manifest.directory, manifest.directory + "/" + manifest_name}) {
+                name_if_open_to_all(path);
+            }
             if (!manifest.library.empty()) { name_if_open_to_all(manifest.directory + "/" + manifest.library); }
         }
     }
@@ -166,7 +183,9 @@ struct PluginRegistry::State {
             const PluginManifest& manifest = plugins[runner->second];
             const auto problem = check_config(manifest, settings_of(manifest, prompt_executor, definition.settings));
             if (!problem.ok() || *problem) {
-                problems.push_back({"AF-PLUG-052", "The definition of the stage `" + name + "` is not used: " + (problem.ok() ? (*problem)->message : problem.error().message),
+                problems.push_back({"AF-PLUG-052",
+                                    "The definition of the stage `" + name +
+                                        "` is not used: " + (problem.ok() ? (*problem)->message : problem.error().message),
                                     definition.document.where("/stage" + (problem.ok() ? (*problem)->pointer : std::string())),
                                     "`agentforge plugins show prompt` lists what it takes.", ErrorKind::invalid});
                 continue;
@@ -175,11 +194,18 @@ struct PluginRegistry::State {
         }
     }
 
-    /// Who provides a name, under which name of its own, and with which settings: of a stage that is data the plugin `prompt`. Null: nobody.
-    struct Provider { const PluginManifest* manifest = nullptr; std::string name; json::object settings; };
+    /// Who provides a name, under which name of its own, and with which settings: of a stage that is data the plugin `prompt`.
+    /// Null: nobody.
+    struct Provider {
+        const PluginManifest* manifest = nullptr;
+        std::string name;
+        json::object settings;
+    };
     [[nodiscard]] Provider provider(PluginKind kind, std::string_view name, const json::object& config) const {
         const auto owner = owners.find({kind, std::string(name)});
-        if (owner != owners.end()) { return {&plugins[owner->second], std::string(name), settings_of(plugins[owner->second], name, config)}; }
+        if (owner != owners.end()) {
+            return {&plugins[owner->second], std::string(name), settings_of(plugins[owner->second], name, config)};
+        }
         const auto data = kind == PluginKind::stage ? definitions.find(name) : definitions.end();
         if (data == definitions.end()) { return {}; }
         const PluginManifest& manifest = plugins[owners.find({kind, std::string(prompt_executor)})->second];
@@ -195,10 +221,11 @@ struct PluginRegistry::State {
             const auto [owner, first] = owners.try_emplace({entry.kind, entry.name}, index);
             if (first) { continue; }
             const PluginManifest& other = plugins[owner->second];
-            problems.push_back({"AF-PLUG-007",
-                                "The " + kind_and_name(entry.kind, entry.name) + " of plugin `" + manifest.id + "` is not used: `" + other.id + "` in " +
-                                    other.directory + " was found first and provides it too",
-                                manifest.directory + "/" + manifest_name, "Remove one of the two, or rename it.", ErrorKind::conflict});
+            problems.push_back(
+                {"AF-PLUG-007",
+                 "The " + kind_and_name(entry.kind, entry.name) + " of plugin `" + manifest.id + "` is not used: `" + other.id +
+                     "` in " + other.directory + " was found first and provides it too",
+                 manifest.directory + "/" + manifest_name, "Remove one of the two, or rename it.", ErrorKind::conflict});
         }
     }
 
@@ -212,10 +239,12 @@ struct PluginRegistry::State {
         for (PluginManifest& manifest : plugins) {
             if (manifest.id != id || manifest.state != PluginState::ready || &manifest == chosen) { continue; }
             manifest.state = PluginState::duplicate;
-            manifest.refused = Error{"AF-PLUG-009",
-                                     "The plugin `" + id + "` " + manifest.version + " is not used: version " + chosen->version + " of the same id " +
-                                         (supersedes(*chosen, manifest) ? "is newer, in " : "was found first in ") + chosen->directory,
-                                     manifest.directory + "/" + manifest_name, "Remove one of the two, or take its folder out of the search.", ErrorKind::conflict};
+            manifest.refused = Error{
+                "AF-PLUG-009",
+                "The plugin `" + id + "` " + manifest.version + " is not used: version " + chosen->version + " of the same id " +
+                    (supersedes(*chosen, manifest) ? "is newer, in " : "was found first in ") + chosen->directory,
+                manifest.directory + "/" + manifest_name, "Remove one of the two, or take its folder out of the search.",
+                ErrorKind::conflict};
             problems.push_back(*manifest.refused);
         }
     }
@@ -223,8 +252,9 @@ struct PluginRegistry::State {
     /// Whoever may write a file that this process runs may do whatever its user may.
     void name_if_open_to_all(const std::string& path) {
         if (!writable_by_all(path)) { return; }
-        problems.push_back({"AF-PLUG-038", "Every user of this machine can change a plugin: its file or folder is world-writable", path,
-                            "chmod o-w " + path + ", once you have seen that it is what you installed.", ErrorKind::denied});
+        problems.push_back({"AF-PLUG-038", "Every user of this machine can change a plugin: its file or folder is world-writable",
+                            path, "chmod o-w " + path + ", once you have seen that it is what you installed.",
+                            ErrorKind::denied});
     }
 
     /// Whether a plugin is used; its files are looked at when it is loaded.
@@ -237,24 +267,30 @@ struct PluginRegistry::State {
         const auto in = [&](const std::vector<std::string>& ids) { return std::ranges::find(ids, manifest.id) != ids.end(); };
         const bool left_out = wanted.choice.enable && manifest.source != PluginSource::product && !in(*wanted.choice.enable);
         if (left_out || in(wanted.choice.disable)) {
-            refuse(PluginState::disabled, {"AF-PLUG-030", "The plugin `" + manifest.id + "` is disabled" + (left_out ? ": plugins.enable does not name it" : " by plugins.disable"),
-                                           place, left_out ? "Name it there to use it." : "Take it out of there to use it.", ErrorKind::denied});
+            refuse(PluginState::disabled,
+                   {"AF-PLUG-030",
+                    "The plugin `" + manifest.id + "` is disabled" +
+                        (left_out ? ": plugins.enable does not name it" : " by plugins.disable"),
+                    place, left_out ? "Name it there to use it." : "Take it out of there to use it.", ErrorKind::denied});
             return;
         }
         if (manifest.source == PluginSource::product) { return; }
         if (manifest.source == PluginSource::project && !wanted.project_trusted) {
-            refuse(PluginState::not_trusted, {"AF-PLUG-030", "The plugin `" + manifest.id + "` is the project's, which you have not trusted", place,
-                                              "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`.", ErrorKind::denied});
+            refuse(PluginState::not_trusted,
+                   {"AF-PLUG-030", "The plugin `" + manifest.id + "` is the project's, which you have not trusted", place,
+                    "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`.", ErrorKind::denied});
             return;
         }
         if (lock_unreadable) {
-            refuse(PluginState::not_locked, {"AF-PLUG-032", "The plugin `" + manifest.id + "` is not loaded: this project's lock cannot be read", wanted.lock,
-                                             "Correct the lock, or write it anew with `agentforge plugins lock`.", ErrorKind::denied});
+            refuse(PluginState::not_locked,
+                   {"AF-PLUG-032", "The plugin `" + manifest.id + "` is not loaded: this project's lock cannot be read",
+                    wanted.lock, "Correct the lock, or write it anew with `agentforge plugins lock`.", ErrorKind::denied});
             return;
         }
         if (lock) {
             if (auto admitted = lock->admits(manifest); !admitted.ok()) {
-                refuse(lock->plugins.contains(manifest.id) ? PluginState::lock_differs : PluginState::not_locked, std::move(admitted).error());
+                refuse(lock->plugins.contains(manifest.id) ? PluginState::lock_differs : PluginState::not_locked,
+                       std::move(admitted).error());
                 return;
             }
             manifest.pinned = std::make_shared<const FileHashes>(lock->plugins.find(manifest.id)->second.files);
@@ -266,17 +302,22 @@ struct PluginRegistry::State {
             const auto file = trusted->second.find(manifest_name);
             const std::string found = manifest.sha256();
             if (file == trusted->second.end() || file->second != found) {
-                refuse(PluginState::lock_differs, other_file(manifest, manifest_name, found, file == trusted->second.end() ? "" : file->second));
+                refuse(PluginState::lock_differs,
+                       other_file(manifest, manifest_name, found, file == trusted->second.end() ? "" : file->second));
                 return;
             }
         }
         if (auto schema = check_config_schema(manifest); !schema.ok()) { refuse(PluginState::broken, std::move(schema).error()); }
     }
 
-    /// The schema's defaults, over them settings by the plugin's id, over them those by the name of what is made, over them those of its place of use.
-    [[nodiscard]] json::object settings_of(const PluginManifest& manifest, std::string_view name, const json::object& config) const {
+    /// The schema's defaults, over them settings by the plugin's id, over them those by the name of what is made, over them those
+    /// of its place of use.
+    [[nodiscard]] json::object settings_of(const PluginManifest& manifest, std::string_view name,
+                                           const json::object& config) const {
         json::object merged;
-        const auto lay = [&](const json::object& over) { for (const auto& [key, value] : over) { merged[key] = value; } };
+        const auto lay = [&](const json::object& over) {
+            for (const auto& [key, value] : over) { merged[key] = value; }
+        };
         for (const std::string_view key : {std::string_view(manifest.id), name}) {
             const json::value* own = wanted.settings.if_contains(key);
             if (own != nullptr && own->is_object()) { lay(own->get_object()); }
@@ -286,13 +327,17 @@ struct PluginRegistry::State {
         return merged;
     }
 
-    Result<void> check_settings(const PluginManifest& manifest, PluginKind kind, std::string_view name, const json::object& settings, bool partial = false) const {
+    Result<void> check_settings(const PluginManifest& manifest, PluginKind kind, std::string_view name,
+                                const json::object& settings, bool partial = false) const {
         AF_TRY(const std::optional<ConfigProblem> problem, check_config(manifest, settings, partial));
         if (!problem) { return {}; }
         std::string where = wanted.place ? wanted.place(manifest, kind, name, problem->pointer) : std::string();
         if (where.empty()) { where = "settings of " + kind_and_name(kind, name); }
-        return Error{"AF-PLUG-050", "The settings of the " + kind_and_name(kind, name) + " do not fit the plugin `" + manifest.id + "`: " + problem->message, std::move(where),
-                     "Correct them; `agentforge plugins show " + manifest.id + "` lists what it takes.", ErrorKind::invalid};
+        return Error{"AF-PLUG-050",
+                     "The settings of the " + kind_and_name(kind, name) + " do not fit the plugin `" + manifest.id +
+                         "`: " + problem->message,
+                     std::move(where), "Correct them; `agentforge plugins show " + manifest.id + "` lists what it takes.",
+                     ErrorKind::invalid};
     }
 
     [[nodiscard]] std::vector<std::string> names(PluginKind kind) const {
@@ -300,24 +345,38 @@ struct PluginRegistry::State {
         for (const auto& [key, owner] : owners) {
             if (key.first == kind) { all.insert(key.second); }
         }
-        const auto take = [&](const auto& made) { for (const auto& [name, object] : made) { all.insert(name); } };
+        const auto take = [&](const auto& made) {
+            for (const auto& [name, object] : made) { all.insert(name); }
+        };
         switch (kind) {
-            case PluginKind::stage: take(stages); take(definitions); break;
-            case PluginKind::tool: take(tools); break;
-            case PluginKind::llm: take(backends); break;
-            case PluginKind::escalation: take(handlers); break;
+            case PluginKind::stage:
+                take(stages);
+                take(definitions);
+                break;
+            case PluginKind::tool:
+                take(tools);
+                break;
+            case PluginKind::llm:
+                take(backends);
+                break;
+            case PluginKind::escalation:
+                take(handlers);
+                break;
         }
         return {all.begin(), all.end()};
     }
 
     /// An object of a plugin, fresh from its factory and not yet guarded.
     template <class Interface>
-    Result<std::pair<std::shared_ptr<Interface>, Origin>> make(PluginKind kind, std::string_view name, const json::object& config, const InterfaceVersions<Interface>& versions) const {
+    Result<std::pair<std::shared_ptr<Interface>, Origin>> make(PluginKind kind, std::string_view name, const json::object& config,
+                                                               const InterfaceVersions<Interface>& versions) const {
         const Provider found = provider(kind, name, config);
         if (found.manifest == nullptr) { return unknown(kind, name); }
         const PluginManifest& manifest = *found.manifest;
         if (!manifest.command.empty()) {
-            return Error{"AF-PLUG-019", "The " + kind_and_name(kind, name) + " of plugin `" + manifest.id + "` is a process: it runs inside a task and has no library to load",
+            return Error{"AF-PLUG-019",
+                         "The " + kind_and_name(kind, name) + " of plugin `" + manifest.id +
+                             "` is a process: it runs inside a task and has no library to load",
                          manifest.directory + "/plugin.json", "Use it in a pipeline or an agent's tools.", ErrorKind::invalid};
         }
         AF_CHECK(check_settings(manifest, kind, name, found.settings));
@@ -328,8 +387,10 @@ struct PluginRegistry::State {
         return made_by_factory(manifest, kind, found.name, found.settings, versions);
     }
 
-    /// Code of the user's plugins runs in a process of its own before it runs in this one: what crashes, hangs or exits while it is loaded or made is an error.
-    Result<void> tried_once(const PluginManifest& manifest, PluginKind kind, std::string_view name, const std::function<Result<void>()>& work) const {
+    /// Code of the user's plugins runs in a process of its own before it runs in this one: what crashes, hangs or exits while it
+    /// is loaded or made is an error.
+    Result<void> tried_once(const PluginManifest& manifest, PluginKind kind, std::string_view name,
+                            const std::function<Result<void>()>& work) const {
         if (manifest.source == PluginSource::product) { return {}; }
         const std::string what = kind_and_name(kind, name);
         {
@@ -340,7 +401,8 @@ struct PluginRegistry::State {
     }
 
     template <class Interface>
-    Result<std::pair<std::shared_ptr<Interface>, Origin>> made_by_factory(const PluginManifest& manifest, PluginKind kind, std::string_view name, const json::object& settings,
+    Result<std::pair<std::shared_ptr<Interface>, Origin>> made_by_factory(const PluginManifest& manifest, PluginKind kind,
+                                                                          std::string_view name, const json::object& settings,
                                                                           const InterfaceVersions<Interface>& versions) const {
         const CallWatch::Call noted(CallWatch::lasting(kind_and_name(kind, name) + " of plugin `" + manifest.id + "`"), "create");
         AF_TRY(const AgentforgeDescriptor* const descriptor, open_library(manifest, interfaces));
@@ -353,23 +415,22 @@ struct PluginRegistry::State {
         void* object = nullptr;
         try {
             object = factory->create(to_json_line(settings).c_str(), reason.data(), reason.size());
-        } catch (const std::exception& failure) {   // A factory that the SDK did not make.
+        } catch (const std::exception& failure) {  // A factory that the SDK did not make.
             detail::report_create_failure(reason.data(), reason.size(), failure.what());
-        } catch (...) {
-            detail::report_create_failure(reason.data(), reason.size(), "something that is not a std::exception");
-        }
+        } catch (...) { detail::report_create_failure(reason.data(), reason.size(), "something that is not a std::exception"); }
         if (object == nullptr) {
             reason.back() = '\0';
             const std::string text = sanitize_utf8(reason.data());
             return Error{"AF-PLUG-016",
-                         "The plugin `" + manifest.id + "` could not make its " + kind_and_name(kind, name) + ": " + (text.empty() ? "it gave no reason" : text),
+                         "The plugin `" + manifest.id + "` could not make its " + kind_and_name(kind, name) + ": " +
+                             (text.empty() ? "it gave no reason" : text),
                          origin.library, "Correct its settings, or report it to the plugin's author.", ErrorKind::invalid};
         }
         const AgentforgeDestroy destroy = factory->destroy;
         std::shared_ptr<void> made(object, [destroy](void* pointer) noexcept {
             try {
                 destroy(pointer);
-            } catch (...) {     // A destructor that throws is a defect of the plugin; the host stands.
+            } catch (...) {  // A destructor that throws is a defect of the plugin; the host stands.
             }
         });
         return std::pair(versions.adapt(factory->interface_version, std::move(made)), std::move(origin));
@@ -385,28 +446,38 @@ struct PluginRegistry::State {
             }
         }
         const std::string near = nearest(name, known);
-        return {"AF-PLUG-036", "No plugin `" + ellipsis(sanitize_utf8(name), 120) + "` was found" + (key.empty() ? "" : ", which plugins." + key + " names"), std::move(where),
-                near.empty() ? "`agentforge plugins list` shows the plugins in reach." : "Did you mean `" + near + "`?", ErrorKind::not_found};
+        return {"AF-PLUG-036",
+                "No plugin `" + ellipsis(sanitize_utf8(name), 120) + "` was found" +
+                    (key.empty() ? "" : ", which plugins." + key + " names"),
+                std::move(where),
+                near.empty() ? "`agentforge plugins list` shows the plugins in reach." : "Did you mean `" + near + "`?",
+                ErrorKind::not_found};
     }
 
     [[nodiscard]] Error unknown(PluginKind kind, std::string_view name) const {
         for (const PluginManifest& manifest : plugins) {
             const auto same = [&](const ManifestEntry& entry) { return entry.kind == kind && entry.name == name; };
             if (!manifest.refused || !std::ranges::any_of(manifest.provides, same)) { continue; }
-            return {"AF-PLUG-030", "The " + kind_and_name(kind, name) + " cannot be used: " + manifest.refused->message, manifest.refused->where, manifest.refused->remedy,
-                    ErrorKind::unavailable};
+            return {"AF-PLUG-030", "The " + kind_and_name(kind, name) + " cannot be used: " + manifest.refused->message,
+                    manifest.refused->where, manifest.refused->remedy, ErrorKind::unavailable};
         }
         const std::vector<std::string> known = names(kind);
         const std::string near = nearest(name, known);
         std::string remedy;
-        if (!near.empty()) { remedy = "Did you mean `" + near + "`?"; }
-        else if (known.empty()) { remedy = "No plugin provides any; check plugins.path and AGENTFORGE_PLUGIN_PATH."; }
-        else {
+        if (!near.empty()) {
+            remedy = "Did you mean `" + near + "`?";
+        } else if (known.empty()) {
+            remedy = "No plugin provides any; check plugins.path and AGENTFORGE_PLUGIN_PATH.";
+        } else {
             remedy = "There are:";
             for (const std::string& each : known) { remedy += " " + each; }
         }
-        if (!problems.empty()) { remedy += " " + std::to_string(problems.size()) + " plugin folder(s) or names could not be used: `agentforge plugins list` says why."; }
-        return {"AF-PLUG-010", "No plugin provides the " + kind_and_name(kind, name), "", std::move(remedy), ErrorKind::not_found};
+        if (!problems.empty()) {
+            remedy += " " + std::to_string(problems.size()) +
+                      " plugin folder(s) or names could not be used: `agentforge plugins list` says why.";
+        }
+        return {"AF-PLUG-010", "No plugin provides the " + kind_and_name(kind, name), "", std::move(remedy),
+                ErrorKind::not_found};
     }
 };
 
@@ -416,22 +487,32 @@ bool supersedes(const PluginManifest& manifest, const PluginManifest& other) {
 
 std::string_view to_string(PluginSource source) noexcept {
     switch (source) {
-        case PluginSource::product: return "product";
-        case PluginSource::user: return "user";
-        case PluginSource::project: return "project";
+        case PluginSource::product:
+            return "product";
+        case PluginSource::user:
+            return "user";
+        case PluginSource::project:
+            return "project";
     }
     return "?";
 }
 
 std::string_view to_string(PluginState state) noexcept {
     switch (state) {
-        case PluginState::ready: return "ready";
-        case PluginState::disabled: return "disabled";
-        case PluginState::not_trusted: return "not trusted";
-        case PluginState::not_locked: return "not in the lock";
-        case PluginState::lock_differs: return "differs from the lock";
-        case PluginState::duplicate: return "found twice";
-        case PluginState::broken: return "broken";
+        case PluginState::ready:
+            return "ready";
+        case PluginState::disabled:
+            return "disabled";
+        case PluginState::not_trusted:
+            return "not trusted";
+        case PluginState::not_locked:
+            return "not in the lock";
+        case PluginState::lock_differs:
+            return "differs from the lock";
+        case PluginState::duplicate:
+            return "found twice";
+        case PluginState::broken:
+            return "broken";
     }
     return "?";
 }
@@ -450,9 +531,17 @@ PluginRegistry PluginRegistry::discover(const PluginSearch& search) {
     if (!search.lock.empty()) {
         auto lock = PluginLock::load(search.lock);
         state.lock_unreadable = !lock.ok();
-        if (lock.ok()) { state.lock = std::move(*lock); } else { state.problems.push_back(std::move(lock).error()); }
+        if (lock.ok()) {
+            state.lock = std::move(*lock);
+        } else {
+            state.problems.push_back(std::move(lock).error());
+        }
     }
-    const auto of_the_project = [&] { for (const std::string& folder : search.project) { state.search(folder, "the project's settings", PluginSource::project); } };
+    const auto of_the_project = [&] {
+        for (const std::string& folder : search.project) {
+            state.search(folder, "the project's settings", PluginSource::project);
+        }
+    };
     if (search.project_trusted) { of_the_project(); }
     for (const std::string& folder : search.configured) { state.search(folder, "the settings", PluginSource::user); }
     for (std::size_t begin = 0; begin <= search.environment.size();) {
@@ -474,7 +563,9 @@ Result<void> PluginRegistry::check_choice(const std::function<std::string(const 
     const PluginChoice& choice = state_->wanted.choice;
     const auto check = [&](const std::vector<std::string>& ids, const char* key) -> Result<void> {
         for (const std::string& id : ids) {
-            if (std::ranges::find(state_->plugins, id, &PluginManifest::id) == state_->plugins.end()) { return state_->not_found(id, false, where(key), key); }
+            if (std::ranges::find(state_->plugins, id, &PluginManifest::id) == state_->plugins.end()) {
+                return state_->not_found(id, false, where(key), key);
+            }
         }
         return {};
     };
@@ -484,7 +575,8 @@ Result<void> PluginRegistry::check_choice(const std::function<std::string(const 
         const std::string place = "settings." + std::string(key);
         if (!find(key).ok()) { return state_->not_found(key, true, where(place), "settings"); }
         if (!settings.is_object()) {
-            return Error{"AF-PLUG-050", "The settings of `" + std::string(key) + "` must be a map", where(place), "Put each setting below it, indented.", ErrorKind::invalid};
+            return Error{"AF-PLUG-050", "The settings of `" + std::string(key) + "` must be a map", where(place),
+                         "Put each setting below it, indented.", ErrorKind::invalid};
         }
     }
     return {};
@@ -493,14 +585,18 @@ Result<void> PluginRegistry::check_choice(const std::function<std::string(const 
 Result<std::vector<const PluginManifest*>> PluginRegistry::find(std::string_view id_or_name) const {
     std::vector<const PluginManifest*> found;
     for (const PluginManifest& manifest : state_->plugins) {
-        if (manifest.id == id_or_name || std::ranges::find(manifest.provides, id_or_name, &ManifestEntry::name) != manifest.provides.end()) { found.push_back(&manifest); }
+        if (manifest.id == id_or_name ||
+            std::ranges::find(manifest.provides, id_or_name, &ManifestEntry::name) != manifest.provides.end()) {
+            found.push_back(&manifest);
+        }
     }
     if (found.empty() && state_->definitions.contains(id_or_name)) { found.push_back(owner(PluginKind::stage, id_or_name)); }
     if (found.empty()) { return state_->not_found(id_or_name, true, "", ""); }
     return found;
 }
 
-json::object PluginRegistry::settings_of(const PluginManifest& manifest, std::string_view name, const json::object& config) const {
+json::object PluginRegistry::settings_of(const PluginManifest& manifest, std::string_view name,
+                                         const json::object& config) const {
     return state_->settings_of(manifest, name, config);
 }
 
@@ -557,10 +653,14 @@ std::vector<std::string> PluginRegistry::stage_needs(std::string_view name, cons
     const json::value* said = found.settings.if_contains("needs");
     if (said != nullptr && said->is_array()) {
         std::vector<std::string> contracts;
-        for (const json::value& contract : said->get_array()) { if (contract.is_string()) { contracts.emplace_back(contract.get_string()); } }
+        for (const json::value& contract : said->get_array()) {
+            if (contract.is_string()) { contracts.emplace_back(contract.get_string()); }
+        }
         return contracts;
     }
-    const auto entry = std::ranges::find_if(found.manifest->provides, [&](const ManifestEntry& each) { return each.kind == PluginKind::stage && each.name == found.name; });
+    const auto entry = std::ranges::find_if(found.manifest->provides, [&](const ManifestEntry& each) {
+        return each.kind == PluginKind::stage && each.name == found.name;
+    });
     return entry == found.manifest->provides.end() ? std::vector<std::string>() : entry->needs;
 }
 
@@ -588,13 +688,20 @@ Result<std::shared_ptr<LLMBackendV2>> PluginRegistry::backend(std::string_view n
 
 Result<std::shared_ptr<EscalationHandler>> PluginRegistry::escalation(std::string_view name, const json::object& config) {
     if (const auto made = state_->handlers.find(name); made != state_->handlers.end()) { return made->second; }
-    AF_TRY(auto object, lasting(state_->make<EscalationHandler>(PluginKind::escalation, name, config, state_->interfaces.escalation)));
+    AF_TRY(auto object,
+           lasting(state_->make<EscalationHandler>(PluginKind::escalation, name, config, state_->interfaces.escalation)));
     return lasting(guard_escalation(std::move(object.first), std::move(object.second)));
 }
 
-void PluginRegistry::add_stage(std::string name, std::shared_ptr<Stage> stage) { state_->stages.insert_or_assign(std::move(name), std::move(stage)); }
-void PluginRegistry::add_tool(std::string name, std::shared_ptr<Tool> tool) { state_->tools.insert_or_assign(std::move(name), std::move(tool)); }
-void PluginRegistry::add_backend(std::string name, std::shared_ptr<LLMBackend> backend) { state_->backends.insert_or_assign(std::move(name), std::make_shared<UnmarkedBackend>(std::move(backend))); }
+void PluginRegistry::add_stage(std::string name, std::shared_ptr<Stage> stage) {
+    state_->stages.insert_or_assign(std::move(name), std::move(stage));
+}
+void PluginRegistry::add_tool(std::string name, std::shared_ptr<Tool> tool) {
+    state_->tools.insert_or_assign(std::move(name), std::move(tool));
+}
+void PluginRegistry::add_backend(std::string name, std::shared_ptr<LLMBackend> backend) {
+    state_->backends.insert_or_assign(std::move(name), std::make_shared<UnmarkedBackend>(std::move(backend)));
+}
 void PluginRegistry::add_escalation(std::string name, std::shared_ptr<EscalationHandler> handler) {
     state_->handlers.insert_or_assign(std::move(name), std::move(handler));
 }

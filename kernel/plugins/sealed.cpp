@@ -22,7 +22,8 @@ namespace {
 constexpr std::uint64_t most_bytes = 1ULL << 30U;
 
 Error cannot(const std::string& path, const std::string& why) {
-    return {"AF-PLUG-037", "The plugin's file cannot be loaded as it was checked: " + why, path, "Put the file itself there, readable, or unlock the plugin.", ErrorKind::io};
+    return {"AF-PLUG-037", "The plugin's file cannot be loaded as it was checked: " + why, path,
+            "Put the file itself there, readable, or unlock the plugin.", ErrorKind::io};
 }
 
 /// A `T` at `offset`, or none beyond the end.
@@ -33,20 +34,32 @@ bool take(std::string_view bytes, std::uint64_t offset, T& value) {
     return true;
 }
 
-struct Sealed { FileDescriptor file; std::vector<std::string> needed; };
+struct Sealed {
+    FileDescriptor file;
+    std::vector<std::string> needed;
+};
 
 Result<Sealed> seal_file(const PluginManifest& manifest, const std::string& name) {
     const std::string path = manifest.directory + "/" + name;
     const auto expected = manifest.pinned == nullptr ? FileHashes::const_iterator() : manifest.pinned->find(name);
     if (manifest.pinned == nullptr || expected == manifest.pinned->end()) { return other_file(manifest, name, "not locked", ""); }
-    if (expected->second.starts_with("-> ")) { return cannot(path, "it is a symbolic link, and only a file itself can be held to a hash"); }
+    if (expected->second.starts_with("-> ")) {
+        return cannot(path, "it is a symbolic link, and only a file itself can be held to a hash");
+    }
     const auto bytes = read_file(path, most_bytes);
-    if (!bytes.ok()) { return bytes.error().kind == ErrorKind::not_found ? other_file(manifest, name, "", expected->second) : cannot(path, bytes.error().message); }
-    if (const std::string found = sha256(*bytes); found != expected->second) { return other_file(manifest, name, found, expected->second); }
+    if (!bytes.ok()) {
+        return bytes.error().kind == ErrorKind::not_found ? other_file(manifest, name, "", expected->second)
+                                                          : cannot(path, bytes.error().message);
+    }
+    if (const std::string found = sha256(*bytes); found != expected->second) {
+        return other_file(manifest, name, found, expected->second);
+    }
     FileDescriptor file(memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!file.valid()) { return cannot(path, "memfd_create: " + errno_text(errno)); }
     AF_CHECK(write_all(file.get(), *bytes, path));
-    if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0) { return cannot(path, "sealing: " + errno_text(errno)); }
+    if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
+        return cannot(path, "sealing: " + errno_text(errno));
+    }
     return Sealed{std::move(file), needed_libraries(*bytes)};
 }
 
@@ -81,7 +94,7 @@ Result<void> load_needed(const PluginManifest& manifest, const std::vector<std::
             const char* const why = dlerror();
             return explain_load_failure(why == nullptr ? "" : why, manifest);
         }
-        sealed->file.release();     // The linker knows it by this number.
+        sealed->file.release();  // The linker knows it by this number.
     }
     return {};
 }
@@ -91,7 +104,10 @@ Result<void> load_needed(const PluginManifest& manifest, const std::vector<std::
 std::vector<std::string> needed_libraries(std::string_view library) {
     std::vector<std::string> names;
     Elf64_Ehdr header{};
-    if (!take(library, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr)) { return names; }
+    if (!take(library, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_phentsize != sizeof(Elf64_Phdr)) {
+        return names;
+    }
     std::vector<Elf64_Phdr> segments(header.e_phnum);
     for (std::size_t index = 0; index < segments.size(); ++index) {
         if (!take(library, header.e_phoff + index * sizeof(Elf64_Phdr), segments[index])) { return names; }

@@ -21,13 +21,13 @@ namespace agentforge::kernel {
 /// Errors: AF-PLUG-031 its hash is another; AF-PLUG-037 it cannot be read, is a symbolic link, or the kernel has no memfd.
 [[nodiscard]] Result<FileDescriptor> seal(const PluginManifest& manifest, const std::string& name);
 
-/// Seals the plugin's library, and loads sealed copies of the libraries in its folder that it needs (and those that they need) first,
-/// so that the dynamic linker takes them by their SONAME. Answers the path to give to dlopen. The copies stay open until the
-/// process ends: the dynamic linker knows them by that path.
-/// Errors: as `seal`; AF-PLUG-011 one of them cannot be loaded.
+/// Seals the plugin's library, and loads sealed copies of the libraries in its folder that it needs (and those that they need)
+/// first, so that the dynamic linker takes them by their SONAME. Answers the path to give to dlopen. The copies stay open until
+/// the process ends: the dynamic linker knows them by that path. Errors: as `seal`; AF-PLUG-011 one of them cannot be loaded.
 [[nodiscard]] Result<std::string> seal_with_needs(const PluginManifest& manifest);
 
-/// DT_NEEDED of a shared library: the names of the libraries it asks for. Empty where it is not one; never reads beyond the bytes.
+/// DT_NEEDED of a shared library: the names of the libraries it asks for. Empty where it is not one; never reads beyond the
+/// bytes.
 [[nodiscard]] std::vector<std::string> needed_libraries(std::string_view library);
 
 }  // namespace agentforge::kernel

@@ -25,15 +25,22 @@ Result<std::pair<std::string, StageDefinition>> read_definition(const std::strin
     };
     const json::object* top = document.value.if_object();
     const json::value* inside = top == nullptr || top->size() != 1 ? nullptr : top->if_contains("stage");
-    if (inside == nullptr || !inside->is_object()) { return wrong("", "a stage's definition must hold `stage: {…}` and nothing else", "Take config/stages/analyze.yaml as an example."); }
+    if (inside == nullptr || !inside->is_object()) {
+        return wrong("", "a stage's definition must hold `stage: {…}` and nothing else",
+                     "Take config/stages/analyze.yaml as an example.");
+    }
     json::object settings = inside->get_object();
     const json::value* name = settings.if_contains("name");
     if (name == nullptr || !name->is_string() || !is_name(name->get_string())) {
-        return wrong("/stage/name", "a stage's definition has no usable `name`", "Write one of small letters, digits, `_` and `-`.");
+        return wrong("/stage/name", "a stage's definition has no usable `name`",
+                     "Write one of small letters, digits, `_` and `-`.");
     }
     const std::string named(name->get_string());
     const std::string stem = std::filesystem::path(file).stem().string();
-    if (stem != named) { return wrong("/stage/name", "the file " + stem + ".yaml defines the stage " + named, "Name the file after its stage: " + named + ".yaml."); }
+    if (stem != named) {
+        return wrong("/stage/name", "the file " + stem + ".yaml defines the stage " + named,
+                     "Name the file after its stage: " + named + ".yaml.");
+    }
     settings.erase("name");
     return std::pair(named, StageDefinition{std::move(settings), std::move(document)});
 }

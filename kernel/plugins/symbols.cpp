@@ -32,7 +32,10 @@ public:
         return value;
     }
     [[nodiscard]] std::string text(const Elf64_Shdr& strings, std::uint64_t offset) const {
-        if (offset >= strings.sh_size || strings.sh_offset > bytes_.size() || bytes_.size() - strings.sh_offset < strings.sh_size) { return {}; }
+        if (offset >= strings.sh_size || strings.sh_offset > bytes_.size() ||
+            bytes_.size() - strings.sh_offset < strings.sh_size) {
+            return {};
+        }
         const char* begin = bytes_.data() + strings.sh_offset + offset;
         return {begin, strnlen(begin, strings.sh_size - offset)};
     }
@@ -49,7 +52,9 @@ struct Sections {
         }
         return nullptr;
     }
-    [[nodiscard]] const Elf64_Shdr* linked(const Elf64_Shdr& section) const { return section.sh_link < all.size() ? &all[section.sh_link] : nullptr; }
+    [[nodiscard]] const Elf64_Shdr* linked(const Elf64_Shdr& section) const {
+        return section.sh_link < all.size() ? &all[section.sh_link] : nullptr;
+    }
 };
 
 /// Version names by their index: those that the library needs, and those that it defines itself.
@@ -79,13 +84,16 @@ std::map<std::uint16_t, std::string> version_names(const Elf& elf, const Section
 
 Result<DynamicLibrary> read_symbols(const std::string& path) {
     const auto unreadable = [&](const std::string& why) {
-        return Error{"AF-PLUG-011", "The plugin library cannot be opened: " + why, path, "Build or install the plugin again.", ErrorKind::invalid};
+        return Error{"AF-PLUG-011", "The plugin library cannot be opened: " + why, path, "Build or install the plugin again.",
+                     ErrorKind::invalid};
     };
     auto bytes = read_file(path, library_limit_bytes);
     if (!bytes.ok()) { return unreadable(bytes.error().message); }
     const Elf elf(std::move(*bytes));
     const auto header = elf.at<Elf64_Ehdr>(0);
-    if (!header || header->e_shoff == 0 || header->e_shentsize != sizeof(Elf64_Shdr)) { return unreadable("it has no section table, so that its symbols cannot be read"); }
+    if (!header || header->e_shoff == 0 || header->e_shentsize != sizeof(Elf64_Shdr)) {
+        return unreadable("it has no section table, so that its symbols cannot be read");
+    }
     Sections sections;
     for (unsigned index = 0; index < header->e_shnum; ++index) {
         const auto section = elf.at<Elf64_Shdr>(header->e_shoff + index * sizeof(Elf64_Shdr));

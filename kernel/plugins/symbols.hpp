@@ -10,18 +10,19 @@
 namespace agentforge::kernel {
 
 struct DynamicSymbol {
-    std::string name;           ///< As in the file, mangled.
-    std::string version;        ///< Symbol version, empty where there is none.
+    std::string name;     ///< As in the file, mangled.
+    std::string version;  ///< Symbol version, empty where there is none.
     bool defined = false;
     bool weak = false;
-    bool function = false;      ///< STT_FUNC or STT_GNU_IFUNC.
-    bool data = false;          ///< STT_OBJECT, STT_COMMON or STT_TLS.
+    bool function = false;  ///< STT_FUNC or STT_GNU_IFUNC.
+    bool data = false;      ///< STT_OBJECT, STT_COMMON or STT_TLS.
 };
 
 struct DynamicLibrary {
-    std::vector<DynamicSymbol> symbols;     ///< Of the dynamic symbol table: what other objects may see, and what is looked for in them.
-    std::vector<std::string> needed;        ///< DT_NEEDED, in order.
-    std::vector<std::string> search;        ///< DT_RUNPATH or DT_RPATH, `$ORIGIN` replaced.
+    std::vector<DynamicSymbol>
+        symbols;  ///< Of the dynamic symbol table: what other objects may see, and what is looked for in them.
+    std::vector<std::string> needed;  ///< DT_NEEDED, in order.
+    std::vector<std::string> search;  ///< DT_RUNPATH or DT_RPATH, `$ORIGIN` replaced.
 };
 
 /// Trusts nothing in the file: every offset is held against its size. Call `check_elf` first.

@@ -24,7 +24,11 @@ constexpr const char* all_is_well = "ok";
 std::string words_of(const Result<void>& done) {
     if (done.ok()) { return all_is_well; }
     const Error& error = done.error();
-    return to_json_line({{"code", error.code}, {"message", error.message}, {"where", error.where}, {"remedy", error.remedy}, {"kind", static_cast<std::uint64_t>(error.kind)}});
+    return to_json_line({{"code", error.code},
+                         {"message", error.message},
+                         {"where", error.where},
+                         {"remedy", error.remedy},
+                         {"kind", static_cast<std::uint64_t>(error.kind)}});
 }
 
 /// What the child wrote until it ended; none where it did not in time.
@@ -47,10 +51,13 @@ std::optional<std::string> heard(int descriptor, std::chrono::steady_clock::time
 
 }  // namespace
 
-Result<void> try_apart(const PluginManifest& manifest, std::string_view doing, const std::function<Result<void>()>& work, std::chrono::milliseconds limit) {
+Result<void> try_apart(const PluginManifest& manifest, std::string_view doing, const std::function<Result<void>()>& work,
+                       std::chrono::milliseconds limit) {
     const auto failed = [&](const std::string& how) {
-        return Error{"AF-PLUG-021", "The plugin `" + manifest.id + "` " + how + " when " + std::string(doing), manifest.directory + "/" + manifest.library,
-                     "Report it to the plugin's author (`agentforge plugins check " + manifest.directory + "` says more); to do without it, name " + manifest.id + " in plugins.disable.",
+        return Error{"AF-PLUG-021", "The plugin `" + manifest.id + "` " + how + " when " + std::string(doing),
+                     manifest.directory + "/" + manifest.library,
+                     "Report it to the plugin's author (`agentforge plugins check " + manifest.directory +
+                         "` says more); to do without it, name " + manifest.id + " in plugins.disable.",
                      ErrorKind::unavailable};
     };
     int ends[2] = {-1, -1};
@@ -60,8 +67,11 @@ Result<void> try_apart(const PluginManifest& manifest, std::string_view doing, c
     const pid_t child = ::fork();
     if (child < 0) { return failed("cannot be tried out (fork: " + errno_text(errno) + ")"); }
     if (child == 0) {
-        // A crash ends the trial by its signal: no handler of this process (a sanitizer's prints a report) runs in it, and no core is written.
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP}) { ::signal(signal, SIG_DFL); }
+        // A crash ends the trial by its signal: no handler of this process (a sanitizer's prints a report) runs in it, and no
+        // core is written.
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP}) {
+            ::signal(signal, SIG_DFL);
+        }
         const rlimit no_core{0, 0};
         ::setrlimit(RLIMIT_CORE, &no_core);
         exit_guard::leave_silently();
@@ -81,7 +91,8 @@ Result<void> try_apart(const PluginManifest& manifest, std::string_view doing, c
     if (!told.ok() || !told->is_object()) { return failed("was not heard to its end"); }
     const json::object& error = told->get_object();
     const auto field = [&](const char* name) { return std::string(error.at(name).as_string()); };
-    return Error{field("code"), field("message"), field("where"), field("remedy"), static_cast<ErrorKind>(error.at("kind").to_number<unsigned>())};
+    return Error{field("code"), field("message"), field("where"), field("remedy"),
+                 static_cast<ErrorKind>(error.at("kind").to_number<unsigned>())};
 }
 
 }  // namespace agentforge::kernel

@@ -37,7 +37,9 @@ Error broken(std::string why, std::string where, ErrorKind kind = ErrorKind::cor
             "Correct the file, or move it away and trust your projects anew with `agentforge trust`.", kind};
 }
 
-bool is_hash(std::string_view text) { return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos; }
+bool is_hash(std::string_view text) {
+    return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 
 Result<void> add_file(TrustSubject& subject, std::string_view name) {
     std::error_code error;
@@ -45,7 +47,8 @@ Result<void> add_file(TrustSubject& subject, std::string_view name) {
     if (!fs::exists(path, error) && !error) { return {}; }
     const auto bytes = read_file(path, most_file_bytes);
     if (!bytes.ok()) {
-        return Error{"AF-PLUG-037", "A file that is or names what to run cannot be read: " + bytes.error().message, path.string(), "Make it readable, or remove it.", ErrorKind::io};
+        return Error{"AF-PLUG-037", "A file that is or names what to run cannot be read: " + bytes.error().message, path.string(),
+                     "Make it readable, or remove it.", ErrorKind::io};
     }
     subject.items["file " + std::string(name)] = sha256(*bytes);
     return {};
@@ -72,25 +75,27 @@ void add_words(const json::value& value, std::vector<std::string>& words) {
     } else if (const auto* text = value.if_string()) {
         constexpr std::string_view between = " \t\n;&|<>()'\"`=,";
         const std::string_view line(text->data(), text->size());
-        for (std::size_t begin = line.find_first_not_of(between); begin != std::string_view::npos; begin = line.find_first_not_of(between, begin)) {
+        for (std::size_t begin = line.find_first_not_of(between); begin != std::string_view::npos;
+             begin = line.find_first_not_of(between, begin)) {
             const std::size_t end = std::min(line.find_first_of(between, begin), line.size());
             words.emplace_back(line.substr(begin, end - begin));
             begin = end;
         }
-        words.emplace_back(line);       // A name may hold any of these.
+        words.emplace_back(line);  // A name may hold any of these.
     }
 }
 
 /// Files that hold what these programs are told to run by name.
 constexpr std::pair<std::string_view, std::string_view> files_of_runners[] = {
-    {"npm", "package.json"}, {"npx", "package.json"}, {"yarn", "package.json"}, {"pnpm", "package.json"}, {"bun", "package.json"}, {"make", "Makefile"},
-    {"make", "makefile"},    {"make", "GNUmakefile"}, {"just", "justfile"}};
+    {"npm", "package.json"}, {"npx", "package.json"}, {"yarn", "package.json"}, {"pnpm", "package.json"}, {"bun", "package.json"},
+    {"make", "Makefile"},    {"make", "makefile"},    {"make", "GNUmakefile"},  {"just", "justfile"}};
 
 /// Where a word of a command would be looked for, from `folder` on.
 std::vector<fs::path> places_of(const fs::path& folder, const std::string& path) {
     std::string module = path;
     std::ranges::replace(module, '.', '/');
-    std::vector<fs::path> places{folder / path, folder / path / "__main__.py", folder / path / "index.js", folder / (module + ".py"), folder / module / "__main__.py"};
+    std::vector<fs::path> places{folder / path, folder / path / "__main__.py", folder / path / "index.js",
+                                 folder / (module + ".py"), folder / module / "__main__.py"};
     for (const auto& [runner, file] : files_of_runners) {
         if (fs::path(path).filename() == runner) { places.push_back(folder / file); }
     }
@@ -127,8 +132,8 @@ std::set<fs::path> folders_of(const std::string& root, const std::vector<std::st
     return folders;
 }
 
-/// The files inside the project that a command's words name, from the project's folder on and from each folder that the command names (`cd`, `-C`, `--prefix`);
-/// a folder counts by the file in it that would run.
+/// The files inside the project that a command's words name, from the project's folder on and from each folder that the command
+/// names (`cd`, `-C`, `--prefix`); a folder counts by the file in it that would run.
 Result<void> add_named_files(TrustSubject& subject, const std::vector<std::string>& words) {
     std::vector<std::string> paths;
     for (const std::string& word : words) {
@@ -148,17 +153,23 @@ void add_words_of_servers(const std::string& root, std::map<std::string, std::ve
     const auto* top = parsed.ok() ? parsed->if_object() : nullptr;
     const json::value* servers = top == nullptr ? nullptr : top->if_contains("mcpServers");
     if (servers == nullptr || !servers->is_object()) { return; }
-    for (const auto& [name, server] : servers->get_object()) { add_words(server, commands[std::string(server_file) + " " + std::string(name)]); }
+    for (const auto& [name, server] : servers->get_object()) {
+        add_words(server, commands[std::string(server_file) + " " + std::string(name)]);
+    }
 }
 
 }  // namespace
 
 std::string_view to_string(TrustVerdict verdict) noexcept {
     switch (verdict) {
-        case TrustVerdict::nothing_to_trust: return "nothing to trust";
-        case TrustVerdict::trusted: return "trusted";
-        case TrustVerdict::unknown: return "not trusted";
-        case TrustVerdict::changed: return "changed since it was trusted";
+        case TrustVerdict::nothing_to_trust:
+            return "nothing to trust";
+        case TrustVerdict::trusted:
+            return "trusted";
+        case TrustVerdict::unknown:
+            return "not trusted";
+        case TrustVerdict::changed:
+            return "changed since it was trusted";
     }
     return "?";
 }
@@ -169,11 +180,15 @@ std::string TrustSubject::fingerprint() const {
     return hash_of(all);
 }
 
-Result<TrustSubject> trust_subject(const std::string& root, const json::object& settings, const std::vector<std::string>& plugin_folders) {
+Result<TrustSubject> trust_subject(const std::string& root, const json::object& settings,
+                                   const std::vector<std::string>& plugin_folders) {
     TrustSubject subject;
     std::error_code error;
     subject.root = fs::canonical(root, error).string();
-    if (error) { return Error{"AF-PLUG-037", "The project's folder cannot be read: " + error.message(), root, "Make it readable.", ErrorKind::io}; }
+    if (error) {
+        return Error{"AF-PLUG-037", "The project's folder cannot be read: " + error.message(), root, "Make it readable.",
+                     ErrorKind::io};
+    }
     for (const auto& [key, value] : settings) { subject.items["setting " + std::string(key)] = hash_of(value); }
     AF_CHECK(add_file(subject, server_file));
     std::map<std::string, std::vector<std::string>> commands;
@@ -236,15 +251,21 @@ Result<TrustStore::Projects> TrustStore::read(const std::string& file) {
         };
         const json::value* items = object == nullptr ? nullptr : object->if_contains("items");
         const std::string root = text("root");
-        if (object == nullptr || object->size() != 3 || !root.starts_with('/') || !parse_time(text("time")).ok() || items == nullptr || !items->is_object()) {
+        if (object == nullptr || object->size() != 3 || !root.starts_with('/') || !parse_time(text("time")).ok() ||
+            items == nullptr || !items->is_object()) {
             return broken("a project is not `root` (an absolute path), `time` and `items`", parsed->where(at));
         }
         Project project{text("time"), {}};
         for (const auto& [name, hash] : items->get_object()) {
-            if (!hash.is_string() || !is_hash(hash.get_string())) { return broken("the hash of `" + ellipsis(name, 80) + "` is not 64 hexadecimal digits", parsed->where(at + "/items")); }
+            if (!hash.is_string() || !is_hash(hash.get_string())) {
+                return broken("the hash of `" + ellipsis(name, 80) + "` is not 64 hexadecimal digits",
+                              parsed->where(at + "/items"));
+            }
             project.items.emplace(std::string(name), std::string(hash.get_string()));
         }
-        if (!projects.emplace(root, std::move(project)).second) { return broken("the project " + root + " stands in it twice", parsed->where(at)); }
+        if (!projects.emplace(root, std::move(project)).second) {
+            return broken("the project " + root + " stands in it twice", parsed->where(at));
+        }
     }
     return projects;
 }
@@ -256,8 +277,9 @@ Result<TrustStore> TrustStore::open(const std::string& state_folder, const std::
     const fs::path file = fs::weakly_canonical(store.file_, error);
     const fs::path root = fs::weakly_canonical(project, error);
     if (std::mismatch(root.begin(), root.end(), file.begin(), file.end()).first == root.end()) {
-        return Error{"AF-PLUG-042", "The list of trusted projects is not used: it lies inside the project, whose files could say anything", file.string(),
-                     "Set AGENTFORGE_STATE_HOME to a folder outside of the repository.", ErrorKind::denied};
+        return Error{"AF-PLUG-042",
+                     "The list of trusted projects is not used: it lies inside the project, whose files could say anything",
+                     file.string(), "Set AGENTFORGE_STATE_HOME to a folder outside of the repository.", ErrorKind::denied};
     }
     AF_TRY(store.projects_, read(store.file_));
     return store;
@@ -307,7 +329,10 @@ Result<void> TrustStore::rewrite(Change change) {
         for (const auto& [name, hash] : project.items) { items[name] = hash; }
         list.push_back(json::object{{"root", root}, {"time", project.time}, {"items", std::move(items)}});
     }
-    AF_CHECK(write_file_atomic(file_, std::string(file_.ends_with("/declined.yaml") ? head_of_declined : head) + to_yaml(json::object{{"agentforge_trust", 1}, {"projects", std::move(list)}}), Durability::synced, 0600));
+    AF_CHECK(write_file_atomic(file_,
+                               std::string(file_.ends_with("/declined.yaml") ? head_of_declined : head) +
+                                   to_yaml(json::object{{"agentforge_trust", 1}, {"projects", std::move(list)}}),
+                               Durability::synced, 0600));
     projects_ = std::move(projects);
     return {};
 }

@@ -43,8 +43,12 @@ std::strong_ordering compare_versions(std::string_view left, std::string_view ri
     };
     const auto [left_numbers, left_suffix] = split(left);
     const auto [right_numbers, right_suffix] = split(right);
-    if (left_numbers != right_numbers) { return left_numbers < right_numbers ? std::strong_ordering::less : std::strong_ordering::greater; }
-    if (left_suffix.empty() != right_suffix.empty()) { return left_suffix.empty() ? std::strong_ordering::greater : std::strong_ordering::less; }
+    if (left_numbers != right_numbers) {
+        return left_numbers < right_numbers ? std::strong_ordering::less : std::strong_ordering::greater;
+    }
+    if (left_suffix.empty() != right_suffix.empty()) {
+        return left_suffix.empty() ? std::strong_ordering::greater : std::strong_ordering::less;
+    }
     return left_suffix <=> right_suffix;
 }
 
@@ -67,12 +71,19 @@ Result<bool> satisfies(std::string_view version, std::string_view range) {
         const auto bound = digits == std::string_view::npos ? std::nullopt : parse(word.substr(digits));
         if (!bound) { return broken(word); }
         const auto order = *have <=> *bound;
-        if (sign == ">=") { inside = inside && order >= 0; }
-        else if (sign == ">") { inside = inside && order > 0; }
-        else if (sign == "<=") { inside = inside && order <= 0; }
-        else if (sign == "<") { inside = inside && order < 0; }
-        else if (sign == "=" || sign == "==") { inside = inside && order == 0; }
-        else { return broken(word); }
+        if (sign == ">=") {
+            inside = inside && order >= 0;
+        } else if (sign == ">") {
+            inside = inside && order > 0;
+        } else if (sign == "<=") {
+            inside = inside && order <= 0;
+        } else if (sign == "<") {
+            inside = inside && order < 0;
+        } else if (sign == "=" || sign == "==") {
+            inside = inside && order == 0;
+        } else {
+            return broken(word);
+        }
         any = true;
     }
     if (!any) { return broken(""); }

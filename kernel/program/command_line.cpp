@@ -14,13 +14,19 @@ CLI::App& app_of(const Command& command) { return command; }
 
 /// The check that an option begins with; the message is put into our words where the usage error is made (program.cpp).
 Option filled(CLI::Option* option) {
-    option->check([](const std::string& value) { return value.find_first_not_of(" \t\r\n") == std::string::npos ? std::string(empty_value) : std::string(); }, "", "filled");
+    option->check(
+        [](const std::string& value) {
+            return value.find_first_not_of(" \t\r\n") == std::string::npos ? std::string(empty_value) : std::string();
+        },
+        "", "filled");
     return Option(option);
 }
 
 class OwnHelp final : public CLI::Formatter {
 public:
-    std::string make_usage(const CLI::App* app, std::string) const override { return "Usage: " + read_grammar(*app).usage() + "\n"; }
+    std::string make_usage(const CLI::App* app, std::string) const override {
+        return "Usage: " + read_grammar(*app).usage() + "\n";
+    }
     std::string make_option_name(const CLI::Option* option, bool positional) const override {
         return positional ? value_of(*option) : option->get_name(false, true);
     }
@@ -44,14 +50,17 @@ private:
 }  // namespace
 
 void add_run_output(const Command& command, Program& program) {
-    const Option json = add_flag(command, "--json", program.json_output, "Answer as JSON on standard output, without progress: --output-format json");
-    add_option_function(command, "--output-format",
-                        [&program](const std::string& format) {
-                            program.json_output = format != "text";
-                            program.stream_output = format == "stream-json";
-                        },
-                        "How to answer; stream-json is every event as it happens, one JSON object a line, the result last")
-        ->one_of({"text", "json", "stream-json"})->excludes(json);
+    const Option json = add_flag(command, "--json", program.json_output,
+                                 "Answer as JSON on standard output, without progress: --output-format json");
+    add_option_function(
+        command, "--output-format",
+        [&program](const std::string& format) {
+            program.json_output = format != "text";
+            program.stream_output = format == "stream-json";
+        },
+        "How to answer; stream-json is every event as it happens, one JSON object a line, the result last")
+        ->one_of({"text", "json", "stream-json"})
+        ->excludes(json);
     add_flag(command, "--quiet,-q", program.quiet, "No progress");
 }
 
@@ -147,11 +156,13 @@ Option add_option(const Command& command, const std::string& name, std::uint64_t
     return filled(app_of(command).add_option(name, variable, description));
 }
 
-Option add_option(const Command& command, const std::string& name, std::vector<std::string>& variable, const std::string& description) {
+Option add_option(const Command& command, const std::string& name, std::vector<std::string>& variable,
+                  const std::string& description) {
     return filled(app_of(command).add_option(name, variable, description));
 }
 
-Option add_option_function(const Command& command, const std::string& name, const std::function<void(const std::string&)>& use, const std::string& description) {
+Option add_option_function(const Command& command, const std::string& name, const std::function<void(const std::string&)>& use,
+                           const std::string& description) {
     return filled(app_of(command).add_option_function<std::string>(name, use, description));
 }
 
@@ -159,7 +170,8 @@ Option add_flag(const Command& command, const std::string& name, bool& variable,
     return Option(app_of(command).add_flag(name, variable, description));
 }
 
-Option add_flag_callback(const Command& command, const std::string& name, const std::function<void()>& use, const std::string& description) {
+Option add_flag_callback(const Command& command, const std::string& name, const std::function<void()>& use,
+                         const std::string& description) {
     return Option(app_of(command).add_flag_callback(name, use, description));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of CLI11 that commands use, compiled once: its header holds whole programs' worth of inline code, which every file that
-// includes it compiles again. Handles are copied freely; what they stand for lives in the application.
+// The part of CLI11 that commands use, compiled once: its header holds whole programs' worth of inline code, which every file
+// that includes it compiles again. Handles are copied freely; what they stand for lives in the application.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,9 @@ public:
     const Option* between(double low, double high) const;
     const Option* needs(const std::string& other) const;
     const Option* excludes(const Option& other) const;
-    const Option* hidden() const;           ///< Not in the help.
-    const Option* repeatable() const;       ///< May stand several times, one word each: the next word is something else.
-    const Option* may_be_empty() const;     ///< An empty value means something, or the command says itself what is wrong with it.
+    const Option* hidden() const;        ///< Not in the help.
+    const Option* repeatable() const;    ///< May stand several times, one word each: the next word is something else.
+    const Option* may_be_empty() const;  ///< An empty value means something, or the command says itself what is wrong with it.
 
 private:
     CLI::Option* option_;
@@ -49,7 +49,7 @@ public:
     const Command* footer(const std::string& text) const;
     const Command* callback(std::function<void()> run) const;
     const Command* require_subcommand() const;
-    const Command* hidden() const;          ///< Not in the help.
+    const Command* hidden() const;  ///< Not in the help.
 
 private:
     CLI::App* app_;
@@ -62,18 +62,22 @@ struct Program;
 /// --json, --output-format and --quiet, the same for every command that runs a task.
 void add_run_output(const Command& command, Program& program);
 
-/// Help in the program's own words: values by their names, choices spelled out, nothing of how the parser is made. `columns`: of what shows it.
+/// Help in the program's own words: values by their names, choices spelled out, nothing of how the parser is made. `columns`: of
+/// what shows it.
 void use_own_help(const Command& app, std::size_t columns);
 
-// A variable must live as long as the command line. An empty value, as a shell variable that is not set leaves it, is a usage error: it would
-// else be taken for an option that was not given.
+// A variable must live as long as the command line. An empty value, as a shell variable that is not set leaves it, is a usage
+// error: it would else be taken for an option that was not given.
 Command add_subcommand(const Command& command, const std::string& name, const std::string& description);
 Option add_option(const Command& command, const std::string& name, std::string& variable, const std::string& description);
 Option add_option(const Command& command, const std::string& name, double& variable, const std::string& description);
 Option add_option(const Command& command, const std::string& name, std::uint64_t& variable, const std::string& description);
-Option add_option(const Command& command, const std::string& name, std::vector<std::string>& variable, const std::string& description);
-Option add_option_function(const Command& command, const std::string& name, const std::function<void(const std::string&)>& use, const std::string& description);
+Option add_option(const Command& command, const std::string& name, std::vector<std::string>& variable,
+                  const std::string& description);
+Option add_option_function(const Command& command, const std::string& name, const std::function<void(const std::string&)>& use,
+                           const std::string& description);
 Option add_flag(const Command& command, const std::string& name, bool& variable, const std::string& description = "");
-Option add_flag_callback(const Command& command, const std::string& name, const std::function<void()>& use, const std::string& description);
+Option add_flag_callback(const Command& command, const std::string& name, const std::function<void()>& use,
+                         const std::string& description);
 
 }  // namespace agentforge::kernel

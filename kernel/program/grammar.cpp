@@ -39,7 +39,8 @@ GrammarOption read_option(const CLI::Option& option) {
     }
     out.description = option.get_description();
     out.required = option.get_required();
-    out.repeatable = (option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll && option.get_expected_max() > 0) || option.get_expected_max() > 1;
+    out.repeatable = (option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll && option.get_expected_max() > 0) ||
+                     option.get_expected_max() > 1;
     return out;
 }
 
@@ -55,9 +56,13 @@ std::string roff(std::string_view text) {
     bool line_start = true;
     for (const char c : text) {
         if (line_start && (c == '.' || c == '\'')) { out += "\\&"; }
-        if (c == '\\') { out += "\\e"; }
-        else if (c == '-') { out += "\\-"; }
-        else { out += c; }
+        if (c == '\\') {
+            out += "\\e";
+        } else if (c == '-') {
+            out += "\\-";
+        } else {
+            out += c;
+        }
         line_start = c == '\n';
     }
     return out;
@@ -89,13 +94,16 @@ std::string GrammarCommand::word() const { return name.substr(name.rfind(' ') + 
 
 std::string GrammarCommand::usage() const {
     std::string text = name;
-    if (std::any_of(options.begin(), options.end(), [](const GrammarOption& option) { return !option.positional; })) { text += " [OPTIONS]"; }
+    if (std::any_of(options.begin(), options.end(), [](const GrammarOption& option) { return !option.positional; })) {
+        text += " [OPTIONS]";
+    }
     for (const GrammarOption& option : options) {
         if (!option.positional) { continue; }
         const std::string shown = option.value + (option.repeatable ? "…" : "");
         text += option.required ? " " + shown : " [" + shown + "]";
     }
-    const bool does_something_itself = std::any_of(options.begin(), options.end(), [](const GrammarOption& option) { return option.positional; });
+    const bool does_something_itself =
+        std::any_of(options.begin(), options.end(), [](const GrammarOption& option) { return option.positional; });
     if (!commands.empty()) { text += does_something_itself ? " | COMMAND" : " COMMAND"; }
     return text;
 }
@@ -104,7 +112,9 @@ GrammarCommand read_grammar(const CLI::App& app) {
     GrammarCommand out;
     out.name = app.get_parent() == nullptr ? app.get_name() : "";
     if (out.name.empty()) {
-        for (const CLI::App* at = &app; at != nullptr; at = at->get_parent()) { out.name = at->get_name() + (out.name.empty() ? "" : " " + out.name); }
+        for (const CLI::App* at = &app; at != nullptr; at = at->get_parent()) {
+            out.name = at->get_name() + (out.name.empty() ? "" : " " + out.name);
+        }
     }
     out.description = app.get_description();
     out.footer = app.get_footer();
@@ -123,7 +133,8 @@ GrammarCommand read_grammar(const CLI::App& app) {
 const GrammarCommand* find_command(const GrammarCommand& top, const std::vector<std::string>& words) {
     const GrammarCommand* at = &top;
     for (const std::string& word : words) {
-        const auto found = std::find_if(at->commands.begin(), at->commands.end(), [&](const GrammarCommand& each) { return each.word() == word; });
+        const auto found = std::find_if(at->commands.begin(), at->commands.end(),
+                                        [&](const GrammarCommand& each) { return each.word() == word; });
         if (found == at->commands.end()) { return nullptr; }
         at = &*found;
     }
@@ -133,65 +144,87 @@ const GrammarCommand* find_command(const GrammarCommand& top, const std::vector<
 json::object to_json(const GrammarCommand& command) {
     json::array options;
     for (const GrammarOption& option : command.options) {
-        options.push_back(json::object{{"names", texts_json(option.names)}, {"value", option.value}, {"choices", texts_json(option.choices)},
-                                       {"description", option.description}, {"positional", option.positional}, {"required", option.required},
+        options.push_back(json::object{{"names", texts_json(option.names)},
+                                       {"value", option.value},
+                                       {"choices", texts_json(option.choices)},
+                                       {"description", option.description},
+                                       {"positional", option.positional},
+                                       {"required", option.required},
                                        {"repeatable", option.repeatable}});
     }
     json::array commands;
     for (const GrammarCommand& each : command.commands) { commands.push_back(to_json(each)); }
-    return {{"name", command.name}, {"usage", command.usage()}, {"description", command.description}, {"footer", command.footer},
-            {"options", std::move(options)}, {"commands", std::move(commands)}};
+    return {{"name", command.name},     {"usage", command.usage()},      {"description", command.description},
+            {"footer", command.footer}, {"options", std::move(options)}, {"commands", std::move(commands)}};
 }
 
 std::string man_page(const GrammarCommand& command, const GrammarCommand& top, std::string_view version) {
     std::string title = command.name;
     std::replace(title.begin(), title.end(), ' ', '-');
     std::string upper = title;
-    std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    std::transform(upper.begin(), upper.end(), upper.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
     const bool whole = command.name == top.name;
-    std::string page = ".\\\" SPDX-License-Identifier: Apache-2.0\n.\\\" Made by `agentforge help --man`.\n.TH \"" + upper + "\" 1 \"\" \"agentforge " + std::string(version) +
-                       "\" \"AgentForge\"\n.SH NAME\n" + roff(title) + " \\- " + roff(command.description) + "\n.SH SYNOPSIS\n\\fB" + roff(command.name) + "\\fR" +
+    std::string page = ".\\\" SPDX-License-Identifier: Apache-2.0\n.\\\" Made by `agentforge help --man`.\n.TH \"" + upper +
+                       "\" 1 \"\" \"agentforge " + std::string(version) + "\" \"AgentForge\"\n.SH NAME\n" + roff(title) +
+                       " \\- " + roff(command.description) + "\n.SH SYNOPSIS\n\\fB" + roff(command.name) + "\\fR" +
                        roff(command.usage().substr(command.name.size())) + "\n";
-    if (std::any_of(command.options.begin(), command.options.end(), [](const GrammarOption& option) { return option.positional; })) {
+    if (std::any_of(command.options.begin(), command.options.end(),
+                    [](const GrammarOption& option) { return option.positional; })) {
         page += ".SH ARGUMENTS\n";
         add_option_entries(page, command.options, true);
     }
-    if (std::any_of(command.options.begin(), command.options.end(), [](const GrammarOption& option) { return !option.positional; })) {
+    if (std::any_of(command.options.begin(), command.options.end(),
+                    [](const GrammarOption& option) { return !option.positional; })) {
         page += ".SH OPTIONS\n";
         add_option_entries(page, command.options, false);
     }
     if (!whole) { page += ".PP\nThe options of \\fBagentforge\\fR(1) hold here, too.\n"; }
     if (!command.commands.empty()) {
         page += ".SH COMMANDS\n";
-        for (const GrammarCommand& each : command.commands) { page += ".TP\n\\fB" + roff(each.name) + "\\fR\n" + roff(each.description) + ".\n"; }
+        for (const GrammarCommand& each : command.commands) {
+            page += ".TP\n\\fB" + roff(each.name) + "\\fR\n" + roff(each.description) + ".\n";
+        }
     }
-    if (!command.footer.empty()) { page += ".SH " + std::string(whole ? "NOTES" : "EXAMPLES") + "\n.nf\n" + roff(command.footer) + "\n.fi\n"; }
+    if (!command.footer.empty()) {
+        page += ".SH " + std::string(whole ? "NOTES" : "EXAMPLES") + "\n.nf\n" + roff(command.footer) + "\n.fi\n";
+    }
     if (whole) {
-        page += ".SH ENVIRONMENT\n.TP\n\\fBAGENTFORGE_\\fR\\fISETTING\\fR\nEach setting, in capitals and with underscores: llm.backend is AGENTFORGE_LLM_BACKEND. "
-                "A variable of that form that is no setting is named, with the nearest one.\n";
-        for (const auto& [name, what] : {std::pair{"AGENTFORGE_HOME", "The folder that holds config/ and plugins/, where the program is not installed as a whole."},
-                                         {"AGENTFORGE_PAGER", "What shows long output on a terminal; else PAGER, else less; cat or nothing switches it off."},
-                                         {"AGENTFORGE_PLUGIN_PATH", "Folders with plugins, separated by colons."},
-                                         {"AGENTFORGE_STATE_HOME", "Where worktrees and the list of trusted projects lie; else $XDG_STATE_HOME/agentforge, else ~/.local/state/agentforge."},
-                                         {"AGENTFORGE_TRUST_PROJECT", "1: what a project's own files want to run may run, as with --trust."},
-                                         {"AGENTFORGE_WEBHOOK_SECRET", "The key that the webhook signs with; plugins.settings.webhook.secret_env names another variable."},
-                                         {"AGENTFORGE_WEBHOOK_URL", "Where the webhook tells people; plugins.settings.webhook.url_env names another variable."},
-                                         {"ANTHROPIC_API_KEY", "The key of the anthropic backend, where llm.api_key_env names no other."},
-                                         {"HOME", "Where .agentforge/config.yaml of the person is looked for."},
-                                         {"HTTP_PROXY, HTTPS_PROXY, NO_PROXY", "How model servers are reached, in small letters, too; docs/models.md says which holds when."},
-                                         {"LC_ALL, LC_CTYPE, LANG", "The first that is set says whether the terminal shows UTF-8."},
-                                         {"NO_COLOR", "No colour where it is not empty."},
-                                         {"OPENAI_API_KEY", "The key of the openai backend, where llm.api_key_env names no other."},
-                                         {"OTEL_EXPORTER_OTLP_ENDPOINT", "The OpenTelemetry collector that tasks are exported to; docs/telemetry.md has the other variables."},
-                                         {"PAGER", "See AGENTFORGE_PAGER."},
-                                         {"PATH", "Where git, the programs of the gates and those of models are looked for."},
-                                         {"TERM", "No colour and no live line where it is missing or dumb."},
-                                         {"TMPDIR", "Where temporary folders are made; else /tmp."},
-                                         {"XDG_STATE_HOME", "See AGENTFORGE_STATE_HOME."}}) {
+        page +=
+            ".SH ENVIRONMENT\n.TP\n\\fBAGENTFORGE_\\fR\\fISETTING\\fR\nEach setting, in capitals and with underscores: llm.backend is AGENTFORGE_LLM_BACKEND. "
+            "A variable of that form that is no setting is named, with the nearest one.\n";
+        for (
+            const auto& [name, what] :
+            {std::pair{"AGENTFORGE_HOME",
+                       "The folder that holds config/ and plugins/, where the program is not installed as a whole."},
+             {"AGENTFORGE_PAGER", "What shows long output on a terminal; else PAGER, else less; cat or nothing switches it off."},
+             {"AGENTFORGE_PLUGIN_PATH", "Folders with plugins, separated by colons."},
+             {"AGENTFORGE_STATE_HOME",
+              "Where worktrees and the list of trusted projects lie; else $XDG_STATE_HOME/agentforge, else ~/.local/state/agentforge."},
+             {"AGENTFORGE_TRUST_PROJECT", "1: what a project's own files want to run may run, as with --trust."},
+             {"AGENTFORGE_WEBHOOK_SECRET",
+              "The key that the webhook signs with; plugins.settings.webhook.secret_env names another variable."},
+             {"AGENTFORGE_WEBHOOK_URL",
+              "Where the webhook tells people; plugins.settings.webhook.url_env names another variable."},
+             {"ANTHROPIC_API_KEY", "The key of the anthropic backend, where llm.api_key_env names no other."},
+             {"HOME", "Where .agentforge/config.yaml of the person is looked for."},
+             {"HTTP_PROXY, HTTPS_PROXY, NO_PROXY",
+              "How model servers are reached, in small letters, too; docs/models.md says which holds when."},
+             {"LC_ALL, LC_CTYPE, LANG", "The first that is set says whether the terminal shows UTF-8."},
+             {"NO_COLOR", "No colour where it is not empty."},
+             {"OPENAI_API_KEY", "The key of the openai backend, where llm.api_key_env names no other."},
+             {"OTEL_EXPORTER_OTLP_ENDPOINT",
+              "The OpenTelemetry collector that tasks are exported to; docs/telemetry.md has the other variables."},
+             {"PAGER", "See AGENTFORGE_PAGER."},
+             {"PATH", "Where git, the programs of the gates and those of models are looked for."},
+             {"TERM", "No colour and no live line where it is missing or dumb."},
+             {"TMPDIR", "Where temporary folders are made; else /tmp."},
+             {"XDG_STATE_HOME", "See AGENTFORGE_STATE_HOME."}}) {
             page += ".TP\n\\fB" + std::string(name) + "\\fR\n" + roff(what) + "\n";
         }
-        page += ".SH FILES\n.TP\n\\fI.agentforge/config/settings.yaml\\fR\nThe settings of a project.\n.TP\n\\fI~/.agentforge/config.yaml\\fR\nThe settings of a person.\n"
-                ".TP\n\\fI.agentforge/tasks/\\fR\nThe tasks with their journals and artifacts.\n";
+        page +=
+            ".SH FILES\n.TP\n\\fI.agentforge/config/settings.yaml\\fR\nThe settings of a project.\n.TP\n\\fI~/.agentforge/config.yaml\\fR\nThe settings of a person.\n"
+            ".TP\n\\fI.agentforge/tasks/\\fR\nThe tasks with their journals and artifacts.\n";
     }
     return page;
 }

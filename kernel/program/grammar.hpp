@@ -15,9 +15,9 @@ class App;
 namespace agentforge::kernel {
 
 struct GrammarOption {
-    std::vector<std::string> names;         ///< "--quiet", "-q", longest first; of a positional its one name.
-    std::string value;                      ///< What stands for its value: "STAGE"; empty: it takes none.
-    std::vector<std::string> choices;       ///< All values there are, where it has a list.
+    std::vector<std::string> names;    ///< "--quiet", "-q", longest first; of a positional its one name.
+    std::string value;                 ///< What stands for its value: "STAGE"; empty: it takes none.
+    std::vector<std::string> choices;  ///< All values there are, where it has a list.
     std::string description;
     bool positional = false;
     bool required = false;
@@ -25,11 +25,11 @@ struct GrammarOption {
 };
 
 struct GrammarCommand {
-    std::string name;                       ///< "agentforge plugins list"
+    std::string name;  ///< "agentforge plugins list"
     std::string description;
-    std::string footer;                     ///< Its examples, as the help shows them.
-    std::vector<GrammarOption> options;     ///< Positionals first, in their order. Hidden ones are left out, `--help` too.
-    std::vector<GrammarCommand> commands;   ///< Of a group.
+    std::string footer;                    ///< Its examples, as the help shows them.
+    std::vector<GrammarOption> options;    ///< Positionals first, in their order. Hidden ones are left out, `--help` too.
+    std::vector<GrammarCommand> commands;  ///< Of a group.
 
     /// Its own word: "list".
     [[nodiscard]] std::string word() const;

@@ -32,8 +32,8 @@ Error no_such_command(const GrammarCommand& top, const std::vector<std::string>&
         std::vector<std::string> known;
         for (const GrammarCommand& each : at->commands) { known.push_back(each.word()); }
         const std::string suggested = suggested_command(at->name, word, known);
-        return Error{"AF-CLI-001", "there is no command `" + at->name + " " + printable(word, 80) + "`", "", suggested.empty() ? "`" + at->name + " --help` lists what there is" : suggested,
-                     ErrorKind::invalid};
+        return Error{"AF-CLI-001", "there is no command `" + at->name + " " + printable(word, 80) + "`", "",
+                     suggested.empty() ? "`" + at->name + " --help` lists what there is" : suggested, ErrorKind::invalid};
     }
     return Error{"AF-CLI-001", "there is no such command", "", "`agentforge --help` lists the commands", ErrorKind::invalid};
 }
@@ -52,8 +52,10 @@ int show_page(Program& program, const std::string& name) {
     }
     if (std::ranges::find(known, name) == known.end()) {
         const std::string near = nearest(name, known);
-        program.fail(Error{"AF-CLI-001", "there is no page `" + printable(name, 80) + "`", folder.string(),
-                           near.empty() ? "`agentforge help docs/README.md` lists the pages" : "did you mean `agentforge help " + near + "`?", ErrorKind::invalid});
+        program.fail(Error{
+            "AF-CLI-001", "there is no page `" + printable(name, 80) + "`", folder.string(),
+            near.empty() ? "`agentforge help docs/README.md` lists the pages" : "did you mean `agentforge help " + near + "`?",
+            ErrorKind::invalid});
         return 2;
     }
     const auto text = read_file(folder / std::filesystem::path(name).filename(), 16UL << 20);
@@ -63,7 +65,9 @@ int show_page(Program& program, const std::string& name) {
 }
 
 int run_help(Program& program, CLI::App& app, const HelpArguments& arguments, const std::string& version) {
-    if (arguments.words.size() == 1 && arguments.words.front().starts_with("docs/")) { return show_page(program, arguments.words.front()); }
+    if (arguments.words.size() == 1 && arguments.words.front().starts_with("docs/")) {
+        return show_page(program, arguments.words.front());
+    }
     const GrammarCommand top = read_grammar(app);
     const GrammarCommand* command = find_command(top, arguments.words);
     if (command == nullptr) {
@@ -77,7 +81,8 @@ int run_help(Program& program, CLI::App& app, const HelpArguments& arguments, co
     } else {
         const CLI::App* at = &app;
         for (const std::string& word : arguments.words) { at = at->get_subcommand(word); }
-        program.out << at->get_formatter()->make_help(at, at->get_name(), CLI::AppFormatMode::Normal);     // App::help would explain the command that was parsed: this one.
+        program.out << at->get_formatter()->make_help(
+            at, at->get_name(), CLI::AppFormatMode::Normal);  // App::help would explain the command that was parsed: this one.
     }
     return 0;
 }
@@ -87,10 +92,14 @@ int run_help(Program& program, CLI::App& app, const HelpArguments& arguments, co
 void add_help(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<HelpArguments>();
     const Command command = add_subcommand(app, "help", "Explain the program, or one of its commands");
-    add_option(*command, "command", arguments->words, "The command, such as `plugins list`, or a page, such as docs/gates.md; without it: the whole program")->type_name("COMMAND");
+    add_option(*command, "command", arguments->words,
+               "The command, such as `plugins list`, or a page, such as docs/gates.md; without it: the whole program")
+        ->type_name("COMMAND");
     add_flag(*command, "--man", arguments->man, "As a page of the manual, for `man -l -`");
-    add_flag(*command, "--json", program.json_output, "The grammar as JSON: names, values, descriptions and examples of all commands and flags");
-    command->footer("Examples:\n  agentforge help start\n  agentforge help plugins list\n  agentforge help docs/gates.md\n  agentforge help start --man | man -l -");
+    add_flag(*command, "--json", program.json_output,
+             "The grammar as JSON: names, values, descriptions and examples of all commands and flags");
+    command->footer(
+        "Examples:\n  agentforge help start\n  agentforge help plugins list\n  agentforge help docs/gates.md\n  agentforge help start --man | man -l -");
     command->callback([&program, &app, arguments] {
         program.pages = program.folds = !arguments->man;
         program.command = [&program, &app, arguments] { return run_help(program, app, *arguments, AGENTFORGE_VERSION); };

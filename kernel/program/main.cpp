@@ -24,15 +24,18 @@ namespace {
 
 agentforge::kernel::CancelToken cancel;
 
-/// Ctrl-C: the step is finished and saved; again: what runs is stopped and saved; again, or a second of the others: the program ends.
-/// A plain word of it goes to standard error, for the wait may be as long as a model's answer; live lines say it themselves.
+/// Ctrl-C: the step is finished and saved; again: what runs is stopped and saved; again, or a second of the others: the program
+/// ends. A plain word of it goes to standard error, for the wait may be as long as a model's answer; live lines say it
+/// themselves.
 void on_signal(int signal) {
     const int error = errno;
     static constexpr char told[] = "\nagentforge: stopping at the end of this step; once more to stop at once\n";
     if (cancel.requested()) { agentforge::kernel::exit_guard::end_process(128 + signal); }
     if (signal == SIGINT && !cancel.finishing()) {
         cancel.request_at_step_end();
-        if (cancel.finishing() && !agentforge::kernel::live_lines_stand().load(std::memory_order_relaxed)) { static_cast<void>(!::write(STDERR_FILENO, told, sizeof told - 1)); }
+        if (cancel.finishing() && !agentforge::kernel::live_lines_stand().load(std::memory_order_relaxed)) {
+            static_cast<void>(!::write(STDERR_FILENO, told, sizeof told - 1));
+        }
     } else {
         cancel.request();
     }
@@ -50,7 +53,7 @@ void install_signal_handlers() {
     action.sa_flags = SA_RESTART;
     sigaction(SIGCONT, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);      // A file that reached the limit (ulimit -f) is an error of that write, not the end.
+    std::signal(SIGXFSZ, SIG_IGN);  // A file that reached the limit (ulimit -f) is an error of that write, not the end.
 }
 
 /// A reader that went away (`| head`) is no failure of ours; anything else that could not be printed is.
@@ -66,8 +69,8 @@ int output_lost(agentforge::kernel::Program& program, int code) {
     return code == 0 ? failed : code;
 }
 
-/// A program that a plugin runs ends with this process, were it by kill -9 (sdk/process). Before any thread begins; what is configured is read
-/// from the environment as it was.
+/// A program that a plugin runs ends with this process, were it by kill -9 (sdk/process). Before any thread begins; what is
+/// configured is read from the environment as it was.
 void end_children_with_this_process() {
     const auto product = agentforge::kernel::ProductPaths::find();
     if (product.ok()) { ::setenv(agentforge::process::supervisor_variable, product->exec_helper.c_str(), 1); }
@@ -77,7 +80,8 @@ void end_children_with_this_process() {
 
 int main(int argc, char** argv) {
     install_signal_handlers();
-    // Large buffers go back to the system when they are freed. Left to itself the library raises this limit with the largest one freed, and keeps the holes.
+    // Large buffers go back to the system when they are freed. Left to itself the library raises this limit with the largest one
+    // freed, and keeps the holes.
     ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
     agentforge::kernel::use_precompiled_yaml(agentforge::kernel::precompiled_definitions());
     std::error_code error;
@@ -102,7 +106,7 @@ int main(int argc, char** argv) {
     }
     end_children_with_this_process();
     agentforge::kernel::exit_guard::arm([&program](const std::string& culprit) {
-        program.failed = nullptr;       // The log's own parts may be gone by now.
+        program.failed = nullptr;  // The log's own parts may be gone by now.
         program.fail(agentforge::kernel::ended_by_another(culprit));
         std::cout.flush();
         std::cerr.flush();

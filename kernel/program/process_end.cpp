@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that end a process or replace it, found before the C library's: a plugin that calls one of them calls these (plugins/exit_guard.hpp).
+// The functions that end a process or replace it, found before the C library's: a plugin that calls one of them calls these
+// (plugins/exit_guard.hpp).
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -33,7 +34,9 @@ auto* const original_syscall = original<long(long, long, long, long, long, long,
 /// The words of a call such as execl(path, first, …, nullptr), which `rest` goes on after.
 std::vector<char*> words_of(const char* first, va_list& rest) {
     std::vector<char*> words;
-    for (const char* word = first; word != nullptr; word = va_arg(rest, const char*)) { words.push_back(const_cast<char*>(word)); }
+    for (const char* word = first; word != nullptr; word = va_arg(rest, const char*)) {
+        words.push_back(const_cast<char*>(word));
+    }
     words.push_back(nullptr);
     return words;
 }

@@ -30,7 +30,9 @@ constexpr int usage_error = 2;
 
 std::vector<std::string> command_names(const CLI::App& app) {
     std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) { names.push_back(command->get_name()); }
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {
+        names.push_back(command->get_name());
+    }
     return names;
 }
 
@@ -41,7 +43,9 @@ const CLI::App& innermost(const CLI::App& app) {
 }
 
 /// `agentforge plugins list` for the group `plugins`; the long flags of a command.
-std::string full_name(const CLI::App& app) { return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name(); }
+std::string full_name(const CLI::App& app) {
+    return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
 std::vector<std::string> long_flags(const CLI::App& app) {
     std::vector<std::string> flags;
     for (const CLI::App* at = &app; at != nullptr; at = at->get_parent()) {
@@ -52,7 +56,8 @@ std::vector<std::string> long_flags(const CLI::App& app) {
     return flags;
 }
 
-/// What --set, and the flags that stand for one, say is checked by itself: a command that reads no settings would pass a wrong one over.
+/// What --set, and the flags that stand for one, say is checked by itself: a command that reads no settings would pass a wrong
+/// one over.
 Result<void> check_given_settings(const Program& program) {
     if (program.settings.empty()) { return {}; }
     AF_TRY(const ProductPaths product, ProductPaths::find());
@@ -75,7 +80,7 @@ bool takes_value(const CLI::Option& option) { return option.get_expected_max() >
 
 /// A word that stands where a command is expected and that is none.
 struct UnknownCommand {
-    const CLI::App* group = nullptr;        ///< Whose command it would be; null: every word there is one.
+    const CLI::App* group = nullptr;  ///< Whose command it would be; null: every word there is one.
     std::string word;
 };
 
@@ -85,7 +90,10 @@ UnknownCommand unknown_command(const CLI::App& app, const std::vector<std::strin
         const std::string& word = words[index];
         if (word.starts_with('-')) {
             const CLI::Option* option = option_named(*at, word);
-            if (option != nullptr && takes_value(*option) && (word.starts_with("--") ? word.find('=') == std::string::npos : word.size() == 2)) { ++index; }
+            if (option != nullptr && takes_value(*option) &&
+                (word.starts_with("--") ? word.find('=') == std::string::npos : word.size() == 2)) {
+                ++index;
+            }
             continue;
         }
         const auto named = at->get_subcommands([&word](const CLI::App* each) { return each->get_name() == word; });
@@ -107,7 +115,9 @@ std::string unknown_option(const CLI::App& command, const std::vector<std::strin
         if (word.size() < 2 || word[0] != '-') { continue; }
         const CLI::Option* option = option_named(command, word);
         if (option == nullptr) { return word; }
-        if (takes_value(*option) && (word.starts_with("--") ? word.find('=') == std::string::npos : word.size() == 2)) { ++index; }
+        if (takes_value(*option) && (word.starts_with("--") ? word.find('=') == std::string::npos : word.size() == 2)) {
+            ++index;
+        }
     }
     return {};
 }
@@ -116,7 +126,10 @@ std::string unknown_option(const CLI::App& command, const std::vector<std::strin
 std::string flag_with_empty_value(const std::vector<std::string>& words) {
     for (const std::string& word : words) {
         if (word == "--") { break; }
-        if (word.size() > 3 && word.starts_with("--") && word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == word.size() - 1 && word.back() == '=') { return word.substr(0, word.size() - 1); }
+        if (word.size() > 3 && word.starts_with("--") &&
+            word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == word.size() - 1 && word.back() == '=') {
+            return word.substr(0, word.size() - 1);
+        }
     }
     return {};
 }
@@ -125,7 +138,9 @@ std::string flag_with_empty_value(const std::vector<std::string>& words) {
 void take_output_format(const std::vector<std::string>& words, Program& program) {
     for (std::size_t index = 0; index < words.size() && words[index] != "--"; ++index) {
         constexpr std::string_view flag = "--output-format";
-        const std::string format = words[index] == flag && index + 1 < words.size() ? words[index + 1] : words[index].starts_with(std::string(flag) + "=") ? words[index].substr(flag.size() + 1) : "";
+        const std::string format = words[index] == flag && index + 1 < words.size()    ? words[index + 1]
+                                   : words[index].starts_with(std::string(flag) + "=") ? words[index].substr(flag.size() + 1)
+                                                                                       : "";
         program.json_output = program.json_output || words[index] == "--json" || format == "json" || format == "stream-json";
         program.stream_output = program.stream_output || format == "stream-json";
     }
@@ -143,7 +158,10 @@ WrongChoice wrong_choice(const CLI::ParseError& problem) {
     const auto middle = text.find(between);
     const auto end = text.find('}', middle == std::string::npos ? 0 : middle);
     WrongChoice choice;
-    if (dynamic_cast<const CLI::ValidationError*>(&problem) == nullptr || colon == std::string::npos || middle == std::string::npos || middle < colon || end == std::string::npos) { return choice; }
+    if (dynamic_cast<const CLI::ValidationError*>(&problem) == nullptr || colon == std::string::npos ||
+        middle == std::string::npos || middle < colon || end == std::string::npos) {
+        return choice;
+    }
     choice.given = text.substr(colon + 2, middle - colon - 2);
     for (std::size_t at = middle + between.size(); at < end;) {
         const auto comma = std::min(text.find(',', at), end);
@@ -157,54 +175,69 @@ WrongChoice wrong_choice(const CLI::ParseError& problem) {
 std::string shown_name(const CLI::App& command, const std::string& name) {
     for (const CLI::Option* option : command.get_options()) {
         if (!option->get_positional() || option->get_single_name() != name) { continue; }
-        const std::string type = option->get_type_name();      // With what there is to choose from, SHELL:{bash,zsh,fish}.
+        const std::string type = option->get_type_name();  // With what there is to choose from, SHELL:{bash,zsh,fish}.
         const std::string word = type.substr(0, type.find(':'));
         if (!word.empty() && word.find_first_of("{ ") == std::string::npos) { return word; }
     }
     return name;
 }
 
-/// The parser's words for what is wrong, as ours: `--step: Value 0 not in range …`, `task is required`, `--json excludes --quiet`.
+/// The parser's words for what is wrong, as ours: `--step: Value 0 not in range …`, `task is required`, `--json excludes
+/// --quiet`.
 std::string told(const CLI::App& command, const CLI::ParseError& problem) {
     const std::string text = printable(problem.what(), 400);
     const auto colon = text.find(": ");
     const std::string name = colon == std::string::npos ? std::string() : text.substr(0, colon);
     const std::string rest = colon == std::string::npos ? text : text.substr(colon + 2);
-    if (!name.empty() && rest == empty_value) { return name.starts_with('-') ? "the value of " + name + " is empty" : shown_name(command, name) + " is empty"; }
-    if (const auto at = rest.find(" not in {"); !name.empty() && at != std::string::npos) { return "`" + rest.substr(0, at) + "` is no value of " + name; }
+    if (!name.empty() && rest == empty_value) {
+        return name.starts_with('-') ? "the value of " + name + " is empty" : shown_name(command, name) + " is empty";
+    }
+    if (const auto at = rest.find(" not in {"); !name.empty() && at != std::string::npos) {
+        return "`" + rest.substr(0, at) + "` is no value of " + name;
+    }
     if (const auto at = rest.find(" not in range "); !name.empty() && rest.starts_with("Value ") && at != std::string::npos) {
         const std::string range = rest.substr(at + 14);
         const auto to = range.find(" to ");
         const auto number = [](std::string digits) { return digits.substr(0, digits.find('.')); };
         const bool positive = to == std::string::npos || range.size() > to + 40;
-        return name + " cannot be " + rest.substr(6, at - 6) + "; it must be " + (positive ? "above 0" : "between " + number(range.substr(0, to)) + " and " + number(range.substr(to + 4)));
+        return name + " cannot be " + rest.substr(6, at - 6) + "; it must be " +
+               (positive ? "above 0" : "between " + number(range.substr(0, to)) + " and " + number(range.substr(to + 4)));
     }
     if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr && text.ends_with(" is required")) {
         return "`" + full_name(command) + "` needs " + shown_name(command, text.substr(0, text.size() - 12));
     }
-    if (const auto at = text.find(" excludes "); dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr && at != std::string::npos) {
+    if (const auto at = text.find(" excludes ");
+        dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr && at != std::string::npos) {
         return "`" + text.substr(0, at) + "` and `" + text.substr(at + 10) + "` exclude each other";
     }
-    if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("1 required ") && rest.ends_with(" missing")) {
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("1 required ") &&
+        rest.ends_with(" missing")) {
         return "`" + name + "` needs its value, " + rest.substr(11, rest.size() - 19);
     }
-    if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("At Most 1 required")) { return "`" + name + "` may stand only once"; }
-    if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr && (name == "The following argument was not expected" || name == "The following arguments were not expected")) {
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("At Most 1 required")) {
+        return "`" + name + "` may stand only once";
+    }
+    if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr &&
+        (name == "The following argument was not expected" || name == "The following arguments were not expected")) {
         const CLI::App* top = &command;
         while (top->get_parent() != nullptr) { top = top->get_parent(); }
-        std::string extras;                     // The parser's own text has them the other way round.
+        std::string extras;  // The parser's own text has them the other way round.
         for (const std::string& word : top->remaining(true)) { extras += (extras.empty() ? "" : " ") + printable(word, 400); }
-        return "`" + full_name(command) + "` does not take `" + printable(extras, 400) + "`" + (takes_texts(command) ? "; a text of several words wants quotes" : "");
+        return "`" + full_name(command) + "` does not take `" + printable(extras, 400) + "`" +
+               (takes_texts(command) ? "; a text of several words wants quotes" : "");
     }
     return text;
 }
 
-/// Words that were meant as one text, as the text: those that follow the command's name, the last of which the parser had no use for.
+/// Words that were meant as one text, as the text: those that follow the command's name, the last of which the parser had no use
+/// for.
 std::string in_one_text(const CLI::App& command, const std::vector<std::string>& words, const std::vector<std::string>& rest) {
     const auto options = command.get_options();
     if (std::ranges::count_if(options, [](const CLI::Option* option) { return option->get_positional(); }) != 1) { return {}; }
     const auto name = std::ranges::find(words, command.get_name());
-    if (name == words.end() || static_cast<std::size_t>(words.end() - name) != rest.size() + 2) { return {}; }      // Name, the text's first word, and what was left.
+    if (name == words.end() || static_cast<std::size_t>(words.end() - name) != rest.size() + 2) {
+        return {};
+    }  // Name, the text's first word, and what was left.
     std::string text;
     for (auto word = name + 1; word != words.end(); ++word) {
         if (word->starts_with('-')) { return {}; }
@@ -217,8 +250,8 @@ Error no_such_command(const UnknownCommand& unknown, const CLI::App& app) {
     const std::string name = full_name(*unknown.group);
     const std::string shown = printable(unknown.word, 80);
     const std::string suggested = suggested_command(name, unknown.word, command_names(*unknown.group));
-    return {"AF-CLI-001", "there is no command `" + (unknown.group == &app ? shown : name + " " + shown) + "`", "", suggested.empty() ? "`" + name + " --help` lists the commands" : suggested,
-            ErrorKind::invalid};
+    return {"AF-CLI-001", "there is no command `" + (unknown.group == &app ? shown : name + " " + shown) + "`", "",
+            suggested.empty() ? "`" + name + " --help` lists the commands" : suggested, ErrorKind::invalid};
 }
 
 /// What to do about words that fit no command's grammar.
@@ -227,21 +260,26 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const s
     const std::string name = full_name(command);
     Error error{"AF-CLI-001", told(command, problem), "", "`" + name + " --help` lists what it takes", ErrorKind::invalid};
     const WrongChoice choice = wrong_choice(problem);
-    if (const std::string near = nearest(choice.given, choice.known); !near.empty()) { error.remedy = "did you mean `" + near + "`? " + error.remedy; }
-    else if (!choice.known.empty()) {
+    if (const std::string near = nearest(choice.given, choice.known); !near.empty()) {
+        error.remedy = "did you mean `" + near + "`? " + error.remedy;
+    } else if (!choice.known.empty()) {
         std::string all;
         for (const std::string& each : choice.known) { all += (all.empty() ? "" : ", ") + each; }
         error.remedy = "use one of " + all + "; " + error.remedy;
+    } else if (error.message.ends_with(empty_value)) {
+        error.remedy = "give it a value, or leave it out (a shell variable that is not set leaves nothing); " + error.remedy;
     }
-    else if (error.message.ends_with(empty_value)) { error.remedy = "give it a value, or leave it out (a shell variable that is not set leaves nothing); " + error.remedy; }
     const auto* extras = dynamic_cast<const CLI::ExtrasError*>(&problem);
     if (extras != nullptr || dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
         // An option that there is not is named before what it left missing.
         if (const std::string word = unknown_option(command, words); !word.empty()) {
             const std::string option = word.substr(0, word.find('='));
             error.message = "`" + name + "` has no option `" + printable(option, 80) + "`";
-            if (const std::string near = nearest(option, long_flags(command)); option.starts_with("--") && !near.empty()) { error.remedy = "did you mean `" + near + "`? " + error.remedy; }
-            else if (word.find(' ') != std::string::npos && takes_texts(command)) { error.remedy = "a text that begins with `-` stands behind `--`: " + name + " -- \"…\"; " + error.remedy; }
+            if (const std::string near = nearest(option, long_flags(command)); option.starts_with("--") && !near.empty()) {
+                error.remedy = "did you mean `" + near + "`? " + error.remedy;
+            } else if (word.find(' ') != std::string::npos && takes_texts(command)) {
+                error.remedy = "a text that begins with `-` stands behind `--`: " + name + " -- \"…\"; " + error.remedy;
+            }
             return error;
         }
     }
@@ -250,16 +288,20 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const s
         const std::string first = rest.empty() ? std::string() : printable(rest.front(), 80);
         if (first.size() > 1 && first[0] == '-' && option_named(command, first) != nullptr) {
             const bool behind = std::find(words.begin(), words.end(), "--") < std::find(words.begin(), words.end(), first);
-            error.message = behind ? "`" + first + "` stands behind `--`, where all is text" : "`" + first + "` stands before its command";
+            error.message =
+                behind ? "`" + first + "` stands behind `--`, where all is text" : "`" + first + "` stands before its command";
             error.remedy = (behind ? "options stand before it: " : "it stands behind: ") + name + " " + first;
         } else if (const std::string quoted = in_one_text(command, words, rest); !quoted.empty()) {
             error.remedy = name + " \"" + printable(quoted, 200) + "\"; " + error.remedy;
         }
     }
-    if (command.get_parent() != nullptr && command.get_require_subcommand_min() > 0 && dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
+    if (command.get_parent() != nullptr && command.get_require_subcommand_min() > 0 &&
+        dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
         error.message = "`" + name + "` needs one of its commands";
         std::string known;
-        for (const std::string& each : command_names(command)) { known += (known.empty() ? "`" : ", `") + name + " " + each + "`"; }
+        for (const std::string& each : command_names(command)) {
+            known += (known.empty() ? "`" : ", `") + name + " " + each + "`";
+        }
         error.remedy = "there is " + known;
     }
     return error;
@@ -280,7 +322,7 @@ void add_settings_flag(CLI::App& app, Program& program) {
            "Override a setting for this run: KEY=VALUE")
         ->type_name("KEY=VALUE")
         ->expected(1)
-        ->allow_extra_args(false)   // One word each: the next word is the request.
+        ->allow_extra_args(false)  // One word each: the next word is the request.
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
@@ -310,15 +352,19 @@ int Program::fail(const Error& error) {
     } else if (json_output) {
         print_json(error_json(error));
     } else {
-        err << "agentforge: " << in_lines(error) << "\n";     // It may quote a file that somebody else wrote.
+        err << "agentforge: " << in_lines(error) << "\n";  // It may quote a file that somebody else wrote.
     }
     return error.kind == ErrorKind::cancelled ? 23 : 1;
 }
 
 Error ended_by_another(const std::string& culprit) {
-    return Error{"AF-PLUG-022", "The program was ended from within, by a call such as exit() or exec(): " + (culprit.empty() ? std::string("by what, is not known") : "in " + culprit), culprit,
-                 "A task that ran is kept, and `agentforge resume TASK` goes on with it. Report it to the plugin's author: a plugin must return an error; to do without it, name it in plugins.disable.",
-                 ErrorKind::internal};
+    return Error{
+        "AF-PLUG-022",
+        "The program was ended from within, by a call such as exit() or exec(): " +
+            (culprit.empty() ? std::string("by what, is not known") : "in " + culprit),
+        culprit,
+        "A task that ran is kept, and `agentforge resume TASK` goes on with it. Report it to the plugin's author: a plugin must return an error; to do without it, name it in plugins.disable.",
+        ErrorKind::internal};
 }
 
 void Program::print_json(const json::value& value) { out << to_json_pretty(value); }
@@ -331,14 +377,20 @@ int run_program(int argc, const char* const* argv, Program& program) {
     use_own_help(app, columns);
     app.require_subcommand(0, 1);
     app.fallthrough();
-    app.footer("Start with:  agentforge init  and then  agentforge start \"Add a --version flag\"\n"
-               "Exit codes:  0 done, 1 failed, 2 usage, 20 stage timeout, 21 cycle limit, 22 a person is needed, 23 cancelled");
+    app.footer(
+        "Start with:  agentforge init  and then  agentforge start \"Add a --version flag\"\n"
+        "Exit codes:  0 done, 1 failed, 2 usage, 20 stage timeout, 21 cycle limit, 22 a person is needed, 23 cancelled");
     std::string directory;
     std::string repository;
-    const Option in_folder = *add_option(app, "-C", directory, "Work on the repository around this folder instead of the current one")->type_name("DIR");
-    add_option(app, "--repo", repository, "Work on this known repository (`agentforge repo list`) instead of the current one")->type_name("NAME")->excludes(in_folder);
+    const Option in_folder =
+        *add_option(app, "-C", directory, "Work on the repository around this folder instead of the current one")
+             ->type_name("DIR");
+    add_option(app, "--repo", repository, "Work on this known repository (`agentforge repo list`) instead of the current one")
+        ->type_name("NAME")
+        ->excludes(in_folder);
     add_settings_flag(app, program);
-    add_flag(app, "--trust", program.trust_project, "Use what the project's own files want to run, for this run, though you have not trusted it");
+    add_flag(app, "--trust", program.trust_project,
+             "Use what the project's own files want to run, for this run, though you have not trusted it");
 
     add_init(app, program);
     add_start(app, program);
@@ -390,23 +442,34 @@ int run_program(int argc, const char* const* argv, Program& program) {
         return usage_error;
     };
     try {
-        if (const std::string flag = flag_with_empty_value(words); !flag.empty()) { throw CLI::ValidationError(flag, empty_value); }
+        if (const std::string flag = flag_with_empty_value(words); !flag.empty()) {
+            throw CLI::ValidationError(flag, empty_value);
+        }
         app.parse(argc, argv);
     } catch (const CLI::Success& wanted) {  // --help, --version
-        if (const UnknownCommand unknown = unknown_command(app, words); unknown.group != nullptr) { return refuse(no_such_command(unknown, app)); }
-        const auto tell = [&] { return folded(program.out, columns, [&] { return app.exit(wanted, program.out, program.err); }); };
-        return program.out_is_terminal ? paged(program.out, program.environment, terminal_rows(), tell) : app.exit(wanted, program.out, program.err);
+        if (const UnknownCommand unknown = unknown_command(app, words); unknown.group != nullptr) {
+            return refuse(no_such_command(unknown, app));
+        }
+        const auto tell = [&] {
+            return folded(program.out, columns, [&] { return app.exit(wanted, program.out, program.err); });
+        };
+        return program.out_is_terminal ? paged(program.out, program.environment, terminal_rows(), tell)
+                                       : app.exit(wanted, program.out, program.err);
     } catch (const CLI::ParseError& problem) {
         const UnknownCommand unknown = unknown_command(app, words);
         return refuse(unknown.group == nullptr ? usage_problem(app, problem, words) : no_such_command(unknown, app));
     }
     if (!directory.empty()) { program.directory = std::filesystem::absolute(directory); }
-    if (const CLI::App& chosen = innermost(app); chosen.get_parent() != nullptr) { program.command_name = full_name(chosen).substr(app.get_name().size() + 1); }
+    if (const CLI::App& chosen = innermost(app); chosen.get_parent() != nullptr) {
+        program.command_name = full_name(chosen).substr(app.get_name().size() + 1);
+    }
     if (!program.command && !words.empty()) {
         const std::vector<std::string> names = command_names(app);
         const bool taken = std::find(names.begin(), names.end(), directory) != names.end();
-        return refuse(Error{"AF-CLI-001", "no command is given" + (taken ? "; `" + directory + "` was taken for the folder of -C" : std::string()), "", "`agentforge --help` lists the commands",
-                            ErrorKind::invalid});
+        return refuse(
+            Error{"AF-CLI-001",
+                  "no command is given" + (taken ? "; `" + directory + "` was taken for the folder of -C" : std::string()), "",
+                  "`agentforge --help` lists the commands", ErrorKind::invalid});
     }
     if (!program.command) {
         program.out << app.help();

@@ -26,26 +26,27 @@ struct Program {
     std::ostream& out;
     std::ostream& err;
     std::map<std::string, std::string> environment;
-    std::filesystem::path directory;            ///< Where the command looks for the repository (-C, --repo).
-    CancelToken* cancel = nullptr;              ///< Requested by SIGINT and SIGTERM.
+    std::filesystem::path directory;  ///< Where the command looks for the repository (-C, --repo).
+    CancelToken* cancel = nullptr;    ///< Requested by SIGINT and SIGTERM.
     bool err_is_terminal = false;
     bool in_is_terminal = false;
     bool out_is_terminal = false;
-    std::function<bool()> continued = {};       ///< Whether SIGCONT came since it was asked last.
+    std::function<bool()> continued = {};  ///< Whether SIGCONT came since it was asked last.
 
     // Set by the command line.
     bool json_output = false;
-    bool stream_output = false;                 ///< --output-format stream-json: events, then the result, one object a line.
+    bool stream_output = false;  ///< --output-format stream-json: events, then the result, one object a line.
     bool quiet = false;
-    std::vector<std::pair<std::string, std::string>> settings;     ///< --set key=value, and the flags that stand for one.
-    std::function<int()> command;               ///< What the chosen command does; returns the exit code.
-    bool pages = false;                         ///< The command's output may be long and is shown by a pager on a terminal.
-    bool folds = false;                         ///< Its output is for people to read, and folded where the terminal is narrower.
-    bool trust_project = false;                 ///< --trust: this run uses what the project's files ask for, trusted or not.
-    bool leave_at_once = false;                 ///< A hung plugin's thread is still there: no destructors.
-    std::function<void(const Error&)> failed = {};  ///< Is told of each error before the user is; set while a project's log is open.
-    std::string command_name = {};              ///< "escalations list", as the log names it.
-    int detached = -1;                          ///< --detach, in the process that goes on: where the task's id is told (detach.hpp).
+    std::vector<std::pair<std::string, std::string>> settings;  ///< --set key=value, and the flags that stand for one.
+    std::function<int()> command;                               ///< What the chosen command does; returns the exit code.
+    bool pages = false;          ///< The command's output may be long and is shown by a pager on a terminal.
+    bool folds = false;          ///< Its output is for people to read, and folded where the terminal is narrower.
+    bool trust_project = false;  ///< --trust: this run uses what the project's files ask for, trusted or not.
+    bool leave_at_once = false;  ///< A hung plugin's thread is still there: no destructors.
+    std::function<void(const Error&)> failed =
+        {};                         ///< Is told of each error before the user is; set while a project's log is open.
+    std::string command_name = {};  ///< "escalations list", as the log names it.
+    int detached = -1;              ///< --detach, in the process that goes on: where the task's id is told (detach.hpp).
 
     /// Prints an error the way the user asked for (text on err, or a JSON object on out) and returns the exit code for it.
     int fail(const Error& error);
@@ -67,8 +68,8 @@ void add_status(CLI::App& app, Program& program);
 void add_resume(CLI::App& app, Program& program);
 void add_continue(CLI::App& app, Program& program);
 void add_abort(CLI::App& app, Program& program);
-void add_decisions(CLI::App& app, Program& program);        ///< approve, reject, feedback
-void add_escalations(CLI::App& app, Program& program);      ///< escalations list, show, resolve
+void add_decisions(CLI::App& app, Program& program);    ///< approve, reject, feedback
+void add_escalations(CLI::App& app, Program& program);  ///< escalations list, show, resolve
 void add_remind(CLI::App& app, Program& program);
 void add_inspect(CLI::App& app, Program& program);
 void add_cost(CLI::App& app, Program& program);
@@ -81,23 +82,23 @@ void add_rebase(CLI::App& app, Program& program);
 void add_replay(CLI::App& app, Program& program);
 void add_fork(CLI::App& app, Program& program);
 void add_compare(CLI::App& app, Program& program);
-void add_audit(CLI::App& app, Program& program);            ///< audit, audit verify
-void add_archive(CLI::App& app, Program& program);          ///< archive list, archive restore
+void add_audit(CLI::App& app, Program& program);    ///< audit, audit verify
+void add_archive(CLI::App& app, Program& program);  ///< archive list, archive restore
 void add_gc(CLI::App& app, Program& program);
-void add_plugins(CLI::App& app, Program& program);          ///< plugins list
+void add_plugins(CLI::App& app, Program& program);  ///< plugins list
 void add_trust(CLI::App& app, Program& program);
 void add_setup(CLI::App& app, Program& program);
-void add_servers(CLI::App& app, Program& program);          ///< servers list, servers check
+void add_servers(CLI::App& app, Program& program);  ///< servers list, servers check
 void add_doctor(CLI::App& app, Program& program);
-void add_agents(CLI::App& app, Program& program);           ///< agents list, show, validate
-void add_contracts(CLI::App& app, Program& program);        ///< contracts list, show, validate
-void add_pipelines(CLI::App& app, Program& program);        ///< pipelines list, show, validate
-void add_config(CLI::App& app, Program& program);           ///< config show, get, set
+void add_agents(CLI::App& app, Program& program);     ///< agents list, show, validate
+void add_contracts(CLI::App& app, Program& program);  ///< contracts list, show, validate
+void add_pipelines(CLI::App& app, Program& program);  ///< pipelines list, show, validate
+void add_config(CLI::App& app, Program& program);     ///< config show, get, set
 void add_logs(CLI::App& app, Program& program);
 void add_attach(CLI::App& app, Program& program);
 void add_pause(CLI::App& app, Program& program);
 void add_dashboard(CLI::App& app, Program& program);
-void add_repo(CLI::App& app, Program& program);             ///< repo add, repo list, repo remove
+void add_repo(CLI::App& app, Program& program);  ///< repo add, repo list, repo remove
 void add_completion(CLI::App& app, Program& program);
 void add_help(CLI::App& app, Program& program);
 

@@ -7,8 +7,9 @@
 
 namespace agentforge::kernel {
 
-/// The remedy for `word`, which is none of `known` below the command `prefix` ("agentforge", "agentforge plugins"): the command that people mean who
-/// know it by another program's name, else the nearest one. Empty: there is neither.
-[[nodiscard]] std::string suggested_command(const std::string& prefix, const std::string& word, const std::vector<std::string>& known);
+/// The remedy for `word`, which is none of `known` below the command `prefix` ("agentforge", "agentforge plugins"): the command
+/// that people mean who know it by another program's name, else the nearest one. Empty: there is neither.
+[[nodiscard]] std::string suggested_command(const std::string& prefix, const std::string& word,
+                                            const std::vector<std::string>& known);
 
 }  // namespace agentforge::kernel

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fields of a record: between a described struct and JSON.
 //
-// A struct lists its members once, with BOOST_DESCRIBE_STRUCT; a member's name is its key. Its type says when the key may be absent:
+// A struct lists its members once, with BOOST_DESCRIBE_STRUCT; a member's name is its key. Its type says when the key may be
+// absent:
 //   T                  never: a record without it is refused
 //   Added<T>           in records of an older version: reads as T()
 //   std::optional<T>   whenever it has no value
-// A member without an initializer must be given where the struct is written: the build makes -Wmissing-field-initializers an error.
+// A member without an initializer must be given where the struct is written: the build makes -Wmissing-field-initializers an
+// error.
 #pragma once
 
 #include <concepts>
@@ -31,8 +33,8 @@ class Added {
 public:
     Added() = default;
     template <class U>
-        requires std::convertible_to<U&&, T>
-    Added(U&& value) : value_(std::forward<U>(value)) {}        // NOLINT: a record is written with plain values.
+    requires std::convertible_to<U&&, T> Added(U&& value)
+        : value_(std::forward<U>(value)) {}  // NOLINT: a record is written with plain values.
     const T& operator*() const noexcept { return value_; }
     const T* operator->() const noexcept { return &value_; }
     bool operator==(const Added&) const = default;
@@ -44,7 +46,7 @@ private:
 /// A value of any size: under the key itself where it is small, else in a blob whose hash stands under `<key>_blob`.
 struct Kept {
     std::optional<json::value> value;
-    std::string blob;               ///< Where there is no `value`; empty: the record holds neither.
+    std::string blob;  ///< Where there is no `value`; empty: the record holds neither.
     [[nodiscard]] bool empty() const noexcept { return !value && blob.empty(); }
     bool operator==(const Kept&) const = default;
 };
@@ -53,7 +55,9 @@ template <class T>
 concept Described = boost::describe::has_describe_members<T>::value;
 
 /// A member's name but for a `_` at its end, where the key is a word of C++.
-[[nodiscard]] constexpr std::string_view key_of(std::string_view member) noexcept { return member.ends_with('_') ? member.substr(0, member.size() - 1) : member; }
+[[nodiscard]] constexpr std::string_view key_of(std::string_view member) noexcept {
+    return member.ends_with('_') ? member.substr(0, member.size() - 1) : member;
+}
 
 /// Reads members of described structs. The first key that is missing or of another type is the problem.
 class Reader {
@@ -63,7 +67,8 @@ public:
     template <Described T>
     [[nodiscard]] T read() {
         T out{};
-        boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>([&](auto member) { field(key_of(member.name), out.*member.pointer); });
+        boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>(
+            [&](auto member) { field(key_of(member.name), out.*member.pointer); });
         return out;
     }
     [[nodiscard]] bool complete() const noexcept { return problem_.empty(); }
@@ -118,10 +123,8 @@ template <Described T>
 void write_field(json::object& out, std::string_view key, const Kept& value);
 void write_field(json::object& out, std::string_view key, const std::vector<std::string>& value);
 template <class T>
-    requires std::constructible_from<json::value, const T&>
-void write_field(json::object& out, std::string_view key, const T& value) {
-    out[key] = json::value(value);
-}
+requires std::constructible_from<json::value, const T&>
+void write_field(json::object& out, std::string_view key, const T& value) { out[key] = json::value(value); }
 template <Described T>
 void write_field(json::object& out, std::string_view key, const T& value) {
     out[key] = to_fields(value);
@@ -139,7 +142,8 @@ void write_field(json::object& out, std::string_view key, const Added<T>& value)
 template <Described T>
 json::object to_fields(const T& from) {
     json::object out;
-    boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>([&](auto member) { write_field(out, key_of(member.name), from.*member.pointer); });
+    boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>(
+        [&](auto member) { write_field(out, key_of(member.name), from.*member.pointer); });
     return out;
 }
 

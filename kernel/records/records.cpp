@@ -95,7 +95,9 @@ void write_field(json::object& out, std::string_view key, const Kept& value) {
     }
 }
 
-void write_field(json::object& out, std::string_view key, const std::vector<std::string>& value) { out[key] = json::array(value.begin(), value.end()); }
+void write_field(json::object& out, std::string_view key, const std::vector<std::string>& value) {
+    out[key] = json::array(value.begin(), value.end());
+}
 
 namespace {
 
@@ -112,8 +114,8 @@ std::map<std::string_view, ReadBody> readers(const std::variant<T...>*) {
 }
 
 Error incomplete(const json::object& record, const std::string& problem) {
-    return Error{"AF-TASK-012", "a journal record is incomplete: " + problem, place_of(record), "it was written by another version of agentforge, or changed since; use that version",
-                 ErrorKind::corrupt};
+    return Error{"AF-TASK-012", "a journal record is incomplete: " + problem, place_of(record),
+                 "it was written by another version of agentforge, or changed since; use that version", ErrorKind::corrupt};
 }
 
 }  // namespace
@@ -154,12 +156,14 @@ Result<AnyRecord> read_record(const json::object& record) {
     AnyRecord read{reader.read<Envelope>(), TaskStarted{}};
     if (!reader.complete()) { return incomplete(record, reader.problem()); }
     if (read.envelope.timestamp && !parse_time(*read.envelope.timestamp).ok()) {
-        return incomplete(record, "field `timestamp` must be a time (RFC 3339), and it is '" + ellipsis(*read.envelope.timestamp, 60) + "'");
+        return incomplete(
+            record, "field `timestamp` must be a time (RFC 3339), and it is '" + ellipsis(*read.envelope.timestamp, 60) + "'");
     }
     const auto known = of_type.find(read.envelope.type);
     if (known == of_type.end()) {
-        return Error{"AF-TASK-011", "the journal holds a record of the unknown type `" + read.envelope.type + "`", place_of(record),
-                     "it was probably written by a newer version of agentforge; use that version", ErrorKind::corrupt};
+        return Error{"AF-TASK-011", "the journal holds a record of the unknown type `" + read.envelope.type + "`",
+                     place_of(record), "it was probably written by a newer version of agentforge; use that version",
+                     ErrorKind::corrupt};
     }
     read.body = known->second(reader);
     if (!reader.complete()) { return incomplete(record, reader.problem()); }
@@ -178,21 +182,28 @@ std::optional<LineGlance> glance_at_line(std::string_view line) {
         return error == std::errc();
     };
     LineGlance seen;
-    if (!skip("- {\"seq\": ") || !number(seen.seq) || !skip(", \"step\": ") || !number(seen.step) || !skip(", \"type\": \"")) { return std::nullopt; }
+    if (!skip("- {\"seq\": ") || !number(seen.seq) || !skip(", \"step\": ") || !number(seen.step) || !skip(", \"type\": \"")) {
+        return std::nullopt;
+    }
     seen.type = line.substr(0, line.find('"'));
     return seen;
 }
 
 bool is_of_every_record(std::string_view key) noexcept {
     bool found = false;
-    boost::mp11::mp_for_each<boost::describe::describe_members<Envelope, boost::describe::mod_public>>([&](auto member) { found = found || key == key_of(member.name); });
+    boost::mp11::mp_for_each<boost::describe::describe_members<Envelope, boost::describe::mod_public>>(
+        [&](auto member) { found = found || key == key_of(member.name); });
     return found;
 }
 
 std::string place_of(const json::object& record) {
     std::string text = "actions.yaml";
-    if (const json::value* seq = record.if_contains("seq"); seq != nullptr && seq->is_number()) { text += ", record " + json::serialize(*seq); }
-    if (const json::value* type = record.if_contains("type"); type != nullptr && type->is_string()) { text += ", type " + std::string(type->get_string()); }
+    if (const json::value* seq = record.if_contains("seq"); seq != nullptr && seq->is_number()) {
+        text += ", record " + json::serialize(*seq);
+    }
+    if (const json::value* type = record.if_contains("type"); type != nullptr && type->is_string()) {
+        text += ", type " + std::string(type->get_string());
+    }
     return text;
 }
 

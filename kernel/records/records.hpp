@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of a task's journal: one struct for each type, and one variant of all.
 //
-// A struct's comment, its members and their comments are what docs/journal.md says of the type; scripts/make-journal-page makes that page from this file.
-// A member's type says whether its key may be absent (records/fields.hpp). Times are RFC 3339 in UTC, trees and commits are git object ids,
-// a `…_blob` is the hash of a file in the task's `blobs/`, and `phase` and `stage` name the stage that the record is about.
+// A struct's comment, its members and their comments are what docs/journal.md says of the type; scripts/make-journal-page makes
+// that page from this file. A member's type says whether its key may be absent (records/fields.hpp). Times are RFC 3339 in UTC,
+// trees and commits are git object ids, a `…_blob` is the hash of a file in the task's `blobs/`, and `phase` and `stage` name the
+// stage that the record is about.
 //
-// A new type of record is a struct here and a name in `Body`. It says `only_tells` where it changes nothing in the state of its task; else task/fold.hpp needs what it
-// does, and does not compile without.
+// A new type of record is a struct here and a name in `Body`. It says `only_tells` where it changes nothing in the state of its
+// task; else task/fold.hpp needs what it does, and does not compile without.
 #pragma once
 
 #include <string>
@@ -30,20 +31,20 @@ struct RecordedError {
     std::string message;
     Added<std::string> where;
     Added<std::string> remedy;
-    Added<std::uint64_t> kind;                      ///< An ErrorKind.
+    Added<std::uint64_t> kind;  ///< An ErrorKind.
 };
 BOOST_DESCRIBE_STRUCT(RecordedError, (), (code, message, where, remedy, kind))
 
 /// The action of a step.
 struct ActionTaken {
-    Added<std::string> type;                        ///< The tool's name.
+    Added<std::string> type;  ///< The tool's name.
     Added<std::string> arguments_blob;
 };
 BOOST_DESCRIBE_STRUCT(ActionTaken, (), (type, arguments_blob))
 
 /// What an action led to.
 struct ActionResult {
-    Added<std::string> status;                      ///< `success` or `failure`.
+    Added<std::string> status;  ///< `success` or `failure`.
     Added<std::string> summary;
     std::optional<std::string> error = {};
 };
@@ -51,43 +52,45 @@ BOOST_DESCRIBE_STRUCT(ActionResult, (), (status, summary, error))
 
 /// A step of a plan that is worked at.
 struct PlanStep {
-    unsigned number;                                ///< From 1.
-    unsigned of;                                    ///< How many the plan has.
+    unsigned number;  ///< From 1.
+    unsigned of;      ///< How many the plan has.
     std::string title;
-    Added<unsigned> attempt;                        ///< From 1: how often it has been begun in this visit.
+    Added<unsigned> attempt;  ///< From 1: how often it has been begun in this visit.
     bool operator==(const PlanStep&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(PlanStep, (), (number, of, title, attempt))
 
 /// The evidence for handing an earlier stage's work back to it.
 struct HandBackEvidence {
-    Added<std::string> to;                          ///< The earlier stage.
-    std::vector<std::string> tests;                 ///< Ids of the tests that are said to be wrong.
+    Added<std::string> to;           ///< The earlier stage.
+    std::vector<std::string> tests;  ///< Ids of the tests that are said to be wrong.
     std::string requirement;
     Added<std::string> criterion;
-    Added<std::string> reason;                      ///< In the agent's words.
-    Added<json::array> measured;                    ///< What the kernel measured of these tests.
-    Added<std::vector<std::string>> changed;        ///< Files of the implementation.
+    Added<std::string> reason;                ///< In the agent's words.
+    Added<json::array> measured;              ///< What the kernel measured of these tests.
+    Added<std::vector<std::string>> changed;  ///< Files of the implementation.
     Added<std::string> red_tree;
     Added<std::string> work_tree;
-    Added<std::string> patch;                       ///< A file below the task's folder: the work so far.
+    Added<std::string> patch;  ///< A file below the task's folder: the work so far.
     bool operator==(const HandBackEvidence&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(HandBackEvidence, (), (to, tests, requirement, criterion, reason, measured, changed, red_tree, work_tree, patch))
+BOOST_DESCRIBE_STRUCT(HandBackEvidence, (),
+                      (to, tests, requirement, criterion, reason, measured, changed, red_tree, work_tree, patch))
 
 /// More stages for a task: its template from now on, in which the stages so far stand unchanged.
 struct Extension {
-    json::object pipeline;                          ///< The whole template.
-    std::string exit_stage;                         ///< Where it ends from now on.
-    std::string next_pipeline;                      ///< The template that the new stages come from; the task's own where it had ended early.
+    json::object pipeline;      ///< The whole template.
+    std::string exit_stage;     ///< Where it ends from now on.
+    std::string next_pipeline;  ///< The template that the new stages come from; the task's own where it had ended early.
 };
 BOOST_DESCRIBE_STRUCT(Extension, (), (pipeline, exit_stage, next_pipeline))
 
 /// Artifacts of the task were checked before more work was built on them.
 struct Freshness {
-    std::string head;                               ///< The commit that the task's base was compared with.
-    json::array stale;                              ///< Files that the artifacts name and that were changed since: `path`, `change`, `named_by` (stages), `commits`.
-    std::string accepted;                           ///< Why a person lets them count all the same; empty: nothing is stale.
+    std::string head;  ///< The commit that the task's base was compared with.
+    json::array
+        stale;  ///< Files that the artifacts name and that were changed since: `path`, `change`, `named_by` (stages), `commits`.
+    std::string accepted;  ///< Why a person lets them count all the same; empty: nothing is stale.
 };
 BOOST_DESCRIBE_STRUCT(Freshness, (), (head, stale, accepted))
 
@@ -99,51 +102,53 @@ struct TaskCreated {
     std::string task_id;
     std::string request;
     std::string goal_type;
-    json::object pipeline;                          ///< The whole template.
+    json::object pipeline;  ///< The whole template.
     std::string base_commit;
     std::string base_tree;
-    Added<std::string> base_branch;                 ///< Empty: HEAD was detached.
+    Added<std::string> base_branch;  ///< Empty: HEAD was detached.
     bool supervised;
     std::vector<std::string> approve_stages;
-    Added<std::vector<std::string>> iterate_stages;     ///< Their artifacts are shown to a person, who approves or revises them.
+    Added<std::vector<std::string>> iterate_stages;  ///< Their artifacts are shown to a person, who approves or revises them.
     Added<bool> interactive;
     std::optional<std::string> exit_after = {};
-    std::optional<std::string> replay_of = {};      ///< The task whose recorded answers this one is done with.
-    std::optional<std::string> entry_stage = {};    ///< Where it begins; absent: with the first stage.
-    std::optional<std::vector<std::string>> left_out = {};      ///< Stages that the user leaves out.
-    std::optional<std::vector<std::string>> imports = {};       ///< Contracts of the artifacts that are imported before it starts.
-    std::optional<std::string> set = {};            ///< The file of the set that it is a part of (docs/repositories.md).
+    std::optional<std::string> replay_of = {};              ///< The task whose recorded answers this one is done with.
+    std::optional<std::string> entry_stage = {};            ///< Where it begins; absent: with the first stage.
+    std::optional<std::vector<std::string>> left_out = {};  ///< Stages that the user leaves out.
+    std::optional<std::vector<std::string>> imports = {};   ///< Contracts of the artifacts that are imported before it starts.
+    std::optional<std::string> set = {};                    ///< The file of the set that it is a part of (docs/repositories.md).
 };
-BOOST_DESCRIBE_STRUCT(TaskCreated, (), (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages, iterate_stages, interactive, exit_after, replay_of, entry_stage,
-                                        left_out, imports, set))
+BOOST_DESCRIBE_STRUCT(TaskCreated, (),
+                      (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages,
+                       iterate_stages, interactive, exit_after, replay_of, entry_stage, left_out, imports, set))
 
 /// How an artifact from outside was checked.
 struct ExternalValidation {
     std::string contract;
     std::string contract_version;
-    std::string status;                             ///< `passed`; `pending`: tests, which their own gate judges when the task runs.
-    std::string hash;                               ///< The blob of what was checked.
+    std::string status;  ///< `passed`; `pending`: tests, which their own gate judges when the task runs.
+    std::string hash;    ///< The blob of what was checked.
 };
 BOOST_DESCRIBE_STRUCT(ExternalValidation, (), (contract, contract_version, status, hash))
 
 /// An artifact from outside takes the place of a stage's work.
 struct ExternalArtifactImported {
     static constexpr std::string_view type = "external_artifact_imported";
-    std::string artifact_type;                      ///< Its name in the template.
-    std::string source;                             ///< `user_provided` or `task_reference`.
-    std::string source_path;                        ///< The file or folder that the user named; of a task, the file below its folder.
+    std::string artifact_type;  ///< Its name in the template.
+    std::string source;         ///< `user_provided` or `task_reference`.
+    std::string source_path;    ///< The file or folder that the user named; of a task, the file below its folder.
     std::optional<std::string> source_task = {};
-    std::string artifact;                           ///< A file below the task's folder.
+    std::string artifact;  ///< A file below the task's folder.
     ExternalValidation validation;
-    std::vector<std::string> conditions;            ///< Words of `skip_if` that its contract's conditions make true.
-    std::optional<Freshness> freshness = {};        ///< Of a task's artifact.
+    std::vector<std::string> conditions;      ///< Words of `skip_if` that its contract's conditions make true.
+    std::optional<Freshness> freshness = {};  ///< Of a task's artifact.
 };
-BOOST_DESCRIBE_STRUCT(ExternalArtifactImported, (), (artifact_type, source, source_path, source_task, artifact, validation, conditions, freshness))
+BOOST_DESCRIBE_STRUCT(ExternalArtifactImported, (),
+                      (artifact_type, source, source_path, source_task, artifact, validation, conditions, freshness))
 
 /// The task goes on from where another one was after a step: the records before this one are that task's.
 struct Forked {
     static constexpr std::string_view type = "forked";
-    std::string task_id;                            ///< From now on.
+    std::string task_id;  ///< From now on.
     std::string parent;
     std::uint64_t from_step;
 };
@@ -152,7 +157,7 @@ BOOST_DESCRIBE_STRUCT(Forked, (), (task_id, parent, from_step))
 /// The task begins to run.
 struct TaskStarted {
     static constexpr std::string_view type = "task_started";
-    std::optional<std::string> guidance = {};       ///< What a person said to the model.
+    std::optional<std::string> guidance = {};  ///< What a person said to the model.
 };
 BOOST_DESCRIBE_STRUCT(TaskStarted, (), (guidance))
 
@@ -160,8 +165,8 @@ BOOST_DESCRIBE_STRUCT(TaskStarted, (), (guidance))
 struct TaskResumed {
     static constexpr std::string_view type = "task_resumed";
     Added<std::string> reason;
-    std::optional<std::string> ended_in = {};       ///< The plugin call in which the process before ended.
-    std::optional<std::string> guidance = {};       ///< What a person said to the model.
+    std::optional<std::string> ended_in = {};  ///< The plugin call in which the process before ended.
+    std::optional<std::string> guidance = {};  ///< What a person said to the model.
 };
 BOOST_DESCRIBE_STRUCT(TaskResumed, (), (reason, ended_in, guidance))
 
@@ -169,7 +174,7 @@ BOOST_DESCRIBE_STRUCT(TaskResumed, (), (reason, ended_in, guidance))
 struct TaskPaused {
     static constexpr std::string_view type = "task_paused";
     std::string reason;
-    std::optional<bool> given_up = {};              ///< A plugin was given up and may still be at work.
+    std::optional<bool> given_up = {};  ///< A plugin was given up and may still be at work.
 };
 BOOST_DESCRIBE_STRUCT(TaskPaused, (), (reason, given_up))
 
@@ -192,17 +197,18 @@ BOOST_DESCRIBE_STRUCT(TaskFailed, (), (code, message))
 struct TaskCompleted {
     static constexpr std::string_view type = "task_completed";
     std::string exit_stage;
-    Added<std::string> exit_type;                   ///< `default_exit`, `early_exit` or `user_exit`.
+    Added<std::string> exit_type;  ///< `default_exit`, `early_exit` or `user_exit`.
 };
 BOOST_DESCRIBE_STRUCT(TaskCompleted, (), (exit_stage, exit_type))
 
-/// A completed task that has delivered nothing goes on: with more stages, or with the artifact of its last stage before a person again.
+/// A completed task that has delivered nothing goes on: with more stages, or with the artifact of its last stage before a person
+/// again.
 struct TaskContinued {
     static constexpr std::string_view type = "task_continued";
-    bool revise;                                    ///< The artifact of the last stage is shown to a person again.
+    bool revise;  ///< The artifact of the last stage is shown to a person again.
     Freshness freshness;
-    std::optional<Extension> extension = {};        ///< Absent with `revise`.
-    std::optional<std::string> base_commit = {};    ///< The task stands on this commit from now on: its workspace was as its base.
+    std::optional<Extension> extension = {};      ///< Absent with `revise`.
+    std::optional<std::string> base_commit = {};  ///< The task stands on this commit from now on: its workspace was as its base.
     std::optional<std::string> base_tree = {};
 };
 BOOST_DESCRIBE_STRUCT(TaskContinued, (), (revise, freshness, extension, base_commit, base_tree))
@@ -226,7 +232,7 @@ struct StageFailed {
     std::string stage;
     RecordedError error;
     Added<std::uint64_t> duration_ms;
-    std::optional<std::string> partial_blob = {};   ///< The artifact as far as it came; the next visit goes on from it.
+    std::optional<std::string> partial_blob = {};  ///< The artifact as far as it came; the next visit goes on from it.
 };
 BOOST_DESCRIBE_STRUCT(StageFailed, (), (stage, error, duration_ms, partial_blob))
 
@@ -234,7 +240,7 @@ BOOST_DESCRIBE_STRUCT(StageFailed, (), (stage, error, duration_ms, partial_blob)
 struct StageSkipped {
     static constexpr std::string_view type = "stage_skipped";
     std::string stage;
-    std::string reason;                             ///< The word of `skip_if` that holds, or why it is left out.
+    std::string reason;  ///< The word of `skip_if` that holds, or why it is left out.
 };
 BOOST_DESCRIBE_STRUCT(StageSkipped, (), (stage, reason))
 
@@ -252,16 +258,21 @@ struct ArtifactAccepted {
     std::string stage;
     Added<std::string> contract;
     Added<std::string> contract_version;
-    std::string artifact;                           ///< A file below the task's folder.
-    std::string artifact_hash;                      ///< Its blob.
-    std::vector<std::string> conditions;            ///< Words of `skip_if` that it makes true.
-    Added<bool> asks;                               ///< A person must look at it.
-    Added<std::vector<std::string>> acts_later;     ///< Changed files that act later and what they hold, as far as no person has approved that.
-    Added<std::vector<std::string>> changed_tests;  ///< Existing tests that were changed as outdated, with their old and new lines, as far as no person has approved that.
-    Added<json::array> answers;                     ///< What a person said must change, compared with the version before: `location`, `issue`, `result` (`changed`, `unchanged`, `unmeasured`).
+    std::string artifact;                 ///< A file below the task's folder.
+    std::string artifact_hash;            ///< Its blob.
+    std::vector<std::string> conditions;  ///< Words of `skip_if` that it makes true.
+    Added<bool> asks;                     ///< A person must look at it.
+    Added<std::vector<std::string>>
+        acts_later;  ///< Changed files that act later and what they hold, as far as no person has approved that.
+    Added<std::vector<std::string>> changed_tests;  ///< Existing tests that were changed as outdated, with their old and new
+                                                    ///< lines, as far as no person has approved that.
+    Added<json::array> answers;  ///< What a person said must change, compared with the version before: `location`, `issue`,
+                                 ///< `result` (`changed`, `unchanged`, `unmeasured`).
     Added<std::uint64_t> duration_ms;
 };
-BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (), (stage, contract, contract_version, artifact, artifact_hash, conditions, asks, acts_later, changed_tests, answers, duration_ms))
+BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (),
+                      (stage, contract, contract_version, artifact, artifact_hash, conditions, asks, acts_later, changed_tests,
+                       answers, duration_ms))
 
 /// The artifact was refused; the stage is told why.
 struct ArtifactRejected {
@@ -278,15 +289,16 @@ struct ReviewFinished {
     static constexpr std::string_view type = "review_finished";
     std::string stage;
     std::string reviewer;
-    std::uint64_t blocking;                         ///< Issues that block.
-    Added<std::uint64_t> advisory;                  ///< Issues that do not.
-    std::vector<std::string> issues;                ///< Those that block, in words.
-    Added<std::string> review;                      ///< A file below the task's folder.
+    std::uint64_t blocking;           ///< Issues that block.
+    Added<std::uint64_t> advisory;    ///< Issues that do not.
+    std::vector<std::string> issues;  ///< Those that block, in words.
+    Added<std::string> review;        ///< A file below the task's folder.
     Added<std::string> review_blob;
-    Added<std::string> artifact_blob;               ///< What was reviewed.
+    Added<std::string> artifact_blob;  ///< What was reviewed.
     Added<std::uint64_t> duration_ms;
 };
-BOOST_DESCRIBE_STRUCT(ReviewFinished, (), (stage, reviewer, blocking, advisory, issues, review, review_blob, artifact_blob, duration_ms))
+BOOST_DESCRIBE_STRUCT(ReviewFinished, (),
+                      (stage, reviewer, blocking, advisory, issues, review, review_blob, artifact_blob, duration_ms))
 
 // ----------------------------------------------------------------------------------------------------------- people --
 
@@ -294,12 +306,12 @@ BOOST_DESCRIBE_STRUCT(ReviewFinished, (), (stage, reviewer, blocking, advisory, 
 struct StageEscalated {
     static constexpr std::string_view type = "stage_escalated";
     std::string stage;
-    std::string cause;                              ///< `stage`, `healing`, `review`, `cycle_limit`, `iteration_limit` or `attempts`.
+    std::string cause;  ///< `stage`, `healing`, `review`, `cycle_limit`, `iteration_limit` or `attempts`.
     std::string reason;
     std::string question;
     std::vector<std::string> options;
     Added<std::string> context_blob;
-    Added<std::string> partial_blob;                ///< The artifact as far as it came; empty: none.
+    Added<std::string> partial_blob;  ///< The artifact as far as it came; empty: none.
     Added<std::uint64_t> duration_ms;
 };
 BOOST_DESCRIBE_STRUCT(StageEscalated, (), (stage, cause, reason, question, options, context_blob, partial_blob, duration_ms))
@@ -310,7 +322,7 @@ struct EscalationRaised {
     std::string stage;
     std::string escalation_id;
     std::optional<std::string> deadline = {};
-    std::optional<std::string> at_deadline = {};    ///< What happens then.
+    std::optional<std::string> at_deadline = {};  ///< What happens then.
 };
 BOOST_DESCRIBE_STRUCT(EscalationRaised, (), (stage, escalation_id, deadline, at_deadline))
 
@@ -319,7 +331,7 @@ struct EscalationResolved {
     static constexpr std::string_view type = "escalation_resolved";
     Added<std::string> stage;
     std::string escalation_id;
-    bool abort;                                     ///< The answer ends the task.
+    bool abort;  ///< The answer ends the task.
     Added<std::string> resolved_by;
     std::string resolution_blob;
 };
@@ -332,7 +344,7 @@ struct ApprovalRequested {
     std::string approval_id;
     std::string artifact_hash;
     std::optional<std::string> deadline = {};
-    std::optional<std::string> at_deadline = {};    ///< What happens then.
+    std::optional<std::string> at_deadline = {};  ///< What happens then.
 };
 BOOST_DESCRIBE_STRUCT(ApprovalRequested, (), (stage, approval_id, artifact_hash, deadline, at_deadline))
 
@@ -343,15 +355,18 @@ struct ApprovalDecided {
     std::string approval_id;
     bool approved;
     std::string artifact_hash;
-    Added<std::string> feedback;                    ///< What is to be changed, or why it was rejected.
+    Added<std::string> feedback;  ///< What is to be changed, or why it was rejected.
     Added<std::string> artifact_blob;
     Added<std::string> decided_by;
-    Added<std::string> decision;                    ///< `approve`, `revise`, `reject`, `exit` or `extend`. Older records: `approved` and `feedback` say it.
-    Added<json::array> issues;                      ///< Of `revise`: `location`, `issue`, `suggestion`, `priority`.
-    std::optional<Extension> extension = {};        ///< Of `extend`.
-    std::optional<Freshness> freshness = {};        ///< Of `extend`.
+    Added<std::string>
+        decision;  ///< `approve`, `revise`, `reject`, `exit` or `extend`. Older records: `approved` and `feedback` say it.
+    Added<json::array> issues;                ///< Of `revise`: `location`, `issue`, `suggestion`, `priority`.
+    std::optional<Extension> extension = {};  ///< Of `extend`.
+    std::optional<Freshness> freshness = {};  ///< Of `extend`.
 };
-BOOST_DESCRIBE_STRUCT(ApprovalDecided, (), (stage, approval_id, approved, artifact_hash, feedback, artifact_blob, decided_by, decision, issues, extension, freshness))
+BOOST_DESCRIBE_STRUCT(ApprovalDecided, (),
+                      (stage, approval_id, approved, artifact_hash, feedback, artifact_blob, decided_by, decision, issues,
+                       extension, freshness))
 
 /// The decision in a word, of a record of any version.
 [[nodiscard]] std::string decision_of(const ApprovalDecided& decided);
@@ -364,8 +379,8 @@ struct ActionProposed {
     Added<unsigned> run;
     Added<unsigned> run_step;
     std::string tool;
-    std::string action_hash;                        ///< Of what is shown.
-    std::string action_blob;                        ///< What is shown: place, tool and arguments.
+    std::string action_hash;  ///< Of what is shown.
+    std::string action_blob;  ///< What is shown: place, tool and arguments.
     Added<std::uint64_t> duration_ms;
 };
 BOOST_DESCRIBE_STRUCT(ActionProposed, (), (phase, visit, run, run_step, tool, action_hash, action_blob, duration_ms))
@@ -376,7 +391,7 @@ struct ActionAsked {
     std::string stage;
     std::string approval_id;
     std::string action_hash;
-    Added<std::string> action;                      ///< What is shown, in a line.
+    Added<std::string> action;  ///< What is shown, in a line.
 };
 BOOST_DESCRIBE_STRUCT(ActionAsked, (), (stage, approval_id, action_hash, action))
 
@@ -385,11 +400,11 @@ struct ActionDecided {
     static constexpr std::string_view type = "action_decided";
     Added<std::string> stage;
     std::string approval_id;
-    std::string decision;                           ///< `approved`, `edited` or `rejected`.
+    std::string decision;  ///< `approved`, `edited` or `rejected`.
     std::string action_hash;
     Added<std::string> feedback;
     Added<std::string> decided_by;
-    std::optional<Kept> edited = {};                ///< What it was changed to.
+    std::optional<Kept> edited = {};  ///< What it was changed to.
 };
 BOOST_DESCRIBE_STRUCT(ActionDecided, (), (stage, approval_id, decision, action_hash, feedback, decided_by, edited))
 
@@ -409,7 +424,7 @@ BOOST_DESCRIBE_STRUCT(CycleRequested, (), (stage, to, reason, duration_ms, hand_
 /// The task goes back; what was made and measured after that stage counts no more.
 struct CycleStarted {
     static constexpr std::string_view type = "cycle_started";
-    Added<std::string> stage;                       ///< It goes back from here.
+    Added<std::string> stage;  ///< It goes back from here.
     Added<std::string> to;
     Added<std::string> reason;
 };
@@ -422,24 +437,25 @@ struct Step {
     static constexpr std::string_view type = "step";
     std::string phase;
     Added<unsigned> visit;
-    Added<unsigned> run;                            ///< Of the visit's agent runs.
+    Added<unsigned> run;  ///< Of the visit's agent runs.
     Added<unsigned> run_step;
     Added<ActionTaken> action;
     Added<ActionResult> result;
-    Added<json::object> llm_call;                   ///< model, prompt_tokens, completion_tokens and, where known, cost_microusd.
+    Added<json::object> llm_call;  ///< model, prompt_tokens, completion_tokens and, where known, cost_microusd.
     Added<std::uint64_t> input_tokens;
     Added<std::uint64_t> output_tokens;
-    Added<json::object> section_tokens;             ///< Tokens of each section of the context, and their `total`, as estimated.
-    Added<std::string> context_blob;                ///< What the model saw, byte for byte.
+    Added<json::object> section_tokens;  ///< Tokens of each section of the context, and their `total`, as estimated.
+    Added<std::string> context_blob;     ///< What the model saw, byte for byte.
     Added<std::string> system_blob;
-    Added<std::string> record_blob;                 ///< The whole step; a resumed run goes on from it.
-    Added<std::string> tree;                        ///< The workspace after the step.
+    Added<std::string> record_blob;  ///< The whole step; a resumed run goes on from it.
+    Added<std::string> tree;         ///< The workspace after the step.
     std::optional<json::array> changes = {};
-    std::optional<std::string> patch = {};          ///< A file below the task's folder.
+    std::optional<std::string> patch = {};  ///< A file below the task's folder.
     std::optional<json::array> files = {};
 };
-BOOST_DESCRIBE_STRUCT(Step, (), (phase, visit, run, run_step, action, result, llm_call, input_tokens, output_tokens, section_tokens, context_blob, system_blob, record_blob, tree,
-                                 changes, patch, files))
+BOOST_DESCRIBE_STRUCT(Step, (),
+                      (phase, visit, run, run_step, action, result, llm_call, input_tokens, output_tokens, section_tokens,
+                       context_blob, system_blob, record_blob, tree, changes, patch, files))
 
 /// A model has answered; the step that uses the answer follows.
 struct Answer {
@@ -450,7 +466,7 @@ struct Answer {
     Added<unsigned> run_step;
     Added<std::string> frame_hash;
     Added<std::string> context_hash;
-    std::optional<json::object> usage = {};         ///< A CallUsage (cost/ledger.hpp).
+    std::optional<json::object> usage = {};  ///< A CallUsage (cost/ledger.hpp).
     Added<Kept> answer;
 };
 BOOST_DESCRIBE_STRUCT(Answer, (), (phase, visit, run, run_step, frame_hash, context_hash, usage, answer))
@@ -463,7 +479,7 @@ struct CallLost {
     Added<unsigned> run;
     Added<unsigned> run_step;
     Added<std::string> reason;
-    json::object usage;                             ///< A CallUsage (cost/ledger.hpp).
+    json::object usage;  ///< A CallUsage (cost/ledger.hpp).
 };
 BOOST_DESCRIBE_STRUCT(CallLost, (), (phase, visit, run, run_step, reason, usage))
 
@@ -478,7 +494,7 @@ struct AttemptFailed {
     Added<std::string> code;
     Added<std::string> message;
     Added<std::string> where;
-    std::optional<json::object> usage = {};         ///< A CallUsage, where the model may have begun.
+    std::optional<json::object> usage = {};  ///< A CallUsage, where the model may have begun.
 };
 BOOST_DESCRIBE_STRUCT(AttemptFailed, (), (phase, visit, run, run_step, attempt, code, message, where, usage))
 
@@ -511,7 +527,7 @@ struct CallStarted {
     Added<unsigned> call;
     Added<std::string> name;
     Added<std::string> input_hash;
-    std::optional<PlanStep> plan_step = {};         ///< Where the agent run is for a step of a plan.
+    std::optional<PlanStep> plan_step = {};  ///< Where the agent run is for a step of a plan.
 };
 BOOST_DESCRIBE_STRUCT(CallStarted, (), (stage, visit, call, name, input_hash, plan_step))
 
@@ -523,9 +539,9 @@ struct CallFinished {
     Added<unsigned> call;
     Added<std::string> name;
     Added<std::string> input_hash;
-    Added<std::string> outcome;                     ///< `ok` or `error`.
-    Added<Kept> result;                             ///< The answer, or the error.
-    std::optional<std::string> tree = {};           ///< The workspace, where the stage wrote.
+    Added<std::string> outcome;            ///< `ok` or `error`.
+    Added<Kept> result;                    ///< The answer, or the error.
+    std::optional<std::string> tree = {};  ///< The workspace, where the stage wrote.
     std::optional<json::array> changes = {};
 };
 BOOST_DESCRIBE_STRUCT(CallFinished, (), (stage, visit, call, name, input_hash, outcome, result, tree, changes))
@@ -539,22 +555,23 @@ struct Gate {
     std::string gate;
     std::string tree;
     bool passed;
-    Added<bool> partial;                            ///< Only some paths were looked at.
+    Added<bool> partial;  ///< Only some paths were looked at.
     std::string summary;
     Added<std::uint64_t> duration_ms;
-    std::optional<std::string> failing = {};        ///< A fingerprint of what failed.
+    std::optional<std::string> failing = {};  ///< A fingerprint of what failed.
     std::optional<std::uint64_t> failures = {};
     std::optional<std::vector<std::string>> held_out_failing = {};
-    std::optional<std::string> inputs = {};         ///< A hash of the settings and rules that it was measured with.
-    std::optional<json::array> commands = {};       ///< What was run, and how long each took.
+    std::optional<std::string> inputs = {};    ///< A hash of the settings and rules that it was measured with.
+    std::optional<json::array> commands = {};  ///< What was run, and how long each took.
     Added<Kept> report;
-    std::optional<json::value> confinement = {};    ///< What confined the commands.
+    std::optional<json::value> confinement = {};  ///< What confined the commands.
     std::optional<std::uint64_t> tests = {};
     std::optional<std::uint64_t> tests_passed = {};
     std::optional<json::value> conformance = {};
 };
-BOOST_DESCRIBE_STRUCT(Gate, (), (stage, gate, tree, passed, partial, summary, duration_ms, failing, failures, held_out_failing, inputs, commands, report, confinement, tests, tests_passed,
-                                 conformance))
+BOOST_DESCRIBE_STRUCT(Gate, (),
+                      (stage, gate, tree, passed, partial, summary, duration_ms, failing, failures, held_out_failing, inputs,
+                       commands, report, confinement, tests, tests_passed, conformance))
 
 /// The kernel changed the workspace itself.
 struct Snapshot {
@@ -562,7 +579,7 @@ struct Snapshot {
     Added<std::string> stage;
     std::string tree;
     Added<std::string> reason;
-    std::optional<bool> put_back = {};              ///< Whether the work from before a hand-back was put back.
+    std::optional<bool> put_back = {};  ///< Whether the work from before a hand-back was put back.
     std::optional<std::vector<std::string>> conflicts = {};
     std::optional<std::vector<std::string>> paths = {};
 };
@@ -572,12 +589,12 @@ BOOST_DESCRIBE_STRUCT(Snapshot, (), (stage, tree, reason, put_back, conflicts, p
 struct HeldOut {
     static constexpr std::string_view type = "held_out";
     Added<std::string> stage;
-    std::string red_tree;                           ///< They were chosen from this tree.
+    std::string red_tree;  ///< They were chosen from this tree.
     std::vector<std::string> files;
-    std::vector<std::string> shown;                 ///< Formerly held out.
-    bool hidden;                                    ///< The workspace lacks them now.
+    std::vector<std::string> shown;  ///< Formerly held out.
+    bool hidden;                     ///< The workspace lacks them now.
     std::string reason;
-    std::string tree;                               ///< The workspace.
+    std::string tree;  ///< The workspace.
 };
 BOOST_DESCRIBE_STRUCT(HeldOut, (), (stage, red_tree, files, shown, hidden, reason, tree))
 
@@ -587,30 +604,32 @@ BOOST_DESCRIBE_STRUCT(HeldOut, (), (stage, red_tree, files, shown, hidden, reaso
 struct Delivered {
     static constexpr std::string_view type = "delivered";
     std::string stage;
-    Added<std::string> deliverable_type;            ///< `commit`, `branch`, `pr` or `files`.
+    Added<std::string> deliverable_type;  ///< `commit`, `branch`, `pr` or `files`.
     std::string tree;
-    Added<std::string> workspace_tree;              ///< Commit hooks may have made another tree of it.
+    Added<std::string> workspace_tree;  ///< Commit hooks may have made another tree of it.
     Added<std::string> base_commit;
     Added<std::string> base_tree;
-    std::string branch;                             ///< Empty for files.
-    std::string commit;                             ///< Empty for files.
-    std::optional<std::string> patch_file = {};     ///< Below the task's folder.
+    std::string branch;                          ///< Empty for files.
+    std::string commit;                          ///< Empty for files.
+    std::optional<std::string> patch_file = {};  ///< Below the task's folder.
     std::optional<std::string> patch_sha256 = {};
     std::optional<bool> signed_ = {};
-    Added<std::string> commit_hooks;                ///< What ran, or why nothing did.
-    std::optional<json::value> drift = {};          ///< How far the base has moved on.
+    Added<std::string> commit_hooks;        ///< What ran, or why nothing did.
+    std::optional<json::value> drift = {};  ///< How far the base has moved on.
 };
-BOOST_DESCRIBE_STRUCT(Delivered, (), (stage, deliverable_type, tree, workspace_tree, base_commit, base_tree, branch, commit, patch_file, patch_sha256, signed_, commit_hooks, drift))
+BOOST_DESCRIBE_STRUCT(Delivered, (),
+                      (stage, deliverable_type, tree, workspace_tree, base_commit, base_tree, branch, commit, patch_file,
+                       patch_sha256, signed_, commit_hooks, drift))
 
 /// What the task is to deliver is a commit without a branch: its set makes the branches of all parts.
 struct DeliveryPrepared {
     static constexpr std::string_view type = "delivery_prepared";
     std::string stage;
-    std::string branch;                             ///< That the set is to make.
+    std::string branch;  ///< That the set is to make.
     std::string commit;
-    std::string tree;                               ///< That the `deliver` gate has passed on.
-    std::string workspace_tree;                     ///< Before commit hooks.
-    std::string commit_hooks;                       ///< What they said.
+    std::string tree;            ///< That the `deliver` gate has passed on.
+    std::string workspace_tree;  ///< Before commit hooks.
+    std::string commit_hooks;    ///< What they said.
 };
 BOOST_DESCRIBE_STRUCT(DeliveryPrepared, (), (stage, branch, commit, tree, workspace_tree, commit_hooks))
 
@@ -634,7 +653,7 @@ struct Rebased {
     std::string base_commit;
     Added<std::string> base_tree;
     Added<std::string> red_tree;
-    std::string replaces;                           ///< The commit from before.
+    std::string replaces;  ///< The commit from before.
     bool gate_passed;
     Added<std::string> summary;
     Added<std::string> commit_hooks;
@@ -642,7 +661,9 @@ struct Rebased {
     Added<json::value> drift;
     Added<Kept> report;
 };
-BOOST_DESCRIBE_STRUCT(Rebased, (), (commit, branch, tree, base_commit, base_tree, red_tree, replaces, gate_passed, summary, commit_hooks, signed_, drift, report))
+BOOST_DESCRIBE_STRUCT(Rebased, (),
+                      (commit, branch, tree, base_commit, base_tree, red_tree, replaces, gate_passed, summary, commit_hooks,
+                       signed_, drift, report))
 
 // ------------------------------------------------------------------------------------------------------ what is used --
 
@@ -656,17 +677,17 @@ BOOST_DESCRIBE_STRUCT(Costing, (), (in_force))
 /// The plugins that the task is run with from now on.
 struct Plugins {
     static constexpr std::string_view type = "plugins";
-    Added<Kept> in_use;                             ///< Id, version and hash of each.
+    Added<Kept> in_use;  ///< Id, version and hash of each.
 };
 BOOST_DESCRIBE_STRUCT(Plugins, (), (in_use))
 
 /// What the specification depends on is there: the task goes past the stage that made it.
 struct DependenciesMet {
     static constexpr std::string_view type = "dependencies_met";
-    std::string stage;                              ///< The stage that may begin now.
-    std::string specification_blob;                 ///< The specification that names them.
-    json::array tasks;                              ///< `task_id`, `repo`, `required_stage`, and the `branch` and `commit` that the task has delivered.
-    json::array external;                           ///< `repo`, `artifact`, `version`, and what they came to: `tag` (empty: none), `commit`, `path`.
+    std::string stage;               ///< The stage that may begin now.
+    std::string specification_blob;  ///< The specification that names them.
+    json::array tasks;     ///< `task_id`, `repo`, `required_stage`, and the `branch` and `commit` that the task has delivered.
+    json::array external;  ///< `repo`, `artifact`, `version`, and what they came to: `tag` (empty: none), `commit`, `path`.
 };
 BOOST_DESCRIBE_STRUCT(DependenciesMet, (), (stage, specification_blob, tasks, external))
 
@@ -674,7 +695,7 @@ BOOST_DESCRIBE_STRUCT(DependenciesMet, (), (stage, specification_blob, tasks, ex
 struct Recovered {
     static constexpr std::string_view type = "recovered";
     static constexpr bool only_tells = true;
-    Added<std::string> torn_file;                   ///< Its bytes.
+    Added<std::string> torn_file;  ///< Its bytes.
     Added<std::uint64_t> torn_bytes;
 };
 BOOST_DESCRIBE_STRUCT(Recovered, (), (torn_file, torn_bytes))
@@ -691,28 +712,31 @@ BOOST_DESCRIBE_STRUCT(Note, (), (message, tree, report))
 
 // ---------------------------------------------------------------------------------------------------------- any one --
 
-using Body = std::variant<TaskCreated, ExternalArtifactImported, Forked, TaskStarted, TaskResumed, TaskPaused, TaskAborted, TaskFailed, TaskCompleted, TaskContinued, StageStarted, StageFailed, StageSkipped, StageCompleted,
-                          ArtifactAccepted, ArtifactRejected, ReviewFinished, StageEscalated, EscalationRaised, EscalationResolved, ApprovalRequested, ApprovalDecided, ActionProposed,
-                          ActionAsked, ActionDecided, CycleRequested, CycleStarted, Step, Answer, CallLost, AttemptFailed, ServerTool, Violation, CallStarted, CallFinished, Gate,
-                          Snapshot, HeldOut, Delivered, DeliveryPrepared, Published, Rebased, Costing, Plugins, DependenciesMet, Recovered, Note>;
+using Body =
+    std::variant<TaskCreated, ExternalArtifactImported, Forked, TaskStarted, TaskResumed, TaskPaused, TaskAborted, TaskFailed,
+                 TaskCompleted, TaskContinued, StageStarted, StageFailed, StageSkipped, StageCompleted, ArtifactAccepted,
+                 ArtifactRejected, ReviewFinished, StageEscalated, EscalationRaised, EscalationResolved, ApprovalRequested,
+                 ApprovalDecided, ActionProposed, ActionAsked, ActionDecided, CycleRequested, CycleStarted, Step, Answer,
+                 CallLost, AttemptFailed, ServerTool, Violation, CallStarted, CallFinished, Gate, Snapshot, HeldOut, Delivered,
+                 DeliveryPrepared, Published, Rebased, Costing, Plugins, DependenciesMet, Recovered, Note>;
 
 /// Who did what a record tells; shown in North Star 12.9's form.
 struct Agent {
     Added<std::string> role;
     Added<std::string> version;
-    std::optional<std::string> mode = {};           ///< `review`.
+    std::optional<std::string> mode = {};  ///< `review`.
 };
 BOOST_DESCRIBE_STRUCT(Agent, (), (role, version, mode))
 
 /// What every record has beside the fields of its type.
 struct Envelope {
-    std::optional<Sequence> seq = {};               ///< Its number, from 1; given by the journal.
-    std::optional<std::uint64_t> step = {};         ///< Agent steps of the task so far.
-    std::string type;                               ///< One of those below.
-    std::optional<std::string> timestamp = {};      ///< When it was written.
-    std::optional<Agent> agent = {};                ///< Absent: the kernel itself.
-    std::optional<std::string> prev = {};           ///< The hash of the record before.
-    std::optional<std::string> hash = {};           ///< Of all of it but this field (docs/operations.md).
+    std::optional<Sequence> seq = {};           ///< Its number, from 1; given by the journal.
+    std::optional<std::uint64_t> step = {};     ///< Agent steps of the task so far.
+    std::string type;                           ///< One of those below.
+    std::optional<std::string> timestamp = {};  ///< When it was written.
+    std::optional<Agent> agent = {};            ///< Absent: the kernel itself.
+    std::optional<std::string> prev = {};       ///< The hash of the record before.
+    std::optional<std::string> hash = {};       ///< Of all of it but this field (docs/operations.md).
 };
 BOOST_DESCRIBE_STRUCT(Envelope, (), (seq, step, type, timestamp, agent, prev, hash))
 
@@ -728,9 +752,11 @@ struct AnyRecord {
 [[nodiscard]] std::string_view stage_of(const Body& body) noexcept;
 /// The fields of the type alone.
 [[nodiscard]] json::object to_fields(const Body& body);
-/// Errors: `corrupt` AF-TASK-011 an unknown type (a newer format), AF-TASK-012 a field is missing or of another type, or its time is none.
+/// Errors: `corrupt` AF-TASK-011 an unknown type (a newer format), AF-TASK-012 a field is missing or of another type, or its time
+/// is none.
 [[nodiscard]] Result<AnyRecord> read_record(const json::object& record);
-/// What a line of a journal seems to be, from its first bytes: for who looks for one among a million. What it leads to must be read and verified.
+/// What a line of a journal seems to be, from its first bytes: for who looks for one among a million. What it leads to must be
+/// read and verified.
 struct LineGlance {
     Sequence seq = 0;
     std::uint64_t step = 0;

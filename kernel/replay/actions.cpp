@@ -28,15 +28,23 @@ public:
 
 private:
     static Error not_here(const std::string& what) {
-        return Error{"AF-RPLY-009", "`replay --actions-only` runs neither gates nor programs, and the tool asked for " + what, "", "use `agentforge replay` without --actions-only", ErrorKind::unavailable};
+        return Error{"AF-RPLY-009", "`replay --actions-only` runs neither gates nor programs, and the tool asked for " + what, "",
+                     "use `agentforge replay` without --actions-only", ErrorKind::unavailable};
     }
     const TaskServices& services_;
 };
 
 class Actions {
 public:
-    Actions(const ReplayPlace& place, std::string_view task_id, const TaskBase& base, const ActionsOptions& options, const std::filesystem::path& scratch)
-        : place_(place), task_id_(task_id), base_(base), options_(options), scratch_(scratch), blobs_(place.tasks.paths(task_id).blobs()), host_(place.services),
+    Actions(const ReplayPlace& place, std::string_view task_id, const TaskBase& base, const ActionsOptions& options,
+            const std::filesystem::path& scratch)
+        : place_(place),
+          task_id_(task_id),
+          base_(base),
+          options_(options),
+          scratch_(scratch),
+          blobs_(place.tasks.paths(task_id).blobs()),
+          host_(place.services),
           task_workspaces_(make_git_task_workspaces(in_scratch(place.task_workspaces), place.processes)) {}
 
     Result<ActionsReport> run() {
@@ -90,16 +98,22 @@ private:
 
     Result<void> redo(std::size_t at, const TaskState& state, const std::string& before) {
         AF_TRY(const records::AnyRecord record, records::read_record(records_[at].body));
-        const std::string where = "record " + std::to_string(records_[at].seq) + " (" + std::string(records_[at].type()) + ", stage " + state.stage().name + ")";
+        const std::string where = "record " + std::to_string(records_[at].seq) + " (" + std::string(records_[at].type()) +
+                                  ", stage " + state.stage().name + ")";
         const auto* const step = std::get_if<records::Step>(&record.body);
         if (step == nullptr) { return merge(before, state.tree, where); }
         AF_TRY(const StepRecord recorded, whole(*step));
         const std::string tool = recorded.tool;
-        const std::string step_where = "step " + std::to_string(record.envelope.step.value_or(0)) + " (" + step->phase + ", " + (record.envelope.agent ? *record.envelope.agent->role : "") + ", " + tool + ")";
-        if (!record.envelope.agent || !place_.services.plugins.has(PluginKind::tool, tool)) { return merge(before, state.tree, step_where); }
+        const std::string step_where = "step " + std::to_string(record.envelope.step.value_or(0)) + " (" + step->phase + ", " +
+                                       (record.envelope.agent ? *record.envelope.agent->role : "") + ", " + tool + ")";
+        if (!record.envelope.agent || !place_.services.plugins.has(PluginKind::tool, tool)) {
+            return merge(before, state.tree, step_where);
+        }
         AF_TRY(const auto loaded, place_.services.plugins.tool(tool));
         const ToolEffect effects = loaded->spec().effects;
-        if (has(effects, ToolEffect::executes) || !has(effects, ToolEffect::writes)) { return merge(before, state.tree, step_where); }
+        if (has(effects, ToolEffect::executes) || !has(effects, ToolEffect::writes)) {
+            return merge(before, state.tree, step_where);
+        }
         AF_CHECK(enter(at, state.stage()));
         return act(recorded, *record.envelope.agent->role, loaded, state.tree, step_where);
     }
@@ -111,13 +125,16 @@ private:
         TaskStore store(scratch_ / std::to_string(at));
         json::object task = task_;
         task["task_id"] = id_;
-        AF_TRY(const auto session, TaskSession::fork(store, {place_.tasks, task_id_, records_[at - 1]}, task, place_.services.clock, "agentforge replay --actions-only", place_.services.redactor));
+        AF_TRY(const auto session,
+               TaskSession::fork(store, {place_.tasks, task_id_, records_[at - 1]}, task, place_.services.clock,
+                                 "agentforge replay --actions-only", place_.services.redactor));
         AF_TRY(locked_, locked_tests(*session));
         visit_ = visit;
         return {};
     }
 
-    Result<void> act(const StepRecord& recorded, const std::string& role, const std::shared_ptr<Tool>& tool, const std::string& recorded_tree, const std::string& where) {
+    Result<void> act(const StepRecord& recorded, const std::string& role, const std::shared_ptr<Tool>& tool,
+                     const std::string& recorded_tree, const std::string& where) {
         AF_TRY(const AgentDefinition agent, place_.services.agents.get(role));
         AF_TRY(auto symbols, task_workspace_->path_symbols(base_.tree));
         AF_TRY(RolePaths rules, RolePaths::make(agent.role, agent.path_constraints, locked_, std::move(symbols)));
@@ -134,14 +151,19 @@ private:
         for (const Change& change : now.changes) { paths.push_back(change.path); }
         if (auto misfit = misfit_of(recorded, now, where)) { return leave_out(std::move(*misfit)); }
         AF_TRY(const std::string tree, task_workspace_->snapshot(paths));
-        if (report_.same_base && tree != recorded_tree) { return leave_out({ReplayDifference::Kind::tree, where, recorded_tree, tree, false}); }
+        if (report_.same_base && tree != recorded_tree) {
+            return leave_out({ReplayDifference::Kind::tree, where, recorded_tree, tree, false});
+        }
         tree_ = tree;
         return {};
     }
 
     Result<void> merge(const std::string& before, const std::string& after, const std::string& where) {
         AF_TRY(const TreeMerge merged, task_workspace_->merge(before, tree_, after));
-        if (!merged.conflicts.empty()) { return leave_out({ReplayDifference::Kind::action, where, "changed " + merged.conflicts.front(), "the file is another one here, and the two do not merge", false}); }
+        if (!merged.conflicts.empty()) {
+            return leave_out({ReplayDifference::Kind::action, where, "changed " + merged.conflicts.front(),
+                              "the file is another one here, and the two do not merge", false});
+        }
         AF_CHECK(task_workspace_->restore(merged.tree));
         tree_ = merged.tree;
         return {};

@@ -15,7 +15,17 @@ constexpr std::size_t most_shown = 400;
 
 ComparedTask figures_of(const TaskState& state) {
     const Spend spend = state.ledger.total();
-    return {state.task_id, state.request, std::string(to_string(state.status)), state.base_commit, delivered_tree(state), state.steps, spend.calls + spend.lost, spend.tokens(), spend.cost_microusd, spend.cost_known(), state.wall_ms()};
+    return {state.task_id,
+            state.request,
+            std::string(to_string(state.status)),
+            state.base_commit,
+            delivered_tree(state),
+            state.steps,
+            spend.calls + spend.lost,
+            spend.tokens(),
+            spend.cost_microusd,
+            spend.cost_known(),
+            state.wall_ms()};
 }
 
 std::vector<const RecordedStep*> in_order(const RecordedTask& task) {
@@ -29,7 +39,8 @@ std::vector<const RecordedStep*> in_order(const RecordedTask& task) {
 std::array<std::string, 3> respects(const StepRecord& step) {
     std::string answer = step.completion.text;
     for (const ToolCall& call : step.completion.tool_calls) { answer += "\n" + call.name + " " + to_json_line(call.arguments); }
-    return {without_volatile_parts(step.system + "\n" + step.context), without_volatile_parts(answer), without_volatile_parts(step.tool + " " + to_json_line(step.arguments))};
+    return {without_volatile_parts(step.system + "\n" + step.context), without_volatile_parts(answer),
+            without_volatile_parts(step.tool + " " + to_json_line(step.arguments))};
 }
 
 /// Where the two paths part in each respect: a step that only one of them has is another action.
@@ -43,7 +54,12 @@ Result<std::vector<Parting>> partings_of(const RecordedTask& one, const Recorded
         if (at >= first.size() || at >= second.size()) {
             const RecordedStep& left = at < first.size() ? *first[at] : *second[at];
             const std::string what = *left.body.action->type + ": " + ellipsis(*left.body.result->summary, most_shown);
-            if (!parted[2]) { partings.push_back({Parting::Of::action, {at < first.size() ? left.number : 0, at < first.size() ? 0 : left.number}, left.body.phase, {at < first.size() ? what : "no such step", at < first.size() ? "no such step" : what}}); }
+            if (!parted[2]) {
+                partings.push_back({Parting::Of::action,
+                                    {at < first.size() ? left.number : 0, at < first.size() ? 0 : left.number},
+                                    left.body.phase,
+                                    {at < first.size() ? what : "no such step", at < first.size() ? "no such step" : what}});
+            }
             break;
         }
         // Tasks that one was forked from the other share these.
@@ -56,7 +72,8 @@ Result<std::vector<Parting>> partings_of(const RecordedTask& one, const Recorded
             if (parted[kind] || lefts[kind] == rights[kind]) { continue; }
             parted[kind] = true;
             const auto sides = first_difference(lefts[kind], rights[kind], most_shown);
-            partings.push_back({kinds[kind], {first[at]->number, second[at]->number}, first[at]->body.phase, {sides.first, sides.second}});
+            partings.push_back(
+                {kinds[kind], {first[at]->number, second[at]->number}, first[at]->body.phase, {sides.first, sides.second}});
         }
     }
     return partings;
@@ -65,7 +82,9 @@ Result<std::vector<Parting>> partings_of(const RecordedTask& one, const Recorded
 /// Each leaf of a value under its place: `requirements[0].id`.
 void flatten(const json::value& value, const std::string& place, std::map<std::string, std::string>& out) {
     if (const json::object* object = value.if_object(); object != nullptr && !object->empty()) {
-        for (const auto& [key, item] : *object) { flatten(item, place.empty() ? std::string(key) : place + "." + std::string(key), out); }
+        for (const auto& [key, item] : *object) {
+            flatten(item, place.empty() ? std::string(key) : place + "." + std::string(key), out);
+        }
     } else if (const json::array* array = value.if_array(); array != nullptr && !array->empty()) {
         for (std::size_t at = 0; at < array->size(); ++at) { flatten((*array)[at], place + "[" + std::to_string(at) + "]", out); }
     } else {
@@ -101,7 +120,9 @@ Result<std::vector<FieldDifference>> field_differences(const RecordedTask& one, 
         for (const auto& [field, text] : left) { right.try_emplace(field); }
         for (const auto& [field, text] : right) {
             const std::string& then = left[field];
-            if (without_volatile_parts(then) != without_volatile_parts(text)) { differences.push_back({stage, field, {ellipsis(then, most_shown), ellipsis(text, most_shown)}}); }
+            if (without_volatile_parts(then) != without_volatile_parts(text)) {
+                differences.push_back({stage, field, {ellipsis(then, most_shown), ellipsis(text, most_shown)}});
+            }
         }
     }
     return differences;
@@ -110,11 +131,12 @@ Result<std::vector<FieldDifference>> field_differences(const RecordedTask& one, 
 std::map<std::pair<std::string, std::string>, std::string> verdicts_of(const RecordedTask& task) {
     std::map<std::pair<std::string, std::string>, std::string> verdicts;
     std::map<std::pair<std::string, std::string>, std::uint64_t> times;
-    for (const auto& [place, gates] : task.gates) {        // By visit, the last one last.
+    for (const auto& [place, gates] : task.gates) {  // By visit, the last one last.
         const std::pair key{place.stage, place.gate};
         const std::uint64_t measured = times[key] += gates.size();
         const records::Gate& last = gates.back();
-        verdicts[key] = std::string(last.passed ? "passed" : "failed") + " (measured " + std::to_string(measured) + (measured == 1 ? " time): " : " times): ") + ellipsis(last.summary, most_shown);
+        verdicts[key] = std::string(last.passed ? "passed" : "failed") + " (measured " + std::to_string(measured) +
+                        (measured == 1 ? " time): " : " times): ") + ellipsis(last.summary, most_shown);
     }
     return verdicts;
 }
@@ -141,22 +163,35 @@ json::array pair_json(const std::array<T, 2>& pair) {
 }
 
 json::object to_json(const ComparedTask& task) {
-    return {{"task_id", task.task_id}, {"request", task.request}, {"status", task.status}, {"base_commit", task.base_commit}, {"tree", task.tree}, {"steps", task.steps}, {"calls", task.calls},
-            {"tokens", task.tokens}, {"cost_microusd", task.cost_microusd}, {"cost_known", task.cost_known}, {"wall_ms", task.wall_ms}};
+    return {{"task_id", task.task_id},
+            {"request", task.request},
+            {"status", task.status},
+            {"base_commit", task.base_commit},
+            {"tree", task.tree},
+            {"steps", task.steps},
+            {"calls", task.calls},
+            {"tokens", task.tokens},
+            {"cost_microusd", task.cost_microusd},
+            {"cost_known", task.cost_known},
+            {"wall_ms", task.wall_ms}};
 }
 
 }  // namespace
 
 std::string_view to_string(Parting::Of of) noexcept {
     switch (of) {
-        case Parting::Of::context: return "context";
-        case Parting::Of::answer: return "answer";
-        case Parting::Of::action: return "action";
+        case Parting::Of::context:
+            return "context";
+        case Parting::Of::answer:
+            return "answer";
+        case Parting::Of::action:
+            return "action";
     }
     return "unknown";
 }
 
-Result<TaskComparison> compare_tasks(const TaskStore& store, const Repository& repository, std::string_view one, std::string_view other) {
+Result<TaskComparison> compare_tasks(const TaskStore& store, const Repository& repository, std::string_view one,
+                                     std::string_view other) {
     AF_TRY(const RecordedTask first, RecordedTask::read(store, one));
     AF_TRY(const RecordedTask second, RecordedTask::read(store, other));
     TaskComparison comparison;
@@ -170,17 +205,33 @@ Result<TaskComparison> compare_tasks(const TaskStore& store, const Repository& r
 
 json::object to_json(const TaskComparison& comparison) {
     json::array partings;
-    for (const Parting& one : comparison.partings) { partings.push_back(json::object{{"of", to_string(one.of)}, {"stage", one.stage}, {"steps", pair_json(one.steps)}, {"sides", pair_json(one.sides)}}); }
+    for (const Parting& one : comparison.partings) {
+        partings.push_back(json::object{
+            {"of", to_string(one.of)}, {"stage", one.stage}, {"steps", pair_json(one.steps)}, {"sides", pair_json(one.sides)}});
+    }
     json::array fields;
-    for (const FieldDifference& one : comparison.fields) { fields.push_back(json::object{{"stage", one.stage}, {"field", one.field}, {"sides", pair_json(one.sides)}}); }
+    for (const FieldDifference& one : comparison.fields) {
+        fields.push_back(json::object{{"stage", one.stage}, {"field", one.field}, {"sides", pair_json(one.sides)}});
+    }
     json::array gates;
-    for (const GatePair& one : comparison.gates) { gates.push_back(json::object{{"stage", one.stage}, {"gate", one.gate}, {"sides", pair_json(one.sides)}}); }
+    for (const GatePair& one : comparison.gates) {
+        gates.push_back(json::object{{"stage", one.stage}, {"gate", one.gate}, {"sides", pair_json(one.sides)}});
+    }
     json::array files;
     for (const TreeChange& one : comparison.files) {
-        files.push_back(json::object{{"path", one.path}, {"old_path", one.old_path}, {"status", std::string(1, one.status)}, {"lines_added", one.lines_added}, {"lines_removed", one.lines_removed}});
+        files.push_back(json::object{{"path", one.path},
+                                     {"old_path", one.old_path},
+                                     {"status", std::string(1, one.status)},
+                                     {"lines_added", one.lines_added},
+                                     {"lines_removed", one.lines_removed}});
     }
-    return {{"tasks", json::array{to_json(comparison.tasks[0]), to_json(comparison.tasks[1])}}, {"same_path", comparison.same_path()}, {"same_tree", comparison.same_tree()},
-            {"partings", std::move(partings)}, {"artifacts", std::move(fields)}, {"gates", std::move(gates)}, {"files", std::move(files)}};
+    return {{"tasks", json::array{to_json(comparison.tasks[0]), to_json(comparison.tasks[1])}},
+            {"same_path", comparison.same_path()},
+            {"same_tree", comparison.same_tree()},
+            {"partings", std::move(partings)},
+            {"artifacts", std::move(fields)},
+            {"gates", std::move(gates)},
+            {"files", std::move(files)}};
 }
 
 }  // namespace agentforge::kernel

@@ -26,7 +26,9 @@ private:
     std::string& page_;
 };
 
-std::string cost_of(const ComparedTask& task) { return (task.cost_known ? "" : "at least ") + std::to_string(task.cost_microusd) + " µUSD"; }
+std::string cost_of(const ComparedTask& task) {
+    return (task.cost_known ? "" : "at least ") + std::to_string(task.cost_microusd) + " µUSD";
+}
 
 void add_figures(std::string& page, const std::array<ComparedTask, 2>& tasks) {
     Table table(page, "Tasks", {"", tasks[0].task_id, tasks[1].task_id});
@@ -51,22 +53,31 @@ std::string to_html(const TaskComparison& comparison) {
     page += "<h1>Two tasks compared</h1>\n";
     add_figures(page, comparison.tasks);
     {
-        Table table(page, comparison.same_path() ? "The paths are the same" : "Where the paths part", {"first different", "stage", "steps", one, other});
+        Table table(page, comparison.same_path() ? "The paths are the same" : "Where the paths part",
+                    {"first different", "stage", "steps", one, other});
         for (const Parting& parting : comparison.partings) {
-            table.row({std::string(to_string(parting.of)), parting.stage, std::to_string(parting.steps[0]) + " / " + std::to_string(parting.steps[1]), parting.sides[0], parting.sides[1]});
+            table.row({std::string(to_string(parting.of)), parting.stage,
+                       std::to_string(parting.steps[0]) + " / " + std::to_string(parting.steps[1]), parting.sides[0],
+                       parting.sides[1]});
         }
     }
     {
         Table table(page, "Artifacts: fields that differ", {"stage", "field", one, other});
-        for (const FieldDifference& field : comparison.fields) { table.row({field.stage, field.field, field.sides[0], field.sides[1]}); }
+        for (const FieldDifference& field : comparison.fields) {
+            table.row({field.stage, field.field, field.sides[0], field.sides[1]});
+        }
     }
     {
         Table table(page, "Gates", {"stage", "gate", one, other});
         for (const GatePair& gate : comparison.gates) { table.row({gate.stage, gate.gate, gate.sides[0], gate.sides[1]}); }
     }
     {
-        Table table(page, comparison.same_tree() ? "The trees are the same" : "Files that differ", {"", "path", "lines added", "lines removed"});
-        for (const TreeChange& file : comparison.files) { table.row({std::string(1, file.status), file.path, std::to_string(file.lines_added), std::to_string(file.lines_removed)}); }
+        Table table(page, comparison.same_tree() ? "The trees are the same" : "Files that differ",
+                    {"", "path", "lines added", "lines removed"});
+        for (const TreeChange& file : comparison.files) {
+            table.row(
+                {std::string(1, file.status), file.path, std::to_string(file.lines_added), std::to_string(file.lines_removed)});
+        }
     }
     return html_page("Two tasks compared", page);
 }

@@ -19,7 +19,10 @@ constexpr auto longest_wait_for_parent = std::chrono::seconds(10);
 
 /// All trees that a task in this state can come back to, by the names under which they are kept.
 std::map<std::string, std::string> trees_of(const TaskState& state) {
-    std::map<std::string, std::string> trees{{"forked-base", state.base_tree}, {"forked", state.tree}, {"forked-red", state.red_tree}, {"forked-before-red", state.before_red},
+    std::map<std::string, std::string> trees{{"forked-base", state.base_tree},
+                                             {"forked", state.tree},
+                                             {"forked-red", state.red_tree},
+                                             {"forked-before-red", state.before_red},
                                              {"forked-held-out", state.held_out.red_tree}};
     if (state.hand_back) {
         trees.emplace("forked-hand-back-base", state.hand_back->base_tree);
@@ -36,11 +39,13 @@ Result<void> keep_trees(const Repository& repository, const TaskState& state) {
 
 Error no_such_step(std::string_view task_id, std::uint64_t step, const std::vector<Record>& records) {
     const auto steps = std::ranges::count_if(records, [](const Record& record) { return record.type() == records::Step::type; });
-    return Error{"AF-TASK-017", "task " + std::string(task_id) + " has no step " + std::to_string(step) + "; it has " + std::to_string(steps), "",
-                 "`agentforge logs " + std::string(task_id) + "` shows them", ErrorKind::not_found};
+    return Error{"AF-TASK-017",
+                 "task " + std::string(task_id) + " has no step " + std::to_string(step) + "; it has " + std::to_string(steps),
+                 "", "`agentforge logs " + std::string(task_id) + "` shows them", ErrorKind::not_found};
 }
 
-/// Keeps `agentforge gc` away from the parent until the fork is there, which it sees then. Where a process has the parent to run it nobody frees anything of it.
+/// Keeps `agentforge gc` away from the parent until the fork is there, which it sees then. Where a process has the parent to run
+/// it nobody frees anything of it.
 std::optional<TaskLock> hold_parent(const ForkPlace& place, std::string_view parent) {
     const TaskPaths paths = place.tasks.paths(parent);
     const auto until = std::chrono::steady_clock::now() + longest_wait_for_parent;
@@ -68,14 +73,17 @@ Result<std::string> fork_task(const ForkPlace& place, std::string_view parent, c
     std::string day = now.substr(0, 10);
     std::erase(day, '-');
     const json::value* const request = task.if_contains("request");
-    const std::string id = make_task_id(request != nullptr && request->is_string() ? std::string_view(request->get_string()) : std::string_view(parent), day, place.ids);
+    const std::string id = make_task_id(
+        request != nullptr && request->is_string() ? std::string_view(request->get_string()) : std::string_view(parent), day,
+        place.ids);
     task["task_id"] = id;
     task["created_at"] = now;
     task["forked_from"] = json::object{{"task", parent}, {"step", options.from_step}};
     json::object configuration = options.configuration;
     if (options.seal) { AF_CHECK(options.seal(configuration)); }
     task["configuration"] = std::move(configuration);
-    AF_TRY(auto session, TaskSession::fork(place.tasks, {place.tasks, parent, *last}, task, place.clock, fork_command, place.redactor));
+    AF_TRY(auto session,
+           TaskSession::fork(place.tasks, {place.tasks, parent, *last}, task, place.clock, fork_command, place.redactor));
     if (auto kept = keep_trees(place.repository, session->state()); !kept.ok()) {
         session.reset();
         static_cast<void>(place.tasks.remove(id).ok());

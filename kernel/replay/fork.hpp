@@ -24,15 +24,16 @@ struct ForkPlace {
 };
 
 struct ForkOptions {
-    std::uint64_t from_step = 0;            ///< Of the whole task, from 1.
-    json::object configuration = {};        ///< For the new task's task.yaml.
+    std::uint64_t from_step = 0;      ///< Of the whole task, from 1.
+    json::object configuration = {};  ///< For the new task's task.yaml.
     std::function<Result<void>(json::object& configuration)> seal = {};
 };
 
-/// Makes the task and returns its id; it is paused, and goes on by PipelineController::resume. Its history up to the step is the parent's, shared and not
-/// copied (Journal, BlobStore): workspace, memory, budgets and what gates have measured are those of that moment. It stays whole when the parent's folder
-/// and refs are removed. The parent may be at work, and nothing of it is changed.
-/// Errors (nothing was made): those of TaskStore::load, TaskStore::records and TaskSession::fork; `not_found` AF-TASK-017 there is no such step; AF-GIT-… a tree of that moment is not in the repository any more.
+/// Makes the task and returns its id; it is paused, and goes on by PipelineController::resume. Its history up to the step is the
+/// parent's, shared and not copied (Journal, BlobStore): workspace, memory, budgets and what gates have measured are those of
+/// that moment. It stays whole when the parent's folder and refs are removed. The parent may be at work, and nothing of it is
+/// changed. Errors (nothing was made): those of TaskStore::load, TaskStore::records and TaskSession::fork; `not_found`
+/// AF-TASK-017 there is no such step; AF-GIT-… a tree of that moment is not in the repository any more.
 [[nodiscard]] Result<std::string> fork_task(const ForkPlace& place, std::string_view parent, const ForkOptions& options);
 
 }  // namespace agentforge::kernel

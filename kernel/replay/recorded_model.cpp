@@ -21,7 +21,8 @@ bool calls_tools(const RecordedTask& recorded, const std::string& role) {
 
 class RecordedModel final : public ModelClient {
 public:
-    RecordedModel(const RecordedTask& recorded, ReplayWatch& watch, const std::string& role) : recorded_(recorded), watch_(watch) {
+    RecordedModel(const RecordedTask& recorded, ReplayWatch& watch, const std::string& role)
+        : recorded_(recorded), watch_(watch) {
         info_.name = "journal";
         info_.description = "the answers that the journal of " + recorded.state.task_id + " holds";
         info_.native_tool_calls = calls_tools(recorded, role);
@@ -30,15 +31,19 @@ public:
 
     [[nodiscard]] Result<Completion> complete(ModelRequest request, CallContext&) override {
         if (const auto misfit = watch_.misfit()) { return does_not_fit(request.place.task_id, *misfit); }
-        const StepPlace place{request.place.stage, request.place.visit, request.place.run, request.place.role, request.place.step};
+        const StepPlace place{request.place.stage, request.place.visit, request.place.run, request.place.role,
+                              request.place.step};
         const auto found = recorded_.answers.find(place);
         if (found == recorded_.answers.end()) { return without_answer(request.place.task_id, place); }
         AF_TRY(const json::value value, recorded_.kept(answer_for(found->second, request.frame_hash)));
         if (!value.is_object()) { return ends_here(request.place.task_id, place); }
         Completion completion = completion_from_json(value.get_object());
         if (!completion.diagnostics.contains("workspace_tree")) { return completion; }
-        return Error{"AF-RPLY-005", "the model of role `" + place.role + "` worked agentically: what its command did to the files is not an action that can be done again", "stage " + place.stage,
-                     "use `agentforge diff` and `agentforge apply` of the recorded task", ErrorKind::unavailable};
+        return Error{"AF-RPLY-005",
+                     "the model of role `" + place.role +
+                         "` worked agentically: what its command did to the files is not an action that can be done again",
+                     "stage " + place.stage, "use `agentforge diff` and `agentforge apply` of the recorded task",
+                     ErrorKind::unavailable};
     }
     [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
 
@@ -50,14 +55,20 @@ private:
     }
 
     [[nodiscard]] Error does_not_fit(const std::string& task_id, const ReplayDifference& misfit) const {
-        return Error{"AF-RPLY-002", misfit.where + " does not fit here; recorded: " + misfit.recorded + "; now: " + misfit.now, "replay of " + recorded_.state.task_id,
-                     "look at both, then go on after it with `agentforge replay " + task_id + " --continue`, or with a model: `agentforge resume " + task_id + "`", ErrorKind::unavailable};
+        return Error{"AF-RPLY-002", misfit.where + " does not fit here; recorded: " + misfit.recorded + "; now: " + misfit.now,
+                     "replay of " + recorded_.state.task_id,
+                     "look at both, then go on after it with `agentforge replay " + task_id +
+                         " --continue`, or with a model: `agentforge resume " + task_id + "`",
+                     ErrorKind::unavailable};
     }
 
     [[nodiscard]] Error ends_here(const std::string& task_id, const StepPlace& place) const {
-        return Error{"AF-RPLY-003", "the recording of " + recorded_.state.task_id + " ends here: it has no answer for step " + std::to_string(place.step) + " of role `" + place.role + "`, stage `" + place.stage + "`, visit " +
-                         std::to_string(place.visit), "replay of " + recorded_.state.task_id,
-                     "go on with a model: `agentforge resume " + task_id + "`", ErrorKind::unavailable};
+        return Error{"AF-RPLY-003",
+                     "the recording of " + recorded_.state.task_id + " ends here: it has no answer for step " +
+                         std::to_string(place.step) + " of role `" + place.role + "`, stage `" + place.stage + "`, visit " +
+                         std::to_string(place.visit),
+                     "replay of " + recorded_.state.task_id, "go on with a model: `agentforge resume " + task_id + "`",
+                     ErrorKind::unavailable};
     }
 
     /// An answer that could not be used is only in the step that told the model so; a visit may have ended without an answer.

@@ -13,12 +13,14 @@ const typename Map::mapped_type::value_type* nth(const Map& map, const std::stri
 
 class RecordedPeople final : public EscalationHandler {
 public:
-    RecordedPeople(const RecordedTask& recorded, const ReplayWatch& watch, const EscalationStore& store) : recorded_(recorded), watch_(watch), store_(store) {}
+    RecordedPeople(const RecordedTask& recorded, const ReplayWatch& watch, const EscalationStore& store)
+        : recorded_(recorded), watch_(watch), store_(store) {}
 
     [[nodiscard]] std::string name() const override { return "journal"; }
 
     [[nodiscard]] Result<void> notify(const Escalation& escalation, CallContext&) override {
-        const records::EscalationResolved* const resolved = nth(recorded_.resolutions, escalation.stage, watch_.resolved(escalation.stage));
+        const records::EscalationResolved* const resolved =
+            nth(recorded_.resolutions, escalation.stage, watch_.resolved(escalation.stage));
         if (resolved == nullptr) { return {}; }
         AF_TRY(const json::value answer, recorded_.kept(records::Kept{std::nullopt, resolved->resolution_blob}));
         Resolution resolution{resolved->abort, answer.is_object() ? answer.get_object() : json::object(), *resolved->resolved_by};
@@ -31,8 +33,12 @@ public:
         return request.id.starts_with("ACT-") ? decide_action(request) : approve(request);
     }
 
-    [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation&, CallContext&) override { return std::optional<Resolution>(); }
-    [[nodiscard]] Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest&, CallContext&) override { return std::optional<Approval>(); }
+    [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation&, CallContext&) override {
+        return std::optional<Resolution>();
+    }
+    [[nodiscard]] Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest&, CallContext&) override {
+        return std::optional<Approval>();
+    }
 
 private:
     [[nodiscard]] Result<void> approve(const ApprovalRequest& request) {
@@ -42,9 +48,14 @@ private:
         if (!same_artifact(shown, request.artifact)) { return {}; }
         ArtifactDecision decision;
         decision.decision = records::decision_of(recorded->decided);
-        if (decision.decision == "extend") { decision.decision = "approve"; }      // The replay has the longer pipeline from its beginning.
-        if (!decision.approved()) { decision.feedback = *recorded->decided.feedback; }      // Journals of older versions have remarks on approvals.
-        AF_TRY(decision.issues, issues_from(*recorded->decided.issues, [](const std::string& pointer) { return "the journal's record" + pointer; }));
+        if (decision.decision == "extend") {
+            decision.decision = "approve";
+        }  // The replay has the longer pipeline from its beginning.
+        if (!decision.approved()) {
+            decision.feedback = *recorded->decided.feedback;
+        }  // Journals of older versions have remarks on approvals.
+        AF_TRY(decision.issues, issues_from(*recorded->decided.issues,
+                                            [](const std::string& pointer) { return "the journal's record" + pointer; }));
         decision.artifact_hash = request.artifact_hash;
         decision.decided_by = *recorded->decided.decided_by;
         return store_.decide_artifact(request.id, decision);
@@ -53,10 +64,12 @@ private:
     [[nodiscard]] Result<void> decide_action(const ApprovalRequest& request) {
         const auto text = [&](std::string_view key) { return std::string(request.artifact.at(key).as_string()); };
         const auto number = [&](std::string_view key) { return request.artifact.at(key).to_number<unsigned>(); };
-        const auto found = recorded_.decisions.find({text("stage"), number("visit"), number("run"), text("role"), number("step"), text("mode")});
+        const auto found =
+            recorded_.decisions.find({text("stage"), number("visit"), number("run"), text("role"), number("step"), text("mode")});
         if (found == recorded_.decisions.end()) { return {}; }
         const records::ActionDecided& decided = found->second;
-        ActionDecision decision{decided.decision != "rejected", std::nullopt, *decided.feedback, request.artifact_hash, *decided.decided_by};
+        ActionDecision decision{decided.decision != "rejected", std::nullopt, *decided.feedback, request.artifact_hash,
+                                *decided.decided_by};
         if (decided.edited) {
             AF_TRY(const json::value edited, recorded_.kept(*decided.edited));
             if (edited.is_object()) { decision.edited = edited.get_object(); }
@@ -71,7 +84,8 @@ private:
 
 }  // namespace
 
-std::shared_ptr<EscalationHandler> make_recorded_people(const RecordedTask& recorded, const ReplayWatch& watch, const EscalationStore& store) {
+std::shared_ptr<EscalationHandler> make_recorded_people(const RecordedTask& recorded, const ReplayWatch& watch,
+                                                        const EscalationStore& store) {
     return std::make_shared<RecordedPeople>(recorded, watch, store);
 }
 

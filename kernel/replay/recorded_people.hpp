@@ -10,8 +10,9 @@
 
 namespace agentforge::kernel {
 
-/// Answers what the replay asks as it was answered then: questions in their order, actions by their place. An approval counts only where the artifact and the
-/// tree are those that were approved; any other artifact waits for a person. All four outlive it.
-[[nodiscard]] std::shared_ptr<EscalationHandler> make_recorded_people(const RecordedTask& recorded, const ReplayWatch& watch, const EscalationStore& store);
+/// Answers what the replay asks as it was answered then: questions in their order, actions by their place. An approval counts
+/// only where the artifact and the tree are those that were approved; any other artifact waits for a person. All four outlive it.
+[[nodiscard]] std::shared_ptr<EscalationHandler> make_recorded_people(const RecordedTask& recorded, const ReplayWatch& watch,
+                                                                      const EscalationStore& store);
 
 }  // namespace agentforge::kernel

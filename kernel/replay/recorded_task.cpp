@@ -24,12 +24,18 @@ public:
         place.mode.clear();
         task_.answers[place].push_back({*answer.frame_hash, *answer.answer});
     }
-    void operator()(const records::Step& step) { task_.steps[place_of_step(step, envelope_)] = {envelope_.seq.value_or(0), envelope_.step.value_or(0), step}; }
+    void operator()(const records::Step& step) {
+        task_.steps[place_of_step(step, envelope_)] = {envelope_.seq.value_or(0), envelope_.step.value_or(0), step};
+    }
     void operator()(const records::Gate& gate) { task_.gates[{*gate.stage, visit(), gate.gate}].push_back(gate); }
-    void operator()(const records::StageFailed& failed) { task_.failed_visits.insert_or_assign({failed.stage, visit()}, error_of(failed.error)); }
+    void operator()(const records::StageFailed& failed) {
+        task_.failed_visits.insert_or_assign({failed.stage, visit()}, error_of(failed.error));
+    }
     void operator()(const records::CallFinished& call) { task_.calls[{*call.stage, *call.visit}][*call.call] = call; }
     void operator()(const records::ArtifactAccepted& accepted) { task_.artifacts[accepted.stage].push_back(accepted); }
-    void operator()(const records::ApprovalDecided& decided) { task_.approvals[*decided.stage].push_back({decided, task_.state.tree}); }
+    void operator()(const records::ApprovalDecided& decided) {
+        task_.approvals[*decided.stage].push_back({decided, task_.state.tree});
+    }
     void operator()(const records::EscalationResolved& resolved) { task_.resolutions[*resolved.stage].push_back(resolved); }
     void operator()(const records::ActionProposed& proposed) { proposed_ = place_of_step(proposed, envelope_); }
     void operator()(const records::ActionDecided& decided) { task_.decisions.insert_or_assign(proposed_, decided); }
@@ -48,8 +54,11 @@ private:
 
 Result<void> check_blob(const RecordedTask& task, const std::string& blob, const StepPlace& place) {
     if (blob.empty() || task.blobs->contains(blob)) { return {}; }
-    return Error{"AF-RPLY-006", "task " + task.state.task_id + " cannot be replayed: what step " + std::to_string(place.step) + " of stage `" + place.stage + "` kept is gone", "blob " + blob,
-                 "restore the task's artifacts/blobs from a backup, or `agentforge archive restore`", ErrorKind::corrupt};
+    return Error{"AF-RPLY-006",
+                 "task " + task.state.task_id + " cannot be replayed: what step " + std::to_string(place.step) + " of stage `" +
+                     place.stage + "` kept is gone",
+                 "blob " + blob, "restore the task's artifacts/blobs from a backup, or `agentforge archive restore`",
+                 ErrorKind::corrupt};
 }
 
 Result<void> check_blobs(const RecordedTask& task) {
@@ -65,8 +74,9 @@ Result<void> check_blobs(const RecordedTask& task) {
 Result<RecordedTask> RecordedTask::read(const TaskStore& store, std::string_view task_id) {
     const TaskPaths paths = store.paths(task_id);
     if (const auto holder = TaskLock::holder(paths)) {
-        return Error{"AF-RPLY-001", "task " + std::string(task_id) + " is being run by process " + std::to_string(holder->pid), paths.root.string(),
-                     "wait until it has ended, or `agentforge pause " + std::string(task_id) + "`", ErrorKind::conflict};
+        return Error{"AF-RPLY-001", "task " + std::string(task_id) + " is being run by process " + std::to_string(holder->pid),
+                     paths.root.string(), "wait until it has ended, or `agentforge pause " + std::string(task_id) + "`",
+                     ErrorKind::conflict};
     }
     std::vector<Record> all;
     AF_CHECK(read_task_state(store, task_id, &all));
@@ -80,7 +90,8 @@ Result<RecordedTask> RecordedTask::read(const TaskStore& store, std::string_view
         std::visit(sorter, typed.body);
     }
     if (task.steps.empty()) {
-        return Error{"AF-RPLY-007", "task " + std::string(task_id) + " has no step yet", "", "`agentforge status " + std::string(task_id) + "` says how far it came", ErrorKind::unavailable};
+        return Error{"AF-RPLY-007", "task " + std::string(task_id) + " has no step yet", "",
+                     "`agentforge status " + std::string(task_id) + "` says how far it came", ErrorKind::unavailable};
     }
     AF_CHECK(check_blobs(task));
     return task;

@@ -25,8 +25,8 @@ struct StepPlace {
     unsigned visit = 0;
     unsigned run = 0;
     std::string role;
-    unsigned step = 0;          ///< Of the run, from 1.
-    std::string mode = {};      ///< `review`, or empty; of an answer always empty: its record does not need it.
+    unsigned step = 0;      ///< Of the run, from 1.
+    std::string mode = {};  ///< `review`, or empty; of an answer always empty: its record does not need it.
 
     auto operator<=>(const StepPlace&) const = default;
 };
@@ -40,28 +40,40 @@ struct GatePlace {
     auto operator<=>(const GatePlace&) const = default;
 };
 
-struct RecordedAnswer { std::string frame_hash; records::Kept answer; };
-struct RecordedStep { Sequence seq = 0; std::uint64_t number = 0; records::Step body; };
-struct RecordedApproval { records::ApprovalDecided decided; std::string tree; };
-struct RecordedCall { records::CallFinished body; };
+struct RecordedAnswer {
+    std::string frame_hash;
+    records::Kept answer;
+};
+struct RecordedStep {
+    Sequence seq = 0;
+    std::uint64_t number = 0;
+    records::Step body;
+};
+struct RecordedApproval {
+    records::ApprovalDecided decided;
+    std::string tree;
+};
+struct RecordedCall {
+    records::CallFinished body;
+};
 
 /// Immutable once read.
 struct RecordedTask {
     records::TaskCreated created;
-    TaskState state;                                                        ///< After the last record.
+    TaskState state;  ///< After the last record.
     std::map<StepPlace, std::vector<RecordedAnswer>> answers;
     std::map<StepPlace, RecordedStep> steps;
-    std::map<GatePlace, std::vector<records::Gate>> gates;                  ///< In the order in which they were measured.
-    std::map<std::pair<std::string, unsigned>, Error> failed_visits;        ///< By stage and visit: what the visit ended with.
+    std::map<GatePlace, std::vector<records::Gate>> gates;            ///< In the order in which they were measured.
+    std::map<std::pair<std::string, unsigned>, Error> failed_visits;  ///< By stage and visit: what the visit ended with.
     std::map<std::pair<std::string, unsigned>, std::map<unsigned, records::CallFinished>> calls;
-    std::map<std::string, std::vector<records::ArtifactAccepted>> artifacts;    ///< By stage.
-    std::map<std::string, std::vector<RecordedApproval>> approvals;         ///< By stage.
-    std::map<std::string, std::vector<records::EscalationResolved>> resolutions;    ///< By stage.
-    std::map<StepPlace, records::ActionDecided> decisions;                  ///< On actions of an interactive task.
+    std::map<std::string, std::vector<records::ArtifactAccepted>> artifacts;      ///< By stage.
+    std::map<std::string, std::vector<RecordedApproval>> approvals;               ///< By stage.
+    std::map<std::string, std::vector<records::EscalationResolved>> resolutions;  ///< By stage.
+    std::map<StepPlace, records::ActionDecided> decisions;                        ///< On actions of an interactive task.
     std::shared_ptr<BlobStore> blobs;
 
-    /// Reads and folds the journal. Errors: AF-TASK-002 no such task; AF-JRNL-002; AF-RPLY-001 a process runs it; AF-RPLY-006 a blob that a replay
-    /// needs is gone; AF-RPLY-007 it has no step.
+    /// Reads and folds the journal. Errors: AF-TASK-002 no such task; AF-JRNL-002; AF-RPLY-001 a process runs it; AF-RPLY-006 a
+    /// blob that a replay needs is gone; AF-RPLY-007 it has no step.
     [[nodiscard]] static Result<RecordedTask> read(const TaskStore& store, std::string_view task_id);
 
     /// What `keep` kept. Errors: AF-JRNL-011, AF-JRNL-012.

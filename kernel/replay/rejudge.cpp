@@ -12,9 +12,11 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// What the step after the gate handed in, where it handed in a suite of tests: RED judges that, not what an earlier visit handed in.
+/// What the step after the gate handed in, where it handed in a suite of tests: RED judges that, not what an earlier visit handed
+/// in.
 Result<std::optional<json::object>> candidate_for(const std::vector<Record>& records, std::size_t gate, const BlobStore& blobs) {
-    const auto step = std::find_if(records.begin() + static_cast<std::ptrdiff_t>(gate), records.end(), [](const Record& record) { return record.type() == records::Step::type; });
+    const auto step = std::find_if(records.begin() + static_cast<std::ptrdiff_t>(gate), records.end(),
+                                   [](const Record& record) { return record.type() == records::Step::type; });
     if (step == records.end()) { return std::optional<json::object>(); }
     const auto taken = records::as<records::Step>(*step);
     AF_TRY(const std::string text, blobs.get(*taken->action->arguments_blob));
@@ -27,7 +29,11 @@ Result<std::optional<json::object>> candidate_for(const std::vector<Record>& rec
 class Judge {
 public:
     Judge(const ReplayPlace& place, std::string_view task_id, const std::filesystem::path& scratch)
-        : place_(place), task_id_(task_id), scratch_(scratch), blobs_(place.tasks.paths(task_id).blobs()), task_workspaces_(make_git_task_workspaces(in_scratch(place.task_workspaces), place.processes)) {}
+        : place_(place),
+          task_id_(task_id),
+          scratch_(scratch),
+          blobs_(place.tasks.paths(task_id).blobs()),
+          task_workspaces_(make_git_task_workspaces(in_scratch(place.task_workspaces), place.processes)) {}
 
     Result<RejudgedTask> judge(const Stop& stop) {
         AF_TRY(task_, place_.tasks.load(task_id_));
@@ -53,7 +59,8 @@ private:
     Result<std::unique_ptr<TaskSession>> as_it_was(TaskStore& store, std::size_t at) {
         json::object task = task_;
         task["task_id"] = id_;
-        AF_TRY(auto session, TaskSession::fork(store, {place_.tasks, task_id_, records_[at - 1]}, task, place_.services.clock, "agentforge replay --rejudge", place_.services.redactor));
+        AF_TRY(auto session, TaskSession::fork(store, {place_.tasks, task_id_, records_[at - 1]}, task, place_.services.clock,
+                                               "agentforge replay --rejudge", place_.services.redactor));
         AF_CHECK(session->record(records::TaskResumed{.reason = "judged again"}));
         return session;
     }
@@ -66,9 +73,12 @@ private:
         if (gate.gate == gate_name::red) { AF_TRY(candidate, candidate_for(records_, at, blobs_)); }
         GateRequest request;
         request.gate = gate.gate;
-        AF_TRY(const GateReport report, measure(*session, *task_workspace_, place_.services.events, request, gate.tree, candidate ? &*candidate : nullptr, stop));
+        AF_TRY(const GateReport report, measure(*session, *task_workspace_, place_.services.events, request, gate.tree,
+                                                candidate ? &*candidate : nullptr, stop));
         AF_TRY(const std::string inputs, task_workspace_->gate_inputs());
-        return Rejudged{records_[at].seq, *gate.stage, gate.gate, gate.tree, gate.passed, report.passed, gate.summary, report.summary, gate.inputs.value_or("") != inputs};
+        return Rejudged{records_[at].seq, *gate.stage,    gate.gate,
+                        gate.tree,        gate.passed,    report.passed,
+                        gate.summary,     report.summary, gate.inputs.value_or("") != inputs};
     }
 
     const ReplayPlace& place_;

@@ -12,7 +12,8 @@ namespace {
 /// One process's time with a replay: the recording's model and people in place of the project's.
 class Replaying {
 public:
-    Replaying(const ReplayPlace& place, const RecordedTask& recorded, TaskStore& tasks, EscalationStore& escalations, bool same_base, bool scratch)
+    Replaying(const ReplayPlace& place, const RecordedTask& recorded, TaskStore& tasks, EscalationStore& escalations,
+              bool same_base, bool scratch)
         : recorded_(recorded),
           tasks_(tasks),
           next_(place.tasks.observer()),
@@ -45,7 +46,9 @@ public:
     Result<ReplayReport> report(PipelineResult result, bool same_base) {
         AF_TRY(const TaskState state, read_task_state(tasks_, result.task_id));
         watch_.finish(state);
-        return ReplayReport{std::move(result), recorded_.state.task_id, delivered_tree(recorded_.state), delivered_tree(state), same_base, watch_.counts(), watch_.differences()};
+        return ReplayReport{
+            std::move(result), recorded_.state.task_id, delivered_tree(recorded_.state), delivered_tree(state), same_base,
+            watch_.counts(),   watch_.differences()};
     }
 
 private:
@@ -67,7 +70,7 @@ private:
 Result<StartOptions> as_started(const RecordedTask& recorded, TaskBase base, const ReplayOptions& options) {
     StartOptions start;
     start.pipeline = recorded.state.pipeline;
-    start.exit_after = recorded.state.exit_after;      // Of a task that went on after its end, where it went to.
+    start.exit_after = recorded.state.exit_after;  // Of a task that went on after its end, where it went to.
     start.supervised = recorded.created.supervised;
     start.interactive = *recorded.created.interactive;
     start.approve_stages = {recorded.created.approve_stages.begin(), recorded.created.approve_stages.end()};
@@ -81,7 +84,8 @@ Result<StartOptions> as_started(const RecordedTask& recorded, TaskBase base, con
 }
 
 /// In the project's own store: the replay stays, as any task.
-Result<ReplayReport> replay_here(const ReplayPlace& place, const RecordedTask& recorded, const TaskBase& base, const ReplayOptions& options) {
+Result<ReplayReport> replay_here(const ReplayPlace& place, const RecordedTask& recorded, const TaskBase& base,
+                                 const ReplayOptions& options) {
     const bool same_base = base.tree == recorded.created.base_tree;
     Replaying replaying(place, recorded, place.tasks, place.escalations, same_base, false);
     AF_TRY(const StartOptions start, as_started(recorded, base, options));
@@ -89,7 +93,8 @@ Result<ReplayReport> replay_here(const ReplayPlace& place, const RecordedTask& r
     return replaying.report(std::move(result), same_base);
 }
 
-Result<ReplayReport> replay_in_scratch(const ReplayPlace& place, const RecordedTask& recorded, const TaskBase& base, const ReplayOptions& options) {
+Result<ReplayReport> replay_in_scratch(const ReplayPlace& place, const RecordedTask& recorded, const TaskBase& base,
+                                       const ReplayOptions& options) {
     const bool same_base = base.tree == recorded.created.base_tree;
     AF_TRY(const auto folder, TemporaryDirectory::make("replay"));
     TaskStore tasks(folder->path());
@@ -100,7 +105,7 @@ Result<ReplayReport> replay_in_scratch(const ReplayPlace& place, const RecordedT
     const std::string id = result.task_id;
     const bool ended = result.status == TaskStatus::completed || result.status == TaskStatus::aborted;
     AF_TRY(ReplayReport report, replaying.report(std::move(result), same_base));
-    if (!ended) { AF_CHECK(replaying.controller().abort(id, "the replay is over")); }     // Its worktrees go with it.
+    if (!ended) { AF_CHECK(replaying.controller().abort(id, "the replay is over")); }  // Its worktrees go with it.
     return report;
 }
 
@@ -109,7 +114,10 @@ Result<ReplayReport> replay_in_scratch(const ReplayPlace& place, const RecordedT
 Result<TaskBase> replay_base(const Repository& repository, const RecordedTask& recorded, const std::string& onto) {
     if (!onto.empty()) {
         AF_TRY(const auto commit, repository.branch_commit(onto));
-        if (!commit) { return Error{"AF-RPLY-004", "There is no branch `" + onto + "`", "--onto", "`git branch` lists the branches", ErrorKind::not_found}; }
+        if (!commit) {
+            return Error{"AF-RPLY-004", "There is no branch `" + onto + "`", "--onto", "`git branch` lists the branches",
+                         ErrorKind::not_found};
+        }
         AF_TRY(std::string tree, repository.tree_of(*commit));
         return TaskBase{*commit, std::move(tree), onto};
     }
@@ -129,7 +137,8 @@ Result<ReplayReport> continue_replay(const ReplayPlace& place, std::string_view 
     AF_TRY(const TaskState state, read_task_state(place.tasks, replay_id, &records));
     const auto created = records::as<records::TaskCreated>(records.front());
     if (!created || !created->replay_of) {
-        return Error{"AF-RPLY-008", "task " + std::string(replay_id) + " is no replay: there is nothing to go on with", "--continue", "`agentforge replay " + std::string(replay_id) + "` replays it", ErrorKind::invalid};
+        return Error{"AF-RPLY-008", "task " + std::string(replay_id) + " is no replay: there is nothing to go on with",
+                     "--continue", "`agentforge replay " + std::string(replay_id) + "` replays it", ErrorKind::invalid};
     }
     AF_TRY(const RecordedTask recorded, RecordedTask::read(place.tasks, *created->replay_of));
     const bool same_base = state.base_tree == recorded.created.base_tree;

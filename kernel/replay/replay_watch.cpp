@@ -14,10 +14,13 @@ namespace {
 constexpr std::size_t most_shown = 400;
 
 std::string outcome_of(const StepRecord& step) {
-    return (step.success ? "success: " : "failure: ") + ellipsis(first_line(step.success ? step.summary : step.error), most_shown);
+    return (step.success ? "success: " : "failure: ") +
+           ellipsis(first_line(step.success ? step.summary : step.error), most_shown);
 }
 
-std::string seen_by_model(const StepRecord& step) { return without_volatile_parts(step.summary + "\n" + step.error + "\n" + step.output); }
+std::string seen_by_model(const StepRecord& step) {
+    return without_volatile_parts(step.summary + "\n" + step.error + "\n" + step.output);
+}
 
 json::value without_volatile(const json::value& value) {
     if (value.is_string()) { return json::value(without_volatile_parts(value.get_string())); }
@@ -40,23 +43,34 @@ json::value without_volatile(const json::value& value) {
 const Change* overwritten(const StepRecord& recorded, const StepRecord& now) {
     for (const Change& change : now.changes) {
         const auto then = std::ranges::find(recorded.changes, change.path, &Change::path);
-        if (then != recorded.changes.end() && then->after_sha256 == change.after_sha256 && then->before_sha256 != change.before_sha256) { return &change; }
+        if (then != recorded.changes.end() && then->after_sha256 == change.after_sha256 &&
+            then->before_sha256 != change.before_sha256) {
+            return &change;
+        }
     }
     return nullptr;
 }
 
-std::string short_hash(const std::string& sha256) { return sha256.empty() ? "no such file" : "a file with SHA-256 " + sha256.substr(0, 12); }
+std::string short_hash(const std::string& sha256) {
+    return sha256.empty() ? "no such file" : "a file with SHA-256 " + sha256.substr(0, 12);
+}
 
 }  // namespace
 
 std::string_view to_string(ReplayDifference::Kind kind) noexcept {
     switch (kind) {
-        case ReplayDifference::Kind::action: return "action";
-        case ReplayDifference::Kind::observation: return "observation";
-        case ReplayDifference::Kind::tree: return "tree";
-        case ReplayDifference::Kind::verdict: return "verdict";
-        case ReplayDifference::Kind::artifact: return "artifact";
-        case ReplayDifference::Kind::missing: return "missing";
+        case ReplayDifference::Kind::action:
+            return "action";
+        case ReplayDifference::Kind::observation:
+            return "observation";
+        case ReplayDifference::Kind::tree:
+            return "tree";
+        case ReplayDifference::Kind::verdict:
+            return "verdict";
+        case ReplayDifference::Kind::artifact:
+            return "artifact";
+        case ReplayDifference::Kind::missing:
+            return "missing";
     }
     return "unknown";
 }
@@ -72,34 +86,45 @@ std::pair<std::string, std::string> first_difference(const std::string& one, con
         if (line.size() > max_bytes && before > max_bytes / 2) { line = "…" + line.substr(before - max_bytes / 2); }
         return ellipsis(sanitize_utf8(line), max_bytes);
     };
-    return {line_at(one, static_cast<std::size_t>(at - one.begin())), line_at(other, static_cast<std::size_t>(there - other.begin()))};
+    return {line_at(one, static_cast<std::size_t>(at - one.begin())),
+            line_at(other, static_cast<std::size_t>(there - other.begin()))};
 }
 
 bool same_artifact(const json::value& one, const json::value& other) { return without_volatile(one) == without_volatile(other); }
 
 std::optional<ReplayDifference> misfit_of(const StepRecord& recorded, const StepRecord& now, const std::string& where) {
-    if (recorded.success != now.success) { return ReplayDifference{ReplayDifference::Kind::action, where, outcome_of(recorded), outcome_of(now), false}; }
+    if (recorded.success != now.success) {
+        return ReplayDifference{ReplayDifference::Kind::action, where, outcome_of(recorded), outcome_of(now), false};
+    }
     const Change* const change = overwritten(recorded, now);
     if (change == nullptr) { return std::nullopt; }
     const auto then = std::ranges::find(recorded.changes, change->path, &Change::path);
-    return ReplayDifference{ReplayDifference::Kind::action, where + ", which replaces " + change->path, short_hash(then->before_sha256), short_hash(change->before_sha256), false};
+    return ReplayDifference{ReplayDifference::Kind::action, where + ", which replaces " + change->path,
+                            short_hash(then->before_sha256), short_hash(change->before_sha256), false};
 }
 
 /// One record of the replay against those of the recording.
 class ReplayWatch::Comparison {
 public:
-    Comparison(ReplayWatch& watch, const TaskState& state, const records::Envelope& envelope) : watch_(watch), state_(state), envelope_(envelope) {}
+    Comparison(ReplayWatch& watch, const TaskState& state, const records::Envelope& envelope)
+        : watch_(watch), state_(state), envelope_(envelope) {}
 
     void operator()(const records::Step& step) {
         const StepPlace place = place_of_step(step, envelope_);
         const auto found = watch_.recorded_.steps.find(place);
         ++watch_.counts_.actions;
         watch_.done_.insert(place);
-        const std::string where = "step " + std::to_string(envelope_.step.value_or(0)) + " (" + place.stage + ", " + place.role + ", " + (step.action->type->empty() ? "no action" : *step.action->type) + ")";
-        if (found == watch_.recorded_.steps.end()) { return tell({ReplayDifference::Kind::missing, where, "no such step", "taken", false}); }
+        const std::string where = "step " + std::to_string(envelope_.step.value_or(0)) + " (" + place.stage + ", " + place.role +
+                                  ", " + (step.action->type->empty() ? "no action" : *step.action->type) + ")";
+        if (found == watch_.recorded_.steps.end()) {
+            return tell({ReplayDifference::Kind::missing, where, "no such step", "taken", false});
+        }
         const auto recorded = watch_.recorded_.whole(found->second.body);
         const auto now = whole(step);
-        if (!recorded.ok() || !now.ok()) { return tell({ReplayDifference::Kind::action, where, recorded.ok() ? "kept" : recorded.error().to_string(), now.ok() ? "kept" : now.error().to_string(), false}); }
+        if (!recorded.ok() || !now.ok()) {
+            return tell({ReplayDifference::Kind::action, where, recorded.ok() ? "kept" : recorded.error().to_string(),
+                         now.ok() ? "kept" : now.error().to_string(), false});
+        }
         compare(*recorded, *now, where);
     }
 
@@ -108,8 +133,13 @@ public:
         if (visit == watch_.recorded_.calls.end() || !visit->second.contains(*call.call)) { return; }
         const records::CallFinished& recorded = visit->second.at(*call.call);
         const std::string where = "call " + std::to_string(*call.call) + " of stage " + *call.stage + " (" + *call.name + ")";
-        if (*recorded.outcome != *call.outcome) { return tell({ReplayDifference::Kind::action, where, *recorded.outcome, *call.outcome, false}); }
-        if (watch_.same_base_ && recorded.tree != call.tree) { tell({ReplayDifference::Kind::tree, where, recorded.tree.value_or("nothing written"), call.tree.value_or("nothing written"), false}); }
+        if (*recorded.outcome != *call.outcome) {
+            return tell({ReplayDifference::Kind::action, where, *recorded.outcome, *call.outcome, false});
+        }
+        if (watch_.same_base_ && recorded.tree != call.tree) {
+            tell({ReplayDifference::Kind::tree, where, recorded.tree.value_or("nothing written"),
+                  call.tree.value_or("nothing written"), false});
+        }
     }
 
     void operator()(const records::Gate& gate) {
@@ -120,12 +150,18 @@ public:
         if (found == watch_.recorded_.gates.end()) { return; }
         // A gate that was measured again after an interruption is in the recording twice: the tree says which one is meant.
         const auto& all = found->second;
-        const auto same = std::ranges::find_if(all, [&](const records::Gate& one) { return one.tree == gate.tree && *one.partial == *gate.partial; });
+        const auto same = std::ranges::find_if(
+            all, [&](const records::Gate& one) { return one.tree == gate.tree && *one.partial == *gate.partial; });
         const records::Gate* const recorded = same != all.end() ? &*same : number < all.size() ? &all[number] : nullptr;
         if (recorded == nullptr || recorded->passed == gate.passed) { return; }
-        const auto verdict = [](const records::Gate& one) { return std::string(one.passed ? "passed: " : "failed: ") + ellipsis(one.summary, most_shown); };
+        const auto verdict = [](const records::Gate& one) {
+            return std::string(one.passed ? "passed: " : "failed: ") + ellipsis(one.summary, most_shown);
+        };
         const bool other_rules = recorded->inputs != gate.inputs;
-        tell({ReplayDifference::Kind::verdict, "gate " + gate.gate + " of stage " + place.stage + (other_rules ? ", whose settings or rules have changed since" : ""), verdict(*recorded), verdict(gate)});
+        tell({ReplayDifference::Kind::verdict,
+              "gate " + gate.gate + " of stage " + place.stage +
+                  (other_rules ? ", whose settings or rules have changed since" : ""),
+              verdict(*recorded), verdict(gate)});
     }
 
     void operator()(const records::ArtifactAccepted& accepted) {
@@ -136,7 +172,8 @@ public:
         const auto then = watch_.recorded_.kept(records::Kept{std::nullopt, found->second[number].artifact_hash});
         const auto now = artifact(accepted.artifact_hash);
         if (!then.ok() || !now.ok() || same_artifact(*then, *now)) { return; }
-        const auto [recorded, replayed] = first_difference(to_json_pretty(without_volatile(*then)), to_json_pretty(without_volatile(*now)), most_shown);
+        const auto [recorded, replayed] =
+            first_difference(to_json_pretty(without_volatile(*then)), to_json_pretty(without_volatile(*now)), most_shown);
         tell({ReplayDifference::Kind::artifact, "artifact of stage " + accepted.stage, recorded, replayed});
     }
 
@@ -186,7 +223,7 @@ void ReplayWatch::recorded(const TaskState& state, const StageState* left, const
 }
 
 Result<void> ReplayWatch::catch_up(const std::vector<Record>& records) {
-    RecordObserver* const next = std::exchange(next_, nullptr);      // It was told then.
+    RecordObserver* const next = std::exchange(next_, nullptr);  // It was told then.
     TaskState state;
     for (const Record& record : records) {
         AF_TRY(const records::AnyRecord typed, fold_and_read(state, record.body));
@@ -207,15 +244,22 @@ void ReplayWatch::finish(const TaskState& state) {
         ++missing;
         if (first.empty()) { first = "step " + std::to_string(step.number) + " (" + place.stage + ", " + place.role + ")"; }
     }
-    if (missing > 0) { differences_.push_back({ReplayDifference::Kind::missing, first, std::to_string(missing) + (missing == 1 ? " step" : " steps") + " from here on", "not taken", true}); }
+    if (missing > 0) {
+        differences_.push_back({ReplayDifference::Kind::missing, first,
+                                std::to_string(missing) + (missing == 1 ? " step" : " steps") + " from here on", "not taken",
+                                true});
+    }
     const std::string then = delivered_tree(recorded_.state);
     const std::string now = delivered_tree(state);
-    if (same_base_ && then != now) { differences_.push_back({ReplayDifference::Kind::tree, "the tree at the end", then, now, true}); }
+    if (same_base_ && then != now) {
+        differences_.push_back({ReplayDifference::Kind::tree, "the tree at the end", then, now, true});
+    }
 }
 
 std::optional<ReplayDifference> ReplayWatch::misfit() const {
     const std::lock_guard guard(mutex_);
-    const auto found = std::find_if(differences_.begin() + static_cast<std::ptrdiff_t>(accepted_), differences_.end(), [](const ReplayDifference& one) { return !one.fits; });
+    const auto found = std::find_if(differences_.begin() + static_cast<std::ptrdiff_t>(accepted_), differences_.end(),
+                                    [](const ReplayDifference& one) { return !one.fits; });
     return found == differences_.end() ? std::optional<ReplayDifference>() : *found;
 }
 

@@ -16,29 +16,37 @@ namespace agentforge::kernel {
 struct ReplayDifference {
     enum class Kind : unsigned char { action = 1, observation, tree, verdict, artifact, missing };
     Kind kind = Kind::action;
-    std::string where;          ///< "step 7 (green, software_developer, edit_file)".
+    std::string where;  ///< "step 7 (green, software_developer, edit_file)".
     std::string recorded;
     std::string now;
-    bool fits = true;           ///< false: what follows was recorded after something else, so the replay stops here.
+    bool fits = true;  ///< false: what follows was recorded after something else, so the replay stops here.
 };
 [[nodiscard]] std::string_view to_string(ReplayDifference::Kind kind) noexcept;
 
-/// What an action did then and does now, where that does not fit on any base: it succeeds or fails as it did not, or replaces a whole file that has other contents here.
-[[nodiscard]] std::optional<ReplayDifference> misfit_of(const StepRecord& recorded, const StepRecord& now, const std::string& where);
+/// What an action did then and does now, where that does not fit on any base: it succeeds or fails as it did not, or replaces a
+/// whole file that has other contents here.
+[[nodiscard]] std::optional<ReplayDifference> misfit_of(const StepRecord& recorded, const StepRecord& now,
+                                                        const std::string& where);
 
 /// How much was compared.
-struct ReplayCounts { std::uint64_t actions = 0, gates = 0, artifacts = 0; };
+struct ReplayCounts {
+    std::uint64_t actions = 0, gates = 0, artifacts = 0;
+};
 
 /// The first line in which the two differ, of each; what is longer is cut.
-[[nodiscard]] std::pair<std::string, std::string> first_difference(const std::string& one, const std::string& other, std::size_t max_bytes);
+[[nodiscard]] std::pair<std::string, std::string> first_difference(const std::string& one, const std::string& other,
+                                                                   std::size_t max_bytes);
 
-/// Two artifacts without their envelopes, and without what differs between any two runs: ids of tasks and commits, times, durations, absolute paths.
+/// Two artifacts without their envelopes, and without what differs between any two runs: ids of tasks and commits, times,
+/// durations, absolute paths.
 [[nodiscard]] bool same_artifact(const json::value& one, const json::value& other);
 
 /// What is compared:
-/// - an action fits where it succeeds as it did, or fails as it did. On another base an action that replaces a whole file must find the file as it was found
+/// - an action fits where it succeeds as it did, or fails as it did. On another base an action that replaces a whole file must
+/// find the file as it was found
 ///   then: it would undo what the other base has changed in it;
-/// - on the same base the workspace after each action must be the same tree, byte for byte, and what the model was shown, each gate's verdict and each
+/// - on the same base the workspace after each action must be the same tree, byte for byte, and what the model was shown, each
+/// gate's verdict and each
 ///   artifact are compared too (they are told, and stop nothing).
 ///
 /// Threads: any; `recorded` is called by the one that records.
@@ -69,10 +77,10 @@ private:
     const TaskStore& store_;
     bool same_base_;
     RecordObserver* next_;
-    mutable std::mutex mutex_;              ///< Guards what follows.
-    std::unique_ptr<BlobStore> blobs_;      ///< Of the replay.
+    mutable std::mutex mutex_;          ///< Guards what follows.
+    std::unique_ptr<BlobStore> blobs_;  ///< Of the replay.
     std::vector<ReplayDifference> differences_;
-    std::size_t accepted_ = 0;              ///< Differences before this one were accepted.
+    std::size_t accepted_ = 0;  ///< Differences before this one were accepted.
     std::set<StepPlace> done_;
     std::map<GatePlace, std::size_t> gates_;
     std::map<std::string, std::size_t> artifacts_;

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/process.hpp"
 
+#include <unistd.h>
 #include <algorithm>
 #include <array>
-#include <unistd.h>
 
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
 namespace {
 
-constexpr std::array<std::string_view, 10> allowed{"PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER", "LOGNAME", "SHELL", "TERM", "LANGUAGE"};
+constexpr std::array<std::string_view, 10> allowed{"PATH", "HOME",    "LANG",  "TZ",   "TMPDIR",
+                                                   "USER", "LOGNAME", "SHELL", "TERM", "LANGUAGE"};
 constexpr std::array<std::string_view, 4> secret_words{"KEY", "TOKEN", "SECRET", "PASSWORD"};
 
 bool sounds_secret(std::string_view name) {
     const std::string upper = upper_case(name);
-    return std::any_of(secret_words.begin(), secret_words.end(), [&upper](std::string_view word) { return upper.find(word) != std::string::npos; });
+    return std::any_of(secret_words.begin(), secret_words.end(),
+                       [&upper](std::string_view word) { return upper.find(word) != std::string::npos; });
 }
 
 }  // namespace

@@ -4,13 +4,13 @@
 #include <agentforge/conversation.hpp>
 #include <agentforge/process.hpp>
 
+#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <optional>
 #include <system_error>
-#include <unistd.h>
 
 #include "sandbox/system_paths.hpp"
 
@@ -39,9 +39,7 @@ Result<std::string> granted_path(const std::string& path, const char* list) {
 
 class Policy {
 public:
-    void set(std::string_view key, std::string_view value) {
-        text_.append(key).append(" ").append(value).push_back('\0');
-    }
+    void set(std::string_view key, std::string_view value) { text_.append(key).append(" ").append(value).push_back('\0'); }
     void set(std::string_view key, std::uint64_t value) { set(key, std::to_string(value)); }
     Result<void> grant(std::string_view key, const std::vector<std::string>& paths, const char* list) {
         for (const std::string& path : paths) {
@@ -56,7 +54,8 @@ private:
     std::string text_;
 };
 
-Result<std::string> make_policy(const Confinement& confinement, const std::vector<std::string>& accepted_gaps, const std::string& program, const std::string& directory) {
+Result<std::string> make_policy(const Confinement& confinement, const std::vector<std::string>& accepted_gaps,
+                                const std::string& program, const std::string& directory) {
     Policy policy;
     policy.set("host", static_cast<std::uint64_t>(::getpid()));
     policy.set("program", program);
@@ -105,16 +104,27 @@ Report read_report(std::string_view text) {
         const std::size_t blank = std::min(record.find(' '), record.size());
         const std::string key(record.substr(0, blank));
         const std::string value(record.substr(std::min(blank + 1, record.size())));
-        if (key == "refused") { report.refused = value; }
-        else if (key == "failed") { report.failed = value; }
-        else if (key == "exec") { report.exec_error = static_cast<int>(number(value)); }
-        else if (key == "exit") { report.exit_code = static_cast<int>(number(value)); }
-        else if (key == "signal") { report.signal = static_cast<int>(number(value)); }
-        else if (key == "started") { report.started = true; }
-        else if (key == "absent") { absent.emplace_back(process::to_utf8(value)); }
-        else if (key == "open_gap") { open_gaps.emplace_back(value); }
-        else if (std::ranges::find(words_of_report, key) != words_of_report.end()) { report.in_force[key] = process::to_utf8(value); }
-        else { report.in_force[key] = number(value); }
+        if (key == "refused") {
+            report.refused = value;
+        } else if (key == "failed") {
+            report.failed = value;
+        } else if (key == "exec") {
+            report.exec_error = static_cast<int>(number(value));
+        } else if (key == "exit") {
+            report.exit_code = static_cast<int>(number(value));
+        } else if (key == "signal") {
+            report.signal = static_cast<int>(number(value));
+        } else if (key == "started") {
+            report.started = true;
+        } else if (key == "absent") {
+            absent.emplace_back(process::to_utf8(value));
+        } else if (key == "open_gap") {
+            open_gaps.emplace_back(value);
+        } else if (std::ranges::find(words_of_report, key) != words_of_report.end()) {
+            report.in_force[key] = process::to_utf8(value);
+        } else {
+            report.in_force[key] = number(value);
+        }
     }
     if (!open_gaps.empty()) { report.in_force["open_gaps"] = std::move(open_gaps); }
     if (!absent.empty()) { report.in_force["absent"] = std::move(absent); }
@@ -143,7 +153,8 @@ Result<std::string> program_of(const ProcessRequest& request) {
         return Error{"AF-EXEC-002", "A command without words cannot be started", "argv", "Name a program.", ErrorKind::invalid};
     }
     const auto path = request.environment.find("PATH");
-    return process::find_program(request.argv.front(), path != request.environment.end() ? path->second : default_path, request.directory);
+    return process::find_program(request.argv.front(), path != request.environment.end() ? path->second : default_path,
+                                 request.directory);
 }
 
 /// A helper that is missing is a defect of the installation, not of the command.
@@ -170,7 +181,8 @@ public:
             command.timeout = std::clamp(left, std::chrono::milliseconds(0), command.timeout);
         }
 
-        auto ran = process::run(command, stop.cancel == nullptr ? process::Cancelled{} : [&stop] { return stop.cancelled(); });
+        auto ran = process::run(
+            command, stop.cancel == nullptr ? process::Cancelled{} : [&stop] { return stop.cancelled(); });
         if (!ran) { return helper_failure(std::move(ran).error(), helper_.path); }
         return outcome_of(request, program, std::move(ran).value());
     }
@@ -183,20 +195,24 @@ Result<ProcessOutcome> outcome_of(const ProcessRequest& request, const std::stri
     Report report = read_report(ran.report);
     const bool stopped = ran.timed_out || ran.cancelled;
     if (!report.refused.empty()) {
-        return Error{"AF-EXEC-004", "The program cannot be confined: " + process::to_utf8(report.refused), program,
-                     "Allow this user namespaces, use a kernel with a newer Landlock, or correct the paths; docs/security.md says what each needs.", ErrorKind::unavailable};
+        return Error{
+            "AF-EXEC-004", "The program cannot be confined: " + process::to_utf8(report.refused), program,
+            "Allow this user namespaces, use a kernel with a newer Landlock, or correct the paths; docs/security.md says what each needs.",
+            ErrorKind::unavailable};
     }
     if (!report.failed.empty()) {
         return Error{"AF-EXEC-002", "The program cannot be started: " + process::to_utf8(report.failed), program,
                      "Check the limits of this user (ulimit -a) and the kernel's log.", ErrorKind::io};
     }
     if (report.exec_error) {
-        return Error{"AF-EXEC-003", "The program cannot be executed: " + std::system_category().message(*report.exec_error), program,
-                     "Check its permissions, its first line (#!) where it is a script, and that its folder is readable in the confinement.", ErrorKind::unavailable};
+        return Error{
+            "AF-EXEC-003", "The program cannot be executed: " + std::system_category().message(*report.exec_error), program,
+            "Check its permissions, its first line (#!) where it is a script, and that its folder is readable in the confinement.",
+            ErrorKind::unavailable};
     }
     if (!report.started && !stopped) {
-        return Error{"AF-EXEC-002", "The helper ended before the program began (status " + std::to_string(ran.exit_code) + ")", program,
-                     "Check the limits of this user (ulimit -a) and the kernel's log.", ErrorKind::io};
+        return Error{"AF-EXEC-002", "The helper ended before the program began (status " + std::to_string(ran.exit_code) + ")",
+                     program, "Check the limits of this user (ulimit -a) and the kernel's log.", ErrorKind::io};
     }
     ProcessOutcome outcome;
     outcome.signal = report.signal.value_or(ran.signal);

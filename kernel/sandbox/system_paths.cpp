@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/system_paths.hpp"
 
+#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
 #include <system_error>
-#include <unistd.h>
 
 #include "sandbox/process.hpp"
 
@@ -15,12 +15,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 17> paths{
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store", "/gnu/store", "/proc", "/sys/devices/system",
-    "/sys/fs/cgroup", "/sys/kernel/mm", "/run/systemd/resolve/stub-resolv.conf", "/run/systemd/resolve/resolv.conf"};
+constexpr std::array<std::string_view, 17> paths{"/usr",
+                                                 "/bin",
+                                                 "/sbin",
+                                                 "/lib",
+                                                 "/lib32",
+                                                 "/lib64",
+                                                 "/libx32",
+                                                 "/etc",
+                                                 "/opt",
+                                                 "/nix/store",
+                                                 "/gnu/store",
+                                                 "/proc",
+                                                 "/sys/devices/system",
+                                                 "/sys/fs/cgroup",
+                                                 "/sys/kernel/mm",
+                                                 "/run/systemd/resolve/stub-resolv.conf",
+                                                 "/run/systemd/resolve/resolv.conf"};
 
 /// What of an installation that is also a tool's own folder programs need; its settings and keys lie beside it.
-constexpr std::array<std::string_view, 11> parts_of_hidden_installation{"bin", "lib", "lib64", "libexec", "share", "include", "shims", "versions", "version", "plugins", "pyvenv.cfg"};
+constexpr std::array<std::string_view, 11> parts_of_hidden_installation{
+    "bin", "lib", "lib64", "libexec", "share", "include", "shims", "versions", "version", "plugins", "pyvenv.cfg"};
 
 std::vector<std::string> closed_to_others(const fs::path& folder) {
     std::vector<std::string> found;
@@ -37,7 +52,9 @@ std::vector<std::string> closed_to_others(const fs::path& folder) {
 }
 
 bool is_system(const fs::path& path) {
-    return std::ranges::any_of(paths, [&](const std::string_view system) { return path == system || path.string().starts_with(std::string(system) + "/"); });
+    return std::ranges::any_of(paths, [&](const std::string_view system) {
+        return path == system || path.string().starts_with(std::string(system) + "/");
+    });
 }
 
 class ProgramFolders {
@@ -48,8 +65,11 @@ public:
         add(folder);
         const fs::path clean = folder.filename().empty() ? folder.parent_path() : folder;
         if (clean.filename() != "bin" && clean.filename() != "sbin" && clean.filename() != "shims") { return; }
-        if (clean.parent_path() == home_ / ".local") { add(clean.parent_path() / "lib"); }
-        else { add_installation(clean.parent_path()); }
+        if (clean.parent_path() == home_ / ".local") {
+            add(clean.parent_path() / "lib");
+        } else {
+            add_installation(clean.parent_path());
+        }
     }
 
     [[nodiscard]] std::vector<std::string> take() { return std::move(folders_); }
@@ -70,7 +90,8 @@ private:
             for (const std::string_view part : parts_of_hidden_installation) { add(real / part); }
             return;
         }
-        for (auto entry = fs::directory_iterator(real, error); !error && entry != fs::directory_iterator(); entry.increment(error)) {
+        for (auto entry = fs::directory_iterator(real, error); !error && entry != fs::directory_iterator();
+             entry.increment(error)) {
             if (!entry->path().filename().string().starts_with('.')) { add(entry->path()); }
         }
     }

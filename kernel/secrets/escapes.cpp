@@ -12,8 +12,8 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr int no_digit = -1;
-constexpr std::size_t most_of_sequence = 4096;      ///< Bytes of one terminal sequence.
-constexpr std::size_t most_between = 4;             ///< Bytes between two groups of hexadecimal digits.
+constexpr std::size_t most_of_sequence = 4096;  ///< Bytes of one terminal sequence.
+constexpr std::size_t most_between = 4;         ///< Bytes between two groups of hexadecimal digits.
 constexpr std::size_t longest_group = 64;
 constexpr char escape = '\x1b';
 
@@ -74,12 +74,29 @@ std::size_t percent(std::string_view text, std::size_t at, std::string& out) {
 
 std::size_t html(std::string_view text, std::size_t at, std::string& out) {
     // HTML's names of characters in ASCII.
-    static constexpr std::pair<std::string_view, char> names[] = {
-        {"&amp;", '&'},    {"&AMP;", '&'},      {"&lt;", '<'},     {"&LT;", '<'},     {"&gt;", '>'},     {"&GT;", '>'},      {"&quot;", '"'},       {"&QUOT;", '"'},   {"&apos;", '\''},   {"&Tab;", '\t'},
-        {"&NewLine;", '\n'}, {"&excl;", '!'},    {"&num;", '#'},    {"&dollar;", '$'}, {"&percnt;", '%'}, {"&lpar;", '('},    {"&rpar;", ')'},       {"&ast;", '*'},    {"&midast;", '*'},  {"&plus;", '+'},
-        {"&comma;", ','},  {"&period;", '.'},   {"&sol;", '/'},    {"&colon;", ':'},  {"&semi;", ';'},   {"&equals;", '='},  {"&quest;", '?'},      {"&commat;", '@'}, {"&lsqb;", '['},    {"&lbrack;", '['},
-        {"&bsol;", '\\'},  {"&rsqb;", ']'},     {"&rbrack;", ']'}, {"&Hat;", '^'},    {"&lowbar;", '_'}, {"&UnderBar;", '_'}, {"&grave;", '`'},     {"&DiacriticalGrave;", '`'}, {"&lcub;", '{'}, {"&lbrace;", '{'},
-        {"&verbar;", '|'}, {"&vert;", '|'},     {"&VerticalLine;", '|'}, {"&rcub;", '}'}, {"&rbrace;", '}'}};
+    static constexpr std::pair<std::string_view, char> names[] = {{"&amp;", '&'},          {"&AMP;", '&'},
+                                                                  {"&lt;", '<'},           {"&LT;", '<'},
+                                                                  {"&gt;", '>'},           {"&GT;", '>'},
+                                                                  {"&quot;", '"'},         {"&QUOT;", '"'},
+                                                                  {"&apos;", '\''},        {"&Tab;", '\t'},
+                                                                  {"&NewLine;", '\n'},     {"&excl;", '!'},
+                                                                  {"&num;", '#'},          {"&dollar;", '$'},
+                                                                  {"&percnt;", '%'},       {"&lpar;", '('},
+                                                                  {"&rpar;", ')'},         {"&ast;", '*'},
+                                                                  {"&midast;", '*'},       {"&plus;", '+'},
+                                                                  {"&comma;", ','},        {"&period;", '.'},
+                                                                  {"&sol;", '/'},          {"&colon;", ':'},
+                                                                  {"&semi;", ';'},         {"&equals;", '='},
+                                                                  {"&quest;", '?'},        {"&commat;", '@'},
+                                                                  {"&lsqb;", '['},         {"&lbrack;", '['},
+                                                                  {"&bsol;", '\\'},        {"&rsqb;", ']'},
+                                                                  {"&rbrack;", ']'},       {"&Hat;", '^'},
+                                                                  {"&lowbar;", '_'},       {"&UnderBar;", '_'},
+                                                                  {"&grave;", '`'},        {"&DiacriticalGrave;", '`'},
+                                                                  {"&lcub;", '{'},         {"&lbrace;", '{'},
+                                                                  {"&verbar;", '|'},       {"&vert;", '|'},
+                                                                  {"&VerticalLine;", '|'}, {"&rcub;", '}'},
+                                                                  {"&rbrace;", '}'}};
     for (const auto& [name, character] : names) {
         if (text.substr(at, name.size()) != name) { continue; }
         out += character;
@@ -92,7 +109,7 @@ std::size_t html(std::string_view text, std::size_t at, std::string& out) {
     const auto point = number(text, end, hexadecimal ? 16 : 10, 1, 8);
     if (!point) { return 0; }
     add_code_point(out, *point);
-    return end + (end < text.size() && text[end] == ';' ? 1 : 0) - at;     // Browsers need no `;`.
+    return end + (end < text.size() && text[end] == ';' ? 1 : 0) - at;  // Browsers need no `;`.
 }
 
 /// `{41}` behind `\u` and `\x`.
@@ -167,7 +184,8 @@ std::size_t control_sequence(std::string_view text, std::size_t at) {
     return end < text.size() && text[end] >= 0x40 && text[end] < 0x7F ? end + 1 - at : 0;
 }
 
-/// A sequence that begins with two bytes, of which `kind` says what follows: `[` parameters and a letter, or a text up to BEL or ST.
+/// A sequence that begins with two bytes, of which `kind` says what follows: `[` parameters and a letter, or a text up to BEL or
+/// ST.
 std::size_t sequence_of(std::string_view text, std::size_t at, char kind) {
     if (kind == '[') {
         const std::size_t rest = control_sequence(text, at + 2);
@@ -182,7 +200,7 @@ std::size_t sequence_of(std::string_view text, std::size_t at, char kind) {
     return 0;
 }
 
-constexpr std::string_view long_sequences = "[]PX_^";       ///< CSI, OSC, DCS, SOS, APC, PM behind ESC.
+constexpr std::string_view long_sequences = "[]PX_^";  ///< CSI, OSC, DCS, SOS, APC, PM behind ESC.
 
 std::size_t terminal_sequence(std::string_view text, std::size_t at) {
     if (at + 1 >= text.size()) { return 0; }
@@ -204,9 +222,23 @@ std::pair<std::uint32_t, std::size_t> code_point(std::string_view text, std::siz
 
 /// Unicode's Default_Ignorable_Code_Point, and the interlinear annotations: what no terminal shows.
 bool has_no_width(std::uint32_t point) {
-    constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 17> ranges{{{0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x200B, 0x200F},
-                                                                              {0x202A, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0},
-                                                                              {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}}};
+    constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 17> ranges{{{0xAD, 0xAD},
+                                                                              {0x34F, 0x34F},
+                                                                              {0x61C, 0x61C},
+                                                                              {0x115F, 0x1160},
+                                                                              {0x17B4, 0x17B5},
+                                                                              {0x180B, 0x180F},
+                                                                              {0x200B, 0x200F},
+                                                                              {0x202A, 0x202E},
+                                                                              {0x2060, 0x206F},
+                                                                              {0x3164, 0x3164},
+                                                                              {0xFE00, 0xFE0F},
+                                                                              {0xFEFF, 0xFEFF},
+                                                                              {0xFFA0, 0xFFA0},
+                                                                              {0xFFF0, 0xFFFB},
+                                                                              {0x1BCA0, 0x1BCA3},
+                                                                              {0x1D173, 0x1D17A},
+                                                                              {0xE0000, 0xE0FFF}}};
     return std::ranges::any_of(ranges, [point](const auto& range) { return point >= range.first && point <= range.second; });
 }
 
@@ -223,17 +255,24 @@ std::size_t unseen(std::string_view text, std::size_t at) {
 
 std::size_t one_escape(std::string_view text, std::size_t at, std::string& out) {
     switch (text[at]) {
-        case '%': return percent(text, at, out);
-        case '&': return html(text, at, out);
-        case '\\': return backslash(text, at, out);
-        case escape: return terminal_sequence(text, at);
-        default: return unseen(text, at);
+        case '%':
+            return percent(text, at, out);
+        case '&':
+            return html(text, at, out);
+        case '\\':
+            return backslash(text, at, out);
+        case escape:
+            return terminal_sequence(text, at);
+        default:
+            return unseen(text, at);
     }
 }
 
 constexpr std::array<bool, 256> begins_escape = [] {
     std::array<bool, 256> table{};
-    for (const unsigned char c : {0x25, 0x26, 0x5C, 0x1B, 0xC2, 0xCD, 0xD8, 0xE1, 0xE2, 0xE3, 0xEF, 0xF0, 0xF3}) { table[c] = true; }
+    for (const unsigned char c : {0x25, 0x26, 0x5C, 0x1B, 0xC2, 0xCD, 0xD8, 0xE1, 0xE2, 0xE3, 0xEF, 0xF0, 0xF3}) {
+        table[c] = true;
+    }
     return table;
 }();
 
@@ -253,7 +292,7 @@ bool any_may_begin(const char* at) {
     const std::uint64_t bytes = eight_bytes(at);
     std::uint64_t found = bytes;
     for (const unsigned char c : {'%', '&', '\\', escape}) {
-        const std::uint64_t same = bytes ^ (every_byte * c);        // A zero byte borrows.
+        const std::uint64_t same = bytes ^ (every_byte * c);  // A zero byte borrows.
         found |= (same - every_byte) & ~same;
     }
     return (found & high_bits) != 0;
@@ -295,7 +334,9 @@ bool may_stand_between(char c) { return std::string_view(" \t:;,_-=.|%").find(c)
 
 /// The length of `0x` or `\x` at this place, where digits follow.
 std::size_t prefix_at(std::string_view text, std::size_t at) {
-    if (at + 2 >= text.size() || (text[at] != '0' && text[at] != '\\') || (text[at + 1] != 'x' && text[at + 1] != 'X')) { return 0; }
+    if (at + 2 >= text.size() || (text[at] != '0' && text[at] != '\\') || (text[at + 1] != 'x' && text[at + 1] != 'X')) {
+        return 0;
+    }
     return digit_of(text[at + 2]) == no_digit ? 0 : 2;
 }
 
@@ -325,7 +366,8 @@ std::size_t next_group(std::string_view text, std::size_t at) {
 }  // namespace
 
 void TextView::add(std::string_view plain, std::size_t begin) {
-    const bool follows = !pieces_.empty() && pieces_.back().end + (text_.size() - pieces_.back().at - pieces_.back().size) == begin;
+    const bool follows =
+        !pieces_.empty() && pieces_.back().end + (text_.size() - pieces_.back().at - pieces_.back().size) == begin;
     if (!follows) { pieces_.push_back({text_.size(), 0, begin, begin}); }
     text_ += plain;
 }
@@ -345,7 +387,8 @@ namespace {
 /// The last piece that begins at `place` or before it.
 template <class Pieces>
 const auto& last_before(const Pieces& pieces, std::size_t place) {
-    const auto after = std::upper_bound(pieces.begin(), pieces.end(), place, [](std::size_t at, const auto& piece) { return at < piece.at; });
+    const auto after =
+        std::upper_bound(pieces.begin(), pieces.end(), place, [](std::size_t at, const auto& piece) { return at < piece.at; });
     return *std::prev(after);
 }
 
@@ -386,7 +429,9 @@ std::string folded(std::string_view text) {
         const std::uint64_t small = bytes | (((from_a ^ behind_z) & ~bytes & high_bits) >> 2U);
         std::memcpy(made.data() + at, &small, sizeof small);
     }
-    for (; at < made.size(); ++at) { made[at] = static_cast<char>(made[at] | (static_cast<unsigned char>(made[at] - 'A') < 26U ? 0x20 : 0)); }
+    for (; at < made.size(); ++at) {
+        made[at] = static_cast<char>(made[at] | (static_cast<unsigned char>(made[at] - 'A') < 26U ? 0x20 : 0));
+    }
     return made;
 }
 
@@ -397,7 +442,7 @@ std::vector<TextView> without_escapes(std::string_view text, std::size_t reach) 
         if (escaped.size == 0) { break; }
         const std::size_t begin = escaped.at - std::min(escaped.at, reach);
         std::size_t last = 0;
-        while (escaped.size > 0) {          // Escapes that are not farther from one another than a value is long are one part.
+        while (escaped.size > 0) {  // Escapes that are not farther from one another than a value is long are one part.
             last = escaped.at + escaped.size;
             escaped = next_escape(text, last, std::min(text.size(), last + reach));
         }
@@ -445,7 +490,9 @@ using Values = std::array<std::uint8_t, 256>;
 constexpr Values values_of(std::string_view alphabet) {
     Values values{};
     values.fill(no_value);
-    for (std::size_t at = 0; at < alphabet.size(); ++at) { values[static_cast<unsigned char>(alphabet[at])] = static_cast<std::uint8_t>(at); }
+    for (std::size_t at = 0; at < alphabet.size(); ++at) {
+        values[static_cast<unsigned char>(alphabet[at])] = static_cast<std::uint8_t>(at);
+    }
     return values;
 }
 
@@ -466,7 +513,8 @@ struct Encoding {
 };
 
 /// From the fewest digits to the most.
-constexpr std::array<Encoding, 5> encodings{{{of_hexadecimal_small, 4}, {of_hexadecimal_large, 4}, {of_base32_large, 5}, {of_base32_small, 5}, {of_base64, 6}}};
+constexpr std::array<Encoding, 5> encodings{
+    {{of_hexadecimal_small, 4}, {of_hexadecimal_large, 4}, {of_base32_large, 5}, {of_base32_small, 5}, {of_base64, 6}}};
 
 bool is_written_in(const Values& values, std::string_view run) {
     return std::ranges::all_of(run, [&](char c) { return values[static_cast<unsigned char>(c)] != no_value; });
@@ -492,7 +540,10 @@ bool is_mostly_text(const std::string& bytes) {
     constexpr std::string_view replacement = "\xEF\xBF\xBD";
     const std::string clean = sanitize_utf8(bytes);
     std::size_t faults = 0;
-    for (std::size_t at = clean.find(replacement); at != std::string::npos; at = clean.find(replacement, at + replacement.size())) { ++faults; }
+    for (std::size_t at = clean.find(replacement); at != std::string::npos;
+         at = clean.find(replacement, at + replacement.size())) {
+        ++faults;
+    }
     return faults * 8 <= bytes.size();
 }
 
@@ -515,7 +566,8 @@ void join(std::string_view text, const Lines& lines, std::size_t first, std::siz
     view.add("\n", lines[last].second, lines[last].second);
 }
 
-/// Lines of one width and the shorter one that ends them, as programs break what they encode; where these are not all, for what stands around them spoils the rest.
+/// Lines of one width and the shorter one that ends them, as programs break what they encode; where these are not all, for what
+/// stands around them spoils the rest.
 void join_of_one_width(std::string_view text, const Lines& lines, TextView& view) {
     for (std::size_t first = 0; first + 1 < lines.size();) {
         std::size_t last = first;
@@ -530,12 +582,13 @@ void join_of_one_width(std::string_view text, const Lines& lines, TextView& view
 }  // namespace
 
 std::vector<TextView> joined_lines(std::string_view text) {
-    constexpr std::size_t shortest = 4;      // Of a line's part that goes on in the next.
+    constexpr std::size_t shortest = 4;  // Of a line's part that goes on in the next.
     constexpr auto is_digit = [](char c) { return c == '=' || of_base64[static_cast<unsigned char>(c)] != no_value; };
     TextView all;
     TextView of_one_width;
     std::size_t used = 0;
-    for (std::size_t line_end = text.find('\n'); line_end < text.size(); line_end = text.find('\n', std::max(used, line_end + 1))) {
+    for (std::size_t line_end = text.find('\n'); line_end < text.size();
+         line_end = text.find('\n', std::max(used, line_end + 1))) {
         const std::size_t end = line_end > used && text[line_end - 1] == '\r' ? line_end - 1 : line_end;
         std::size_t begin = end;
         while (begin > used && is_digit(text[begin - 1])) { --begin; }
@@ -569,7 +622,8 @@ std::vector<TextView> decoded_runs(std::string_view text, std::size_t least) {
         const std::size_t begin = at;
         at = end + 1;
         if (run.size() < least) { continue; }
-        const auto encoding = std::ranges::find_if(encodings, [&](const Encoding& one) { return is_written_in(one.values, run); });
+        const auto encoding =
+            std::ranges::find_if(encodings, [&](const Encoding& one) { return is_written_in(one.values, run); });
         const std::string meaning = decoded(*encoding, run);
         if (!is_mostly_text(meaning)) { continue; }
         views.emplace_back().add(meaning, begin, end);

@@ -38,21 +38,26 @@ private:
     std::vector<std::vector<Piece>> below_;
 };
 
-/// The parts of a text that contain escapes, with the escapes undone and `reach` bytes on either side. Undoes percent signs (`%41`), HTML (`&#65;`, `&#x41;`,
-/// `&amp;`, `&plus;`) and backslashes (`\x41`, `\u0041`, `\u{41}`, `\U00000041`, `\101`, `\n`), and double escapes twice; removes terminal sequences (colours) and
-/// zero-width characters. Empty if there is nothing to undo; that costs about half a nanosecond a byte.
+/// The parts of a text that contain escapes, with the escapes undone and `reach` bytes on either side. Undoes percent signs
+/// (`%41`), HTML (`&#65;`, `&#x41;`,
+/// `&amp;`, `&plus;`) and backslashes (`\x41`, `\u0041`, `\u{41}`, `\U00000041`, `\101`, `\n`), and double escapes twice; removes
+/// terminal sequences (colours) and zero-width characters. Empty if there is nothing to undo; that costs about half a nanosecond
+/// a byte.
 [[nodiscard]] std::vector<TextView> without_escapes(std::string_view text, std::size_t reach);
 
 /// The text with ASCII letters in lower case.
 [[nodiscard]] std::string folded(std::string_view text);
 
-/// The runs of grouped hexadecimal digits (`5a:78`, `5a78 3843`, `0x5a, 0x78`) with at least `least` digits, without their separators.
+/// The runs of grouped hexadecimal digits (`5a:78`, `5a78 3843`, `0x5a, 0x78`) with at least `least` digits, without their
+/// separators.
 [[nodiscard]] std::vector<TextView> grouped_hexadecimal(std::string_view text, std::size_t least);
 
-/// The runs of base64 digits that go on in the next line, without line ends and indentation: all of them in one view, and in another those parts that are broken at one width. A run is followed by a line end.
+/// The runs of base64 digits that go on in the next line, without line ends and indentation: all of them in one view, and in
+/// another those parts that are broken at one width. A run is followed by a line end.
 [[nodiscard]] std::vector<TextView> joined_lines(std::string_view text);
 
-/// The runs of base64 (both alphabets), base32 or hexadecimal digits, of `least` characters or more, that decode to text; each is one view of what it decodes to.
+/// The runs of base64 (both alphabets), base32 or hexadecimal digits, of `least` characters or more, that decode to text; each is
+/// one view of what it decodes to.
 [[nodiscard]] std::vector<TextView> decoded_runs(std::string_view text, std::size_t least);
 
 }  // namespace agentforge::kernel

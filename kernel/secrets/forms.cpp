@@ -27,7 +27,9 @@ std::string base64(std::string_view bytes, bool url) {
     std::string text;
     for (std::size_t i = 0; i < bytes.size(); i += 3) {
         std::uint32_t group = 0;
-        for (std::size_t k = 0; k < 3; ++k) { group = (group << 8U) | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U); }
+        for (std::size_t k = 0; k < 3; ++k) {
+            group = (group << 8U) | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+        }
         for (unsigned shift = 24; shift > 0; shift -= 6) { text += alphabet[(group >> (shift - 6)) & 63U]; }
     }
     return text;
@@ -67,7 +69,9 @@ std::vector<SecretForm> forms_of(std::string_view value) {
     std::vector<SecretForm> forms;
     const auto add = [&forms](std::string name, std::string text) {
         const auto same = [&text](const SecretForm& form) { return form.text == text; };
-        if (text.size() >= shortest_form && std::none_of(forms.begin(), forms.end(), same)) { forms.push_back({std::move(name), std::move(text)}); }
+        if (text.size() >= shortest_form && std::none_of(forms.begin(), forms.end(), same)) {
+            forms.push_back({std::move(name), std::move(text)});
+        }
     };
     add("", std::string(value));
     add("plus", with_plus(value));
@@ -77,7 +81,9 @@ std::vector<SecretForm> forms_of(std::string_view value) {
         add("base64" + place, base64_inside(value, offset, false));
         add("base64url" + place, base64_inside(value, offset, true));
     }
-    for (std::size_t offset = 0; offset < 5; ++offset) { add("base32" + (offset == 0 ? std::string() : "+" + std::to_string(offset)), base32_inside(value, offset)); }
+    for (std::size_t offset = 0; offset < 5; ++offset) {
+        add("base32" + (offset == 0 ? std::string() : "+" + std::to_string(offset)), base32_inside(value, offset));
+    }
     return forms;
 }
 

@@ -25,11 +25,11 @@ namespace {
 
 constexpr std::string_view opening = "[REDACTED:";
 constexpr std::string_view rules_key = "agentforge: shapes of keys, 1";
-constexpr std::size_t head_bytes = 3;               ///< Of a pattern: what the first look at a place compares.
+constexpr std::size_t head_bytes = 3;  ///< Of a pattern: what the first look at a place compares.
 constexpr unsigned table_bits = 15;
-constexpr std::size_t shortest_value = 8;           ///< Of a known value, in bytes.
-constexpr std::size_t shortest_run = 16;            ///< Of characters that are decoded.
-constexpr std::size_t shortest_cut = 6;             ///< Of a part of a known value at a cut.
+constexpr std::size_t shortest_value = 8;  ///< Of a known value, in bytes.
+constexpr std::size_t shortest_run = 16;   ///< Of characters that are decoded.
+constexpr std::size_t shortest_cut = 6;    ///< Of a part of a known value at a cut.
 constexpr std::string_view left_out_begins = "\n[… ";
 constexpr std::string_view left_out_ends = " bytes left out …]\n";
 
@@ -47,7 +47,8 @@ std::string placeholder(std::string_view key, const std::string& name, std::stri
 std::string shown_name(std::string_view name) {
     std::string shown;
     for (const char c : name.substr(0, 60)) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '/';
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+                           c == '.' || c == '/';
         shown += plain ? c : '_';
     }
     return shown;
@@ -65,11 +66,11 @@ bool is_object_name(std::string_view text) {
 
 struct Pattern {
     std::string text;
-    std::string small;              ///< `text`, folded.
-    std::string name;               ///< Of a known form, as its placeholder has it.
-    std::string placeholder;        ///< Of a known form, where it is written just so.
-    std::size_t rule = 0;           ///< Of a keyword: 1 + its rule's place.
-    bool encodes = false;           ///< The form is not the value as it is.
+    std::string small;        ///< `text`, folded.
+    std::string name;         ///< Of a known form, as its placeholder has it.
+    std::string placeholder;  ///< Of a known form, where it is written just so.
+    std::size_t rule = 0;     ///< Of a keyword: 1 + its rule's place.
+    bool encodes = false;     ///< The form is not the value as it is.
 };
 
 /// Compiled when its keyword is met first: most runs meet none.
@@ -78,8 +79,9 @@ struct Rule {
     [[nodiscard]] const RE2& pattern() const {
         std::call_once(once, [this] {
             compiled = std::make_unique<RE2>(says.pattern, RE2::Quiet);
-            if (compiled->ok()) { return; }     // Going on would show secrets.
-            std::fprintf(stderr, "agentforge: AF-SEC-001: the rule `%s` for secrets is no RE2 expression: %s\n", says.name.c_str(), compiled->error().c_str());
+            if (compiled->ok()) { return; }  // Going on would show secrets.
+            std::fprintf(stderr, "agentforge: AF-SEC-001: the rule `%s` for secrets is no RE2 expression: %s\n",
+                         says.name.c_str(), compiled->error().c_str());
             std::abort();
         });
         return *compiled;
@@ -99,12 +101,12 @@ struct Range {
 
 struct Redactor::State {
     std::vector<Pattern> patterns;
-    std::vector<std::uint64_t> heads = std::vector<std::uint64_t>((1UL << table_bits) / 64);       ///< Which heads begin a pattern.
-    std::unordered_map<std::size_t, std::vector<std::uint32_t>> buckets;                            ///< By head, the longest pattern first.
+    std::vector<std::uint64_t> heads = std::vector<std::uint64_t>((1UL << table_bits) / 64);  ///< Which heads begin a pattern.
+    std::unordered_map<std::size_t, std::vector<std::uint32_t>> buckets;  ///< By head, the longest pattern first.
     std::deque<Rule> rules;
-    std::vector<std::string> values;        ///< As they are; for cut ends.
+    std::vector<std::string> values;  ///< As they are; for cut ends.
     std::string key;
-    std::size_t reach = 0;                  ///< The length of the longest known form.
+    std::size_t reach = 0;  ///< The length of the longest known form.
 
     void add(Pattern pattern) {
         pattern.small = folded(pattern.text);
@@ -126,9 +128,14 @@ struct Redactor::State {
             if (((heads[head / 64] >> (head % 64)) & 1U) == 0) { continue; }
             for (const std::uint32_t index : buckets.find(head)->second) {
                 const Pattern& pattern = patterns[index];
-                if (pattern.small.size() > text.size() - i || std::memcmp(pattern.small.data(), bytes + i, pattern.small.size()) != 0) { continue; }
+                if (pattern.small.size() > text.size() - i ||
+                    std::memcmp(pattern.small.data(), bytes + i, pattern.small.size()) != 0) {
+                    continue;
+                }
                 if (pattern.rule != 0) {
-                    if (std::memcmp(pattern.text.data(), text.data() + i, pattern.text.size()) != 0) { continue; }     // Of keywords case counts.
+                    if (std::memcmp(pattern.text.data(), text.data() + i, pattern.text.size()) != 0) {
+                        continue;
+                    }  // Of keywords case counts.
                     if (wanted.empty()) { wanted.resize(rules.size()); }
                     wanted[pattern.rule - 1] = true;
                     continue;
@@ -143,11 +150,13 @@ struct Redactor::State {
     void scan_plain(std::string_view text, std::vector<Range>& known, std::vector<bool>& wanted) const {
         scan(text, wanted, [&](const Pattern& pattern, std::size_t begin, std::size_t end) {
             const std::string_view there = text.substr(begin, end - begin);
-            known.push_back({begin, end, there == pattern.text ? pattern.placeholder : placeholder(key, pattern.name + ".case", there)});
+            known.push_back(
+                {begin, end, there == pattern.text ? pattern.placeholder : placeholder(key, pattern.name + ".case", there)});
         });
     }
 
-    /// The text behind escapes, between terminal sequences, in groups of digits and across line ends; the latter two may be behind escapes themselves.
+    /// The text behind escapes, between terminal sequences, in groups of digits and across line ends; the latter two may be
+    /// behind escapes themselves.
     [[nodiscard]] std::vector<TextView> views_of(std::string_view text) const {
         std::vector<TextView> views = without_escapes(text, reach);
         std::vector<TextView> others = grouped_hexadecimal(text, 2 * shortest_value);
@@ -177,7 +186,7 @@ struct Redactor::State {
             scan(view.text(), ignored, [&](const Pattern& pattern, std::size_t first, std::size_t last) {
                 const std::size_t begin = view.source_begin(first);
                 const std::size_t end = view.source_end(last);
-                if (end - begin == last - first) { return; }       // Nothing was undone in it: found already.
+                if (end - begin == last - first) { return; }  // Nothing was undone in it: found already.
                 hide(text, begin, end, pattern.name + ".escaped", known);
             });
         }
@@ -194,7 +203,8 @@ struct Redactor::State {
     }
 
     /// Of what stands in several lines each line's part becomes a placeholder of its own.
-    void hide(std::string_view text, std::size_t begin, std::size_t end, const std::string& name, std::vector<Range>& known) const {
+    void hide(std::string_view text, std::size_t begin, std::size_t end, const std::string& name,
+              std::vector<Range>& known) const {
         const std::size_t line_end = text.find('\n', begin);
         if (line_end >= end) {
             known.push_back({begin, end, placeholder(key, name, text.substr(begin, end - begin))});
@@ -224,14 +234,20 @@ struct Redactor::State {
     }
 
     /// A hash or git object id of the kernel's: what a known value has in common with it is chance.
-    [[nodiscard]] bool is_ours(std::string_view text) const { return is_object_name(text) && std::find(values.begin(), values.end(), text) == values.end(); }
+    [[nodiscard]] bool is_ours(std::string_view text) const {
+        return is_object_name(text) && std::find(values.begin(), values.end(), text) == values.end();
+    }
 
     /// The longest part of a known value that ends at `end` and is its beginning.
     void hide_beginning(std::string& text, std::size_t end) const {
-        hide_part(text, [&](std::string_view value, std::size_t size) { return size <= end && text.compare(end - size, size, value.substr(0, size)) == 0 ? end - size : std::string::npos; });
+        hide_part(text, [&](std::string_view value, std::size_t size) {
+            return size <= end && text.compare(end - size, size, value.substr(0, size)) == 0 ? end - size : std::string::npos;
+        });
     }
     void hide_ending(std::string& text, std::size_t begin) const {
-        hide_part(text, [&](std::string_view value, std::size_t size) { return text.compare(begin, size, value.substr(value.size() - size)) == 0 ? begin : std::string::npos; });
+        hide_part(text, [&](std::string_view value, std::size_t size) {
+            return text.compare(begin, size, value.substr(value.size() - size)) == 0 ? begin : std::string::npos;
+        });
     }
     template <class Find>
     void hide_part(std::string& text, Find find) const {
@@ -245,16 +261,22 @@ struct Redactor::State {
                 }
             }
         }
-        if (longest > 0) { text.replace(place, longest, placeholder(key, "part", std::string_view(text).substr(place, longest))); }
+        if (longest > 0) {
+            text.replace(place, longest, placeholder(key, "part", std::string_view(text).substr(place, longest)));
+        }
     }
 
     [[nodiscard]] bool fits(const SecretRule& rule, std::string_view secret) const {
         if (secret.find(opening) != std::string_view::npos) { return false; }
-        if (rule.digits > 0 && static_cast<unsigned>(std::count_if(secret.begin(), secret.end(), [](char c) { return c >= '0' && c <= '9'; })) < rule.digits) { return false; }
+        if (rule.digits > 0 && static_cast<unsigned>(std::count_if(secret.begin(), secret.end(),
+                                                                   [](char c) { return c >= '0' && c <= '9'; })) < rule.digits) {
+            return false;
+        }
         return rule.entropy <= 0 || shannon_entropy(secret) >= rule.entropy;
     }
 
-    void add_lines(const std::string& name, std::string_view text, std::size_t begin, std::size_t end, std::vector<Range>& found) const {
+    void add_lines(const std::string& name, std::string_view text, std::size_t begin, std::size_t end,
+                   std::vector<Range>& found) const {
         while (begin < end) {
             std::size_t line_end = std::min(text.find('\n', begin), end);
             std::size_t first = begin;
@@ -292,7 +314,8 @@ namespace {
 
 /// Puts the placeholders in. Ranges that begin inside an earlier one, or where a longer one does, are left out.
 std::string replaced(std::string_view text, std::vector<Range>& ranges, std::vector<Hidden>* hidden) {
-    std::stable_sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
+    std::stable_sort(ranges.begin(), ranges.end(),
+                     [](const Range& a, const Range& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
     std::string made;
     made.reserve(text.size());
     std::size_t at = 0;
@@ -300,7 +323,9 @@ std::string replaced(std::string_view text, std::vector<Range>& ranges, std::vec
         if (range.begin < at) { continue; }
         made += text.substr(at, range.begin - at);
         made += range.placeholder;
-        if (hidden != nullptr) { hidden->push_back({range.placeholder, std::string(text.substr(range.begin, range.end - range.begin))}); }
+        if (hidden != nullptr) {
+            hidden->push_back({range.placeholder, std::string(text.substr(range.begin, range.end - range.begin))});
+        }
         at = range.end;
     }
     made += text.substr(at);
@@ -318,18 +343,30 @@ Redactor::Redactor(const std::vector<Secret>& known, const std::vector<SecretRul
     for (const Secret& secret : known) {
         for (const SecretForm& form : forms_of(secret.value)) {
             const auto same = [&form](const Pattern& pattern) { return pattern.text == form.text; };
-            if (std::any_of(state->patterns.begin(), state->patterns.end(), same)) { continue; }    // Two names for one value: the first counts.
+            if (std::any_of(state->patterns.begin(), state->patterns.end(), same)) {
+                continue;
+            }  // Two names for one value: the first counts.
             const std::string name = shown_name(secret.name) + (form.name.empty() ? "" : "." + form.name);
-            state->add({.text = form.text, .small = {}, .name = name, .placeholder = placeholder(state->key, name, form.text), .rule = 0, .encodes = !form.name.empty()});
+            state->add({.text = form.text,
+                        .small = {},
+                        .name = name,
+                        .placeholder = placeholder(state->key, name, form.text),
+                        .rule = 0,
+                        .encodes = !form.name.empty()});
             state->reach = std::max(state->reach, form.text.size());
         }
         state->values.push_back(secret.value);
     }
     for (const SecretRule& rule : rules) {
         state->rules.emplace_back(rule);
-        for (const std::string& keyword : rule.keywords) { state->add({.text = keyword, .small = {}, .name = {}, .placeholder = {}, .rule = state->rules.size(), .encodes = false}); }
+        for (const std::string& keyword : rule.keywords) {
+            state->add(
+                {.text = keyword, .small = {}, .name = {}, .placeholder = {}, .rule = state->rules.size(), .encodes = false});
+        }
     }
-    const auto longer = [&state](std::uint32_t a, std::uint32_t b) { return state->patterns[a].text.size() > state->patterns[b].text.size(); };
+    const auto longer = [&state](std::uint32_t a, std::uint32_t b) {
+        return state->patterns[a].text.size() > state->patterns[b].text.size();
+    };
     for (auto& [head, bucket] : state->buckets) { std::stable_sort(bucket.begin(), bucket.end(), longer); }
     state_ = std::move(state);
 }
@@ -375,11 +412,13 @@ bool Redactor::finds(const json::value& value) const {
         return !state_->is_ours(view) && redacted(view).has_value();
     }
     if (value.is_array()) {
-        return std::any_of(value.get_array().begin(), value.get_array().end(), [this](const json::value& item) { return finds(item); });
+        return std::any_of(value.get_array().begin(), value.get_array().end(),
+                           [this](const json::value& item) { return finds(item); });
     }
     if (value.is_object()) {
-        return std::any_of(value.get_object().begin(), value.get_object().end(),
-                           [this](const auto& field) { return redacted({field.key().data(), field.key().size()}).has_value() || finds(field.value()); });
+        return std::any_of(value.get_object().begin(), value.get_object().end(), [this](const auto& field) {
+            return redacted({field.key().data(), field.key().size()}).has_value() || finds(field.value());
+        });
     }
     return false;
 }
@@ -437,7 +476,8 @@ void RedactingSink::event(const Event& event) {
     Event clean = event;
     std::visit(
         [this]<class One>(One& one) {
-            boost::mp11::mp_for_each<boost::describe::describe_members<One, boost::describe::mod_public>>([&](auto member) { hide(redactor_, one.*member.pointer); });
+            boost::mp11::mp_for_each<boost::describe::describe_members<One, boost::describe::mod_public>>(
+                [&](auto member) { hide(redactor_, one.*member.pointer); });
         },
         clean);
     next_.event(clean);

@@ -13,7 +13,8 @@ constexpr std::size_t longest_name = 120;
 constexpr std::size_t digits = 8;
 
 bool is_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '/' || c == '+';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' ||
+           c == '/' || c == '+';
 }
 
 /// The size of the placeholder at `at`, or 0.
@@ -21,9 +22,13 @@ std::size_t whole_size(std::string_view text, std::size_t at) {
     std::size_t end = at + opening.size();
     const std::size_t name = end;
     while (end < text.size() && is_name(text[end])) { ++end; }
-    if (end == name || end - name > longest_name || end + digits + 2 > text.size() || text[end] != ':' || text[end + 1 + digits] != ']') { return 0; }
+    if (end == name || end - name > longest_name || end + digits + 2 > text.size() || text[end] != ':' ||
+        text[end + 1 + digits] != ']') {
+        return 0;
+    }
     const std::string_view hash = text.substr(end + 1, digits);
-    const bool hexadecimal = std::all_of(hash.begin(), hash.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+    const bool hexadecimal =
+        std::all_of(hash.begin(), hash.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
     return hexadecimal ? end + digits + 2 - at : 0;
 }
 
@@ -38,8 +43,8 @@ PlaceholderAt find_placeholder(std::string_view text, std::size_t from) {
 
 bool may_hold_placeholder(std::string_view text) { return text.find(opening) != std::string_view::npos; }
 
-Result<std::string> restore_secrets(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden, const FindHidden& elsewhere,
-                                    const std::string& path) {
+Result<std::string> restore_secrets(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden,
+                                    const FindHidden& elsewhere, const std::string& path) {
     std::string made;
     std::size_t at = 0;
     for (std::size_t next = text.find(opening); next != std::string_view::npos; next = text.find(opening, at)) {
@@ -48,8 +53,11 @@ Result<std::string> restore_secrets(std::string_view text, std::string_view befo
         if (size == 0) {
             const std::string_view line = text.substr(next, std::min<std::size_t>(text.find_first_of("]\n", next) - next, 80));
             if (!hidden.empty() && before.find(line) == std::string_view::npos) {
-                return Error{"AF-SEC-004", "'" + ellipsis(sanitize_utf8(line), 80) + "' is no whole placeholder, and '" + path + "' holds secrets that are shown as such.", path,
-                             "Write placeholders exactly as they were shown, or leave these lines as they are.", ErrorKind::invalid};
+                return Error{"AF-SEC-004",
+                             "'" + ellipsis(sanitize_utf8(line), 80) + "' is no whole placeholder, and '" + path +
+                                 "' holds secrets that are shown as such.",
+                             path, "Write placeholders exactly as they were shown, or leave these lines as they are.",
+                             ErrorKind::invalid};
             }
             made += opening;
             at = next + opening.size();
@@ -57,12 +65,15 @@ Result<std::string> restore_secrets(std::string_view text, std::string_view befo
         }
         const std::string_view found = text.substr(next, size);
         at = next + size;
-        const auto own = std::find_if(hidden.begin(), hidden.end(), [found](const Hidden& one) { return one.placeholder == found; });
+        const auto own =
+            std::find_if(hidden.begin(), hidden.end(), [found](const Hidden& one) { return one.placeholder == found; });
         const bool literal = before.find(found) != std::string_view::npos;
         if (own != hidden.end()) {
             if (literal) {
-                return Error{"AF-SEC-005", "'" + path + "' holds the text '" + std::string(found) + "' and also the secret that is shown as it; they cannot be told apart.", path,
-                             "Leave this file as it is. escalate_question asks a person about it.", ErrorKind::invalid};
+                return Error{"AF-SEC-005",
+                             "'" + path + "' holds the text '" + std::string(found) +
+                                 "' and also the secret that is shown as it; they cannot be told apart.",
+                             path, "Leave this file as it is. escalate_question asks a person about it.", ErrorKind::invalid};
             }
             made += own->text;
             continue;
@@ -73,8 +84,11 @@ Result<std::string> restore_secrets(std::string_view text, std::string_view befo
         }
         const auto secret = elsewhere ? elsewhere(found) : std::nullopt;
         if (!secret) {
-            return Error{"AF-SEC-003", "The secret behind '" + std::string(found) + "' is not in the workspace, so it cannot be written to '" + path + "'.", path,
-                         "Read it from the environment or a secret store in the code; never write it into a file.", ErrorKind::denied};
+            return Error{"AF-SEC-003",
+                         "The secret behind '" + std::string(found) + "' is not in the workspace, so it cannot be written to '" +
+                             path + "'.",
+                         path, "Read it from the environment or a secret store in the code; never write it into a file.",
+                         ErrorKind::denied};
         }
         made += *secret;
     }

@@ -16,8 +16,9 @@ namespace {
 constexpr std::size_t shortest_keyword = 3;
 
 bool is_name(std::string_view name) {
-    return !name.empty() && name.size() <= 40 &&
-           std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+    return !name.empty() && name.size() <= 40 && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    });
 }
 
 class Reader {
@@ -27,13 +28,17 @@ public:
     Result<std::vector<SecretRule>> read() {
         const json::object* root = document_.value.if_object();
         const json::value* list = root == nullptr ? nullptr : root->if_contains("rules");
-        if (list == nullptr || !list->is_array() || root->size() != 1) { return wrong("", "the file must hold `rules:`, a list, and nothing else"); }
+        if (list == nullptr || !list->is_array() || root->size() != 1) {
+            return wrong("", "the file must hold `rules:`, a list, and nothing else");
+        }
         std::vector<SecretRule> rules;
         for (std::size_t i = 0; i < list->get_array().size(); ++i) {
             const std::string at = "/rules/" + std::to_string(i);
             AF_TRY(SecretRule rule, read_rule(list->get_array()[i], at));
             const auto same = [&rule](const SecretRule& other) { return other.name == rule.name; };
-            if (std::any_of(rules.begin(), rules.end(), same)) { return wrong(at + "/name", "the rule `" + rule.name + "` is there twice"); }
+            if (std::any_of(rules.begin(), rules.end(), same)) {
+                return wrong(at + "/name", "the rule `" + rule.name + "` is there twice");
+            }
             rules.push_back(std::move(rule));
         }
         return rules;
@@ -41,8 +46,8 @@ public:
 
 private:
     [[nodiscard]] Error wrong(const std::string& at, std::string what) const {
-        return {"AF-SEC-001", "the rules for secrets are not usable: " + std::move(what), document_.where(at), "mend the file, or install AgentForge anew",
-                ErrorKind::invalid};
+        return {"AF-SEC-001", "the rules for secrets are not usable: " + std::move(what), document_.where(at),
+                "mend the file, or install AgentForge anew", ErrorKind::invalid};
     }
 
     Result<SecretRule> read_rule(const json::value& value, const std::string& at) const {
@@ -51,17 +56,25 @@ private:
         for (const auto& [key, field] : value.get_object()) {
             const std::string place = at + "/" + std::string(key);
             const bool text = field.is_string();
-            if (key == "name" && text) { rule.name = std::string(field.get_string()); }
-            else if (key == "pattern" && text) { rule.pattern = std::string(field.get_string()); }
-            else if (key == "entropy" && field.is_number()) { rule.entropy = field.to_number<double>(); }
-            else if (key == "digits" && field.is_int64() && field.get_int64() >= 0) { rule.digits = static_cast<unsigned>(field.get_int64()); }
-            else if (key == "lines" && field.is_bool()) { rule.lines = field.get_bool(); }
-            else if (key == "keywords" || key == "example") {
+            if (key == "name" && text) {
+                rule.name = std::string(field.get_string());
+            } else if (key == "pattern" && text) {
+                rule.pattern = std::string(field.get_string());
+            } else if (key == "entropy" && field.is_number()) {
+                rule.entropy = field.to_number<double>();
+            } else if (key == "digits" && field.is_int64() && field.get_int64() >= 0) {
+                rule.digits = static_cast<unsigned>(field.get_int64());
+            } else if (key == "lines" && field.is_bool()) {
+                rule.lines = field.get_bool();
+            } else if (key == "keywords" || key == "example") {
                 if (!field.is_array()) { return wrong(place, "`" + std::string(key) + "` must be a list of texts"); }
                 for (const json::value& item : field.get_array()) {
                     if (!item.is_string()) { return wrong(place, "`" + std::string(key) + "` must be a list of texts"); }
-                    if (key == "example") { rule.example += std::string_view(item.get_string()); }
-                    else { rule.keywords.emplace_back(item.get_string()); }
+                    if (key == "example") {
+                        rule.example += std::string_view(item.get_string());
+                    } else {
+                        rule.keywords.emplace_back(item.get_string());
+                    }
                 }
             } else {
                 return wrong(place, "`" + std::string(key) + "` is no field of a rule, or has another type");
@@ -91,8 +104,10 @@ Result<void> check_secret_rules(const std::vector<SecretRule>& rules) {
     for (const SecretRule& rule : rules) {
         const RE2 pattern(rule.pattern, RE2::Quiet);
         if (pattern.ok()) { continue; }
-        return Error{"AF-SEC-001", "the rules for secrets are not usable: the `pattern` of the rule `" + rule.name + "` is no RE2 expression: " + pattern.error(), "",
-                     "mend the file, or install AgentForge anew", ErrorKind::invalid};
+        return Error{"AF-SEC-001",
+                     "the rules for secrets are not usable: the `pattern` of the rule `" + rule.name +
+                         "` is no RE2 expression: " + pattern.error(),
+                     "", "mend the file, or install AgentForge anew", ErrorKind::invalid};
     }
     return {};
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secrets/secret_sources.hpp"
 
+#include <sys/stat.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <sys/stat.h>
 
 #include "base/files.hpp"
 
 namespace agentforge::kernel {
 namespace {
 
-constexpr std::array<std::string_view, 16> secret_words{"KEY", "KEYS", "TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PWD", "PASSPHRASE", "CREDENTIALS", "CREDENTIAL", "APIKEY",
-                                                        "AUTH", "PAT"};
+constexpr std::array<std::string_view, 16> secret_words{
+    "KEY",    "KEYS", "TOKEN",      "TOKENS",      "SECRET",     "SECRETS", "PASSWORD", "PASSWORDS",
+    "PASSWD", "PWD",  "PASSPHRASE", "CREDENTIALS", "CREDENTIAL", "APIKEY",  "AUTH",     "PAT"};
 constexpr std::array<std::string_view, 7> harmless_ends{"_ENV", "_FILE", "_PATH", "_DIR", "_URL", "_ID", "_NAME"};
 constexpr std::size_t shortest_value = 8;
 constexpr std::size_t shortest_word = 16;
@@ -22,7 +23,8 @@ constexpr std::size_t key_digits = 64;
 
 std::string upper(std::string_view text) {
     std::string made(text);
-    std::transform(made.begin(), made.end(), made.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    std::transform(made.begin(), made.end(), made.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
     return made;
 }
 
@@ -80,7 +82,10 @@ std::vector<Secret> values_of(std::string_view text, const std::string& file) {
         if (equals == std::string_view::npos || equals == 0) { continue; }
         const std::string_view name = trimmed(line.substr(0, equals));
         const std::string_view value = trimmed(line.substr(equals + 1));
-        if (name.empty() || is_digit(name.front()) || !std::all_of(name.begin(), name.end(), is_word) || value.empty() || value == "=") { continue; }   // `==` ends base64.
+        if (name.empty() || is_digit(name.front()) || !std::all_of(name.begin(), name.end(), is_word) || value.empty() ||
+            value == "=") {
+            continue;
+        }  // `==` ends base64.
         named.push_back({file + "/" + std::string(name), unquoted(value)});
     }
     return named.empty() ? lines : named;
@@ -90,8 +95,10 @@ std::vector<Secret> values_of(std::string_view text, const std::string& file) {
 
 bool names_a_secret(std::string_view variable) {
     const std::string name = upper(variable);
-    if (name.starts_with("AGENTFORGE_") || name == "PWD") { return false; }     // Settings, such as the name of a key's variable.
-    if (std::any_of(harmless_ends.begin(), harmless_ends.end(), [&name](std::string_view end) { return name.ends_with(end); })) { return false; }
+    if (name.starts_with("AGENTFORGE_") || name == "PWD") { return false; }  // Settings, such as the name of a key's variable.
+    if (std::any_of(harmless_ends.begin(), harmless_ends.end(), [&name](std::string_view end) { return name.ends_with(end); })) {
+        return false;
+    }
     std::size_t begin = 0;
     while (begin <= name.size()) {
         const std::size_t end = std::min(name.find('_', begin), name.size());
@@ -105,31 +112,44 @@ bool names_a_secret(std::string_view variable) {
 std::string weakness(std::string_view value) {
     if (value.size() < shortest_value) { return "it is shorter than " + std::to_string(shortest_value) + " bytes"; }
     if (value.find("://") != std::string_view::npos) { return "it is an address"; }
-    const bool word = std::all_of(value.begin(), value.end(), [](char c) { return is_letter(c) || c == '-' || c == '_' || c == '.' || c == ' '; });
-    if (word && value.size() < shortest_word) { return "it is a word of fewer than " + std::to_string(shortest_word) + " letters"; }
-    const bool number = std::all_of(value.begin(), value.end(), [](char c) { return is_digit(c) || c == '.' || c == '-' || c == ':'; });
-    if (number && value.size() < shortest_number) { return "it is a number of fewer than " + std::to_string(shortest_number) + " digits"; }
-    if (std::all_of(value.begin(), value.end(), [&value](char c) { return c == value.front(); })) { return "it is one character only"; }
+    const bool word = std::all_of(value.begin(), value.end(),
+                                  [](char c) { return is_letter(c) || c == '-' || c == '_' || c == '.' || c == ' '; });
+    if (word && value.size() < shortest_word) {
+        return "it is a word of fewer than " + std::to_string(shortest_word) + " letters";
+    }
+    const bool number =
+        std::all_of(value.begin(), value.end(), [](char c) { return is_digit(c) || c == '.' || c == '-' || c == ':'; });
+    if (number && value.size() < shortest_number) {
+        return "it is a number of fewer than " + std::to_string(shortest_number) + " digits";
+    }
+    if (std::all_of(value.begin(), value.end(), [&value](char c) { return c == value.front(); })) {
+        return "it is one character only";
+    }
     return {};
 }
 
 Result<KnownSecrets> find_secrets(const SecretSources& sources) {
     KnownSecrets found;
     std::vector<Secret> candidates = sources.values;
-    const auto listed = [](const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    const auto listed = [](const std::vector<std::string>& names, const std::string& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
     for (const auto& [name, value] : sources.environment) {
         if (value.empty() || listed(sources.public_variables, name)) { continue; }
-        if (const std::string_view password = address_password(value); !password.empty()) { candidates.push_back({name, std::string(password)}); }
+        if (const std::string_view password = address_password(value); !password.empty()) {
+            candidates.push_back({name, std::string(password)});
+        }
         if (listed(sources.variables, name) || names_a_secret(name)) { candidates.push_back({name, value}); }
     }
     for (const std::filesystem::path& file : sources.files) {
-        struct stat status{};
+        struct stat status {};
         if (::stat(file.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
             found.missing.push_back(file.string());
             continue;
         }
         const auto refused = [&file](const std::string& why) {
-            return Error{"AF-SEC-002", "a file of secrets cannot be used: " + why, file.string(), "make it readable, or take it out of secrets.files", ErrorKind::invalid};
+            return Error{"AF-SEC-002", "a file of secrets cannot be used: " + why, file.string(),
+                         "make it readable, or take it out of secrets.files", ErrorKind::invalid};
         };
         if (!S_ISREG(status.st_mode)) { return refused("it is no regular file"); }
         if (static_cast<std::uint64_t>(status.st_size) > largest_file) { return refused("it is larger than 1 MiB"); }
@@ -151,18 +171,21 @@ Result<KnownSecrets> find_secrets(const SecretSources& sources) {
 Result<std::string> redaction_key(const std::string& state_directory, IdSource& ids) {
     const std::filesystem::path file = std::filesystem::path(state_directory) / "redaction.key";
     const auto refused = [&file](const std::string& why, ErrorKind kind) {
-        return Error{"AF-SEC-006", "the key for placeholders of secrets is not usable: " + why, file.string(), "make the folder writable, or remove the file: a new one is made", kind};
+        return Error{"AF-SEC-006", "the key for placeholders of secrets is not usable: " + why, file.string(),
+                     "make the folder writable, or remove the file: a new one is made", kind};
     };
     for (unsigned attempt = 0; attempt < 2; ++attempt) {
         const auto text = read_file(file);
         if (text.ok()) {
             const std::string key = text->substr(0, text->find('\n'));
             const bool good = key.size() == key_digits && key.find_first_not_of("0123456789abcdef") == std::string::npos;
-            return good ? Result<std::string>(key) : Result<std::string>(refused("it does not hold 64 hexadecimal digits", ErrorKind::corrupt));
+            return good ? Result<std::string>(key)
+                        : Result<std::string>(refused("it does not hold 64 hexadecimal digits", ErrorKind::corrupt));
         }
         if (text.error().kind != ErrorKind::not_found || attempt > 0) { return refused(text.error().message, ErrorKind::io); }
         if (auto made = make_directories(file.parent_path()); !made.ok()) { return refused(made.error().message, ErrorKind::io); }
-        if (auto made = create_file_exclusive(file, ids.random_hex(key_digits) + "\n", Durability::synced, 0600); !made.ok() && made.error().kind != ErrorKind::conflict) {
+        if (auto made = create_file_exclusive(file, ids.random_hex(key_digits) + "\n", Durability::synced, 0600);
+            !made.ok() && made.error().kind != ErrorKind::conflict) {
             return refused(made.error().message, ErrorKind::io);
         }
     }

@@ -37,7 +37,10 @@ std::string one_paragraph(std::string_view text) {
     std::string out;
     bool blank = false;
     for (const char c : sanitize_utf8(text)) {
-        if (c == '\n' || c == '\r' || c == '\t' || c == ' ') { blank = !out.empty(); continue; }
+        if (c == '\n' || c == '\r' || c == '\t' || c == ' ') {
+            blank = !out.empty();
+            continue;
+        }
         if (static_cast<unsigned char>(c) < 0x20) { continue; }
         if (blank) { out += ' '; }
         blank = false;
@@ -47,7 +50,9 @@ std::string one_paragraph(std::string_view text) {
 }
 
 std::string replaced(std::string text, std::string_view what, const std::string& by) {
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) { text.replace(at, what.size(), by); }
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+        text.replace(at, what.size(), by);
+    }
     return text;
 }
 
@@ -58,7 +63,8 @@ std::string with_places(const std::string& text, const ServerPlace& place) {
 std::string embedded(const json::object& resource) {
     const std::string uri = text_of(resource, "uri");
     if (resource.contains("text")) { return "[resource " + uri + "]\n" + text_of(resource, "text"); }
-    return "[resource " + uri + ", " + text_of(resource, "mimeType") + ", " + std::to_string(text_of(resource, "blob").size()) + " bytes of base64: not shown]";
+    return "[resource " + uri + ", " + text_of(resource, "mimeType") + ", " + std::to_string(text_of(resource, "blob").size()) +
+           " bytes of base64: not shown]";
 }
 
 }  // namespace
@@ -69,7 +75,7 @@ ProcessRequest server_process(const ServerDefinition& server, const ServerPlace&
     request.directory = place.workspace;
     request.environment = base_environment(place.environment);
     request.environment["TMPDIR"] = place.scratch;
-    request.environment["HOME"] = place.scratch;    // The user's own is closed, and programs stumble over a HOME they cannot read.
+    request.environment["HOME"] = place.scratch;  // The user's own is closed, and programs stumble over a HOME they cannot read.
     for (const auto& [name, text] : server.environment) { request.environment[name] = with_places(text, place); }
     request.grace = std::chrono::milliseconds(500);
     request.confinement.readable = place.readable;
@@ -80,11 +86,13 @@ ProcessRequest server_process(const ServerDefinition& server, const ServerPlace&
     return request;
 }
 
-Result<std::unique_ptr<ServerClient>> ServerClient::start(const ServerDefinition& server, const ServerPlace& place, Log log, const std::function<bool()>& cancelled) {
+Result<std::unique_ptr<ServerClient>> ServerClient::start(const ServerDefinition& server, const ServerPlace& place, Log log,
+                                                          const std::function<bool()>& cancelled) {
     const ProcessRequest request = server_process(server, place);
     auto talk = begin_talk(place.exec_helper, request);
     if (!talk.ok()) {
-        return Error{"AF-MCP-005", called(server) + " cannot be started: " + talk.error().message, server.where, talk.error().remedy, ErrorKind::unavailable};
+        return Error{"AF-MCP-005", called(server) + " cannot be started: " + talk.error().message, server.where,
+                     talk.error().remedy, ErrorKind::unavailable};
     }
     std::unique_ptr<ServerClient> client(new ServerClient(server));
     ServerClient* const self = client.get();
@@ -95,43 +103,63 @@ Result<std::unique_ptr<ServerClient>> ServerClient::start(const ServerDefinition
     Connection::Peer peer;
     peer.notified = [self](std::string_view method, const json::object& params) { self->notified(method, params); };
     peer.asked = [self](std::string_view method, const json::object& params) { return self->asked(method, params); };
-    peer.log = [self](LogLevel level, const std::string& message) { if (self->log_) { self->log_(level, message); } };
+    peer.log = [self](LogLevel level, const std::string& message) {
+        if (self->log_) { self->log_(level, message); }
+    };
     client->connection_ = std::make_unique<Connection>(called(server), std::move(*talk), limits, std::move(peer));
 
-    const auto answer = client->connection_->request("initialize",
-                                                     {{"protocolVersion", protocol_version},
-                                                      {"capabilities", json::object{{"roots", json::object{{"listChanged", false}}}}},
-                                                      {"clientInfo", json::object{{"name", "agentforge"}, {"version", sdk_version}}}},
-                                                     {server.startup_timeout, cancelled});
+    const auto answer =
+        client->connection_->request("initialize",
+                                     {{"protocolVersion", protocol_version},
+                                      {"capabilities", json::object{{"roots", json::object{{"listChanged", false}}}}},
+                                      {"clientInfo", json::object{{"name", "agentforge"}, {"version", sdk_version}}}},
+                                     {server.startup_timeout, cancelled});
     if (!answer.ok()) {
         Error error = answer.error();
         if (error.code == "AF-MCP-010") {
-            error = Error{"AF-MCP-006", called(server) + " did not answer `initialize` within " + std::to_string(server.startup_timeout.count()) + " ms and was ended" + client->connection_->said(),
-                          server.where, "Check that its command speaks the Model Context Protocol on standard input and output; raise startup_timeout_seconds where it is slow." +
-                              std::string(server.network ? "" : " It has no network, so `npx` cannot install anything: install the server first, or see `network` in `agentforge help docs/servers.md`."),
-                          ErrorKind::unavailable};
+            error = Error{
+                "AF-MCP-006",
+                called(server) + " did not answer `initialize` within " + std::to_string(server.startup_timeout.count()) +
+                    " ms and was ended" + client->connection_->said(),
+                server.where,
+                "Check that its command speaks the Model Context Protocol on standard input and output; raise startup_timeout_seconds where it is slow." +
+                    std::string(
+                        server.network
+                            ? ""
+                            : " It has no network, so `npx` cannot install anything: install the server first, or see `network` in `agentforge help docs/servers.md`."),
+                ErrorKind::unavailable};
             client->connection_->end();
         } else if (error.code == "AF-MCP-011") {
-            error = Error{"AF-MCP-005", called(server) + " ended before it answered `initialize` (" + client->connection_->end() + ")" + client->connection_->said(), server.where,
-                          "Run its command by hand; inside the sandbox it reads only the system's folders, those on PATH, the workspace and what `readable` of the server names, and has no "
-                          "network unless `network` allows it.",
-                          ErrorKind::unavailable};
+            error = Error{
+                "AF-MCP-005",
+                called(server) + " ended before it answered `initialize` (" + client->connection_->end() + ")" +
+                    client->connection_->said(),
+                server.where,
+                "Run its command by hand; inside the sandbox it reads only the system's folders, those on PATH, the workspace and what `readable` of the server names, and has no "
+                "network unless `network` allows it.",
+                ErrorKind::unavailable};
         } else if (error.code != "AF-MCP-019") {
             error.where = server.where;
         }
         return error;
     }
     if (!answer->is_object()) {
-        return Error{"AF-MCP-008", called(server) + " answered `initialize` with " + ellipsis(json::serialize(*answer), 200) + ", not an object", server.where,
-                     "Report this to the server's author.", ErrorKind::invalid};
+        return Error{
+            "AF-MCP-008",
+            called(server) + " answered `initialize` with " + ellipsis(json::serialize(*answer), 200) + ", not an object",
+            server.where, "Report this to the server's author.", ErrorKind::invalid};
     }
     const json::object& about = answer->get_object();
     client->version_ = text_of(about, "protocolVersion");
     if (std::find(known_versions.begin(), known_versions.end(), client->version_) == known_versions.end()) {
-        return Error{"AF-MCP-007", called(server) + " speaks version `" + ellipsis(client->version_, 40) + "` of the Model Context Protocol; known here are 2025-06-18, 2025-03-26, 2024-11-05 and 2024-10-07",
+        return Error{"AF-MCP-007",
+                     called(server) + " speaks version `" + ellipsis(client->version_, 40) +
+                         "` of the Model Context Protocol; known here are 2025-06-18, 2025-03-26, 2024-11-05 and 2024-10-07",
                      server.where, "Use a release of the server for one of these.", ErrorKind::unavailable};
     }
-    if (const json::object* info = object_of(about, "serverInfo")) { client->about_ = ellipsis(one_paragraph(text_of(*info, "name") + " " + text_of(*info, "version")), 200); }
+    if (const json::object* info = object_of(about, "serverInfo")) {
+        client->about_ = ellipsis(one_paragraph(text_of(*info, "name") + " " + text_of(*info, "version")), 200);
+    }
     const json::object* capabilities = object_of(about, "capabilities");
     client->offers_tools_ = capabilities != nullptr && capabilities->contains("tools");
     client->connection_->notify("notifications/initialized");
@@ -149,16 +177,23 @@ void ServerClient::notified(std::string_view method, const json::object& params)
     } else if (method == "notifications/message") {
         if (++log_lines_ > max_log_lines || !log_) { return; }
         const json::value* data = params.if_contains("data");
-        const std::string text = data == nullptr ? std::string() : data->is_string() ? std::string(data->get_string()) : json::serialize(*data);
+        const std::string text = data == nullptr     ? std::string()
+                                 : data->is_string() ? std::string(data->get_string())
+                                                     : json::serialize(*data);
         log_(LogLevel::debug, called(server_) + " says: " + ellipsis(one_paragraph(text), 500));
     } else if (method.starts_with("host/") && serve_) {
         if (const auto done = serve_(method, params); !done || !done->ok()) {
             if (++log_lines_ <= max_log_lines && log_) {
-                log_(LogLevel::warning, called(server_) + " sent the notification `" + ellipsis(sanitize_utf8(method), 80) + "`, which failed: " + (done ? done->error().message : "it is not known"));
+                log_(LogLevel::warning, called(server_) + " sent the notification `" + ellipsis(sanitize_utf8(method), 80) +
+                                            "`, which failed: " + (done ? done->error().message : "it is not known"));
             }
         }
-    } else if (method != "notifications/cancelled" && !method.starts_with("notifications/resources/") && !method.starts_with("notifications/prompts/")) {
-        if (++log_lines_ <= max_log_lines && log_) { log_(LogLevel::debug, called(server_) + " sent the unknown notification `" + ellipsis(sanitize_utf8(method), 80) + "`"); }
+    } else if (method != "notifications/cancelled" && !method.starts_with("notifications/resources/") &&
+               !method.starts_with("notifications/prompts/")) {
+        if (++log_lines_ <= max_log_lines && log_) {
+            log_(LogLevel::debug,
+                 called(server_) + " sent the unknown notification `" + ellipsis(sanitize_utf8(method), 80) + "`");
+        }
     }
 }
 
@@ -174,13 +209,16 @@ std::optional<Result<json::value>> ServerClient::asked(std::string_view method, 
 Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {
     ToolListing listing;
     if (!offers_tools_) { return listing; }
-    tools_changed_ = false;     // Before asking: what changes while the answer is on its way is asked for again.
+    tools_changed_ = false;  // Before asking: what changes while the answer is on its way is asked for again.
     const auto wrong = [&](const std::string& what) {
-        return Error{"AF-MCP-008", called(server_) + " answered `tools/list` with " + what, server_.where, "Report this to the server's author.", ErrorKind::invalid};
+        return Error{"AF-MCP-008", called(server_) + " answered `tools/list` with " + what, server_.where,
+                     "Report this to the server's author.", ErrorKind::invalid};
     };
     json::object params;
     for (std::size_t page = 0;; ++page) {
-        if (page == max_pages || listing.tools.size() > max_tools) { return wrong("more than " + std::to_string(max_tools) + " tools or " + std::to_string(max_pages) + " pages"); }
+        if (page == max_pages || listing.tools.size() > max_tools) {
+            return wrong("more than " + std::to_string(max_tools) + " tools or " + std::to_string(max_pages) + " pages");
+        }
         AF_TRY(const json::value answer, connection_->request("tools/list", params, {server_.startup_timeout, cancelled}));
         const json::value* tools = answer.is_object() ? answer.get_object().if_contains("tools") : nullptr;
         if (tools == nullptr || !tools->is_array()) { return wrong("no list of tools"); }
@@ -188,10 +226,14 @@ Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {
             const json::object* object = one.if_object();
             ListedTool tool;
             if (object != nullptr) { tool.name = text_of(*object, "name"); }
-            if (tool.name.empty() || tool.name.size() > 128) { return wrong("a tool without a name, or with one of more than 128 bytes"); }
+            if (tool.name.empty() || tool.name.size() > 128) {
+                return wrong("a tool without a name, or with one of more than 128 bytes");
+            }
             const json::value* schema = object->if_contains("inputSchema");
-            auto usable = schema == nullptr ? Result<UsableSchema>(Error{"AF-MCP-017", "there is no `inputSchema`", "", "Report this to the server's author.", ErrorKind::invalid})
-                                            : usable_schema(*schema);
+            auto usable = schema == nullptr
+                              ? Result<UsableSchema>(Error{"AF-MCP-017", "there is no `inputSchema`", "",
+                                                           "Report this to the server's author.", ErrorKind::invalid})
+                              : usable_schema(*schema);
             if (!usable.ok()) {
                 Error error = usable.error();
                 error.code = "AF-MCP-017";
@@ -202,7 +244,9 @@ Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {
             }
             tool.description = one_paragraph(text_of(*object, "description"));
             if (tool.description.empty()) { tool.description = one_paragraph(text_of(*object, "title")); }
-            if (tool.description.empty()) { tool.description = "A tool of " + called(server_) + "; it does not describe itself."; }
+            if (tool.description.empty()) {
+                tool.description = "A tool of " + called(server_) + "; it does not describe itself.";
+            }
             tool.parameters = std::move(usable->schema);
             tool.left_out = std::move(usable->left_out);
             tool.paths = std::move(usable->paths);
@@ -210,7 +254,8 @@ Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {
                 const json::value* hint = annotations->if_contains("readOnlyHint");
                 tool.read_only = hint != nullptr && *hint == true;
             }
-            tool.as_listed = json::object{{"name", tool.name}, {"description", text_of(*object, "description")}, {"inputSchema", *schema}};
+            tool.as_listed =
+                json::object{{"name", tool.name}, {"description", text_of(*object, "description")}, {"inputSchema", *schema}};
             tool.hash = hash_of(tool.as_listed);
             listing.tools.push_back(std::move(tool));
         }
@@ -230,35 +275,42 @@ Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {
         if (twice == listing.tools.end()) {
             kept.push_back(listing.tools[i]);
         } else if (static_cast<std::size_t>(twice - listing.tools.begin()) > i) {
-            listing.problems.push_back({"AF-MCP-016", "the tools `" + listing.tools[i].name + "` and `" + twice->name + "` of " + called(server_) + " would both be called `" +
-                                                          names[i] + "`; neither is offered",
-                                        server_.where, "Take one of them out by allowed_tools, or report it to the server's author.", ErrorKind::conflict});
+            listing.problems.push_back({"AF-MCP-016",
+                                        "the tools `" + listing.tools[i].name + "` and `" + twice->name + "` of " +
+                                            called(server_) + " would both be called `" + names[i] + "`; neither is offered",
+                                        server_.where,
+                                        "Take one of them out by allowed_tools, or report it to the server's author.",
+                                        ErrorKind::conflict});
         }
     }
     listing.tools = std::move(kept);
     return listing;
 }
 
-ToolResult ServerClient::call(const std::string& tool, const json::object& arguments, std::chrono::milliseconds timeout, const std::function<bool()>& cancelled,
-                              const std::function<void(std::string_view)>& progress) {
+ToolResult ServerClient::call(const std::string& tool, const json::object& arguments, std::chrono::milliseconds timeout,
+                              const std::function<bool()>& cancelled, const std::function<void(std::string_view)>& progress) {
     progress_ = progress;
     auto answer = connection_->request("tools/call", {{"name", tool}, {"arguments", arguments}}, {timeout, cancelled});
     progress_ = nullptr;
     if (!answer.ok()) { return ToolResult::failed(answer.error()); }
     const auto wrong = [&](const std::string& what) {
-        return ToolResult::failed({"AF-MCP-008", called(server_) + " answered the call of `" + tool + "` with " + what, server_.where, "Use another tool; report this to the server's author.",
-                                   ErrorKind::invalid});
+        return ToolResult::failed({"AF-MCP-008", called(server_) + " answered the call of `" + tool + "` with " + what,
+                                   server_.where, "Use another tool; report this to the server's author.", ErrorKind::invalid});
     };
     if (!answer->is_object()) { return wrong(ellipsis(json::serialize(*answer), 200) + ", not an object"); }
     const json::object& object = answer->get_object();
     const json::value* content = object.if_contains("content");
     const json::value* structured = object.if_contains("structuredContent");
-    if ((content == nullptr || !content->is_array()) && structured == nullptr) { return wrong("neither `content` nor `structuredContent`"); }
+    if ((content == nullptr || !content->is_array()) && structured == nullptr) {
+        return wrong("neither `content` nor `structuredContent`");
+    }
     std::string text = content == nullptr ? std::string() : content_text(*content);
     if (text.empty() && structured != nullptr) { text = json::serialize(*structured); }
     if (const json::value* failed = object.if_contains("isError"); failed != nullptr && *failed == true) {
-        return ToolResult::failed({"AF-MCP-022", called(server_) + " says that `" + tool + "` failed: " + (text.empty() ? std::string("without a reason") : text), "", "correct the arguments, or use another tool",
-                                   ErrorKind::invalid});
+        return ToolResult::failed(
+            {"AF-MCP-022",
+             called(server_) + " says that `" + tool + "` failed: " + (text.empty() ? std::string("without a reason") : text), "",
+             "correct the arguments, or use another tool", ErrorKind::invalid});
     }
     json::object data;
     if (structured != nullptr) { data["structured_content"] = *structured; }
@@ -276,7 +328,8 @@ std::string content_text(const json::value& content) {
         if (type == "text") {
             text += text_of(*object, "text");
         } else if (type == "image" || type == "audio") {
-            text += "[" + type + ", " + text_of(*object, "mimeType") + ", " + std::to_string(text_of(*object, "data").size()) + " bytes of base64: not shown]";
+            text += "[" + type + ", " + text_of(*object, "mimeType") + ", " + std::to_string(text_of(*object, "data").size()) +
+                    " bytes of base64: not shown]";
         } else if (type == "resource") {
             const json::object* resource = object_of(*object, "resource");
             text += resource == nullptr ? std::string("[a resource without contents]") : embedded(*resource);

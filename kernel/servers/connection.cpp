@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds cancel_interval{50};
 constexpr milliseconds ping_time{1'000};
-constexpr milliseconds ping_time_cancelled{50};     // Who cancels does not wait.
+constexpr milliseconds ping_time_cancelled{50};  // Who cancels does not wait.
 constexpr milliseconds end_patience{200};
 constexpr std::size_t max_error_bytes = 4UL << 10U;
 constexpr std::size_t max_stray_lines = 3;
@@ -64,11 +64,14 @@ Result<json::value> Connection::wait_for(std::int64_t id, std::string_view metho
             if (!lives) { end(); }
             const std::string after = lives ? "it was told to stop" : "it did not answer a ping either and was ended";
             if (cancelled) {
-                return Error{"AF-MCP-019", "the request `" + std::string(method) + "` to " + name_ + " was cancelled; " + after, name_, "ask again once the task goes on",
-                             ErrorKind::cancelled};
+                return Error{"AF-MCP-019", "the request `" + std::string(method) + "` to " + name_ + " was cancelled; " + after,
+                             name_, "ask again once the task goes on", ErrorKind::cancelled};
             }
-            return Error{"AF-MCP-010", name_ + " did not answer `" + std::string(method) + "` within " + std::to_string(limit.timeout.count()) + " ms; " + after + said(), name_,
-                         "try again with less to do, or another tool; a person can raise timeout_seconds of the server", ErrorKind::timeout};
+            return Error{"AF-MCP-010",
+                         name_ + " did not answer `" + std::string(method) + "` within " + std::to_string(limit.timeout.count()) +
+                             " ms; " + after + said(),
+                         name_, "try again with less to do, or another tool; a person can raise timeout_seconds of the server",
+                         ErrorKind::timeout};
         }
         milliseconds wait = std::chrono::ceil<milliseconds>(deadline - now);
         if (limit.cancelled) { wait = std::min(wait, cancel_interval); }
@@ -78,18 +81,22 @@ Result<json::value> Connection::wait_for(std::int64_t id, std::string_view metho
     answer_.reset();
     if (const json::value* error = message.if_contains("error"); error != nullptr) {
         if (!error->is_object()) {
-            return Error{"AF-MCP-008", name_ + " answered `" + std::string(method) + "` with an error that is no object: " + ellipsis(json::serialize(*error), 200), name_,
-                         "report this to the server's author", ErrorKind::invalid};
+            return Error{"AF-MCP-008",
+                         name_ + " answered `" + std::string(method) +
+                             "` with an error that is no object: " + ellipsis(json::serialize(*error), 200),
+                         name_, "report this to the server's author", ErrorKind::invalid};
         }
         const json::value* code = error->get_object().if_contains("code");
-        return Error{"AF-MCP-013", name_ + " refused `" + std::string(method) + "`: " + ellipsis(text_of(error->get_object(), "message"), 2000) +
-                                       (code != nullptr && code->is_int64() ? " (code " + std::to_string(code->get_int64()) + ")" : ""),
+        return Error{"AF-MCP-013",
+                     name_ + " refused `" + std::string(method) +
+                         "`: " + ellipsis(text_of(error->get_object(), "message"), 2000) +
+                         (code != nullptr && code->is_int64() ? " (code " + std::to_string(code->get_int64()) + ")" : ""),
                      name_, "correct the arguments, or use another tool", ErrorKind::invalid};
     }
     json::value* result = message.if_contains("result");
     if (result == nullptr) {
-        return Error{"AF-MCP-008", name_ + " answered `" + std::string(method) + "` with neither `result` nor `error`", name_, "report this to the server's author",
-                     ErrorKind::invalid};
+        return Error{"AF-MCP-008", name_ + " answered `" + std::string(method) + "` with neither `result` nor `error`", name_,
+                     "report this to the server's author", ErrorKind::invalid};
     }
     return std::move(*result);
 }
@@ -130,11 +137,15 @@ void Connection::take_lines() {
         take_line(std::string_view(in_).substr(begin, found - begin));
         begin = found + 1;
     }
-    if (ended_) { in_.clear(); begin = 0; }
+    if (ended_) {
+        in_.clear();
+        begin = 0;
+    }
     in_.erase(0, begin);
     scanned_ = in_.size();
     if (in_.size() > limits_.max_message_bytes) {
-        give_up("AF-MCP-009", "wrote more than " + std::to_string(limits_.max_message_bytes) + " bytes without ending the message");
+        give_up("AF-MCP-009",
+                "wrote more than " + std::to_string(limits_.max_message_bytes) + " bytes without ending the message");
     }
 }
 
@@ -151,10 +162,13 @@ void Connection::take_line(std::string_view line) {
     if (!valid && peer_.log) { peer_.log(LogLevel::warning, name_ + " wrote bytes that are no UTF-8; they were replaced"); }
     if (parsed.ok() && parsed->is_object()) {
         take_message(parsed->get_object());
-    } else if (parsed.ok() && parsed->is_array()) {     // A batch, as protocol version 2025-03-26 has them.
+    } else if (parsed.ok() && parsed->is_array()) {  // A batch, as protocol version 2025-03-26 has them.
         for (const json::value& one : parsed->get_array()) {
-            if (one.is_object()) { take_message(one.get_object()); }
-            else { ignore("an element of a batch that is no message"); }
+            if (one.is_object()) {
+                take_message(one.get_object());
+            } else {
+                ignore("an element of a batch that is no message");
+            }
         }
     } else {
         const std::string shown = ellipsis(sanitize_utf8(line), 200);
@@ -167,8 +181,11 @@ void Connection::take_message(const json::object& message) {
     if (ended_) { return; }
     const json::value* method = message.if_contains("method");
     if (method != nullptr && method->is_string()) {
-        if (message.contains("id")) { answer(message, method->get_string()); }
-        else if (peer_.notified) { peer_.notified(method->get_string(), params_of(message)); }
+        if (message.contains("id")) {
+            answer(message, method->get_string());
+        } else if (peer_.notified) {
+            peer_.notified(method->get_string(), params_of(message));
+        }
         return;
     }
     if (message.contains("id")) {
@@ -193,33 +210,40 @@ void Connection::take_answer(const json::object& message) {
 
 void Connection::answer(const json::object& message, std::string_view method) {
     json::object reply{{"jsonrpc", "2.0"}, {"id", message.at("id")}};
-    --messages_;    // Bounded by the answers that it must read.
+    --messages_;  // Bounded by the answers that it must read.
     auto result = peer_.asked ? peer_.asked(method, params_of(message)) : std::optional<Result<json::value>>();
     if (!result) {
         ignore("a request for `" + ellipsis(sanitize_utf8(method), 80) + "`, which is not offered here");
         reply["error"] = json::object{{"code", method_not_found}, {"message", "method not found"}};
     } else if (!result->ok()) {
         const Error& error = result->error();
-        reply["error"] = json::object{{"code", internal_error},
-                                      {"message", sanitize_utf8(error.message)},
-                                      {"data", json::object{{"code", error.code}, {"where", sanitize_utf8(error.where)}, {"remedy", sanitize_utf8(error.remedy)}}}};
+        reply["error"] = json::object{
+            {"code", internal_error},
+            {"message", sanitize_utf8(error.message)},
+            {"data",
+             json::object{{"code", error.code}, {"where", sanitize_utf8(error.where)}, {"remedy", sanitize_utf8(error.remedy)}}}};
     } else {
         reply["result"] = std::move(**result);
     }
     send(reply);
-    if (to_write_.size() > limits_.max_message_bytes + (1UL << 20U)) { give_up("AF-MCP-009", "asks without reading the answers"); }
+    if (to_write_.size() > limits_.max_message_bytes + (1UL << 20U)) {
+        give_up("AF-MCP-009", "asks without reading the answers");
+    }
 }
 
 void Connection::ignore(const std::string& what) {
     ++ignored_;
     // The first of them say what sort of child it is; all of them would fill the log.
-    if (ignored_ <= 20 && peer_.log) { peer_.log(LogLevel::warning, name_ + " sent " + what + (ignored_ == 20 ? " (further ones are only counted)" : "")); }
+    if (ignored_ <= 20 && peer_.log) {
+        peer_.log(LogLevel::warning, name_ + " sent " + what + (ignored_ == 20 ? " (further ones are only counted)" : ""));
+    }
 }
 
 void Connection::give_up(std::string code, std::string why) {
     if (broken_) { return; }
     broken_ = Error{std::move(code), name_ + " " + why + " and was ended", name_,
-                    "use another tool; a person can raise max_message_bytes of the server, or report this to its author", ErrorKind::unavailable};
+                    "use another tool; a person can raise max_message_bytes of the server, or report this to its author",
+                    ErrorKind::unavailable};
     end();
 }
 
@@ -246,18 +270,22 @@ std::string Connection::end() {
     } else {
         err_ += outcome->err;
         if (err_.size() > 2 * max_error_bytes) { err_.erase(0, err_.size() - max_error_bytes); }
-        ended_how_ = outcome->signal != 0 ? "ended by signal " + std::to_string(outcome->signal) : "exit code " + std::to_string(outcome->exit_code);
+        ended_how_ = outcome->signal != 0 ? "ended by signal " + std::to_string(outcome->signal)
+                                          : "exit code " + std::to_string(outcome->exit_code);
     }
     return ended_how_;
 }
 
 std::string Connection::said() const {
     std::string text;
-    const std::string_view tail = std::string_view(err_).substr(err_.size() > max_error_bytes ? err_.size() - max_error_bytes : 0);
+    const std::string_view tail =
+        std::string_view(err_).substr(err_.size() > max_error_bytes ? err_.size() - max_error_bytes : 0);
     std::string readable = sanitize_utf8(tail);
     while (!readable.empty() && (readable.back() == '\n' || readable.back() == '\r')) { readable.pop_back(); }
     if (!readable.empty()) { text += "; its standard error: " + head_and_tail(readable, 1500); }
-    for (std::size_t i = 0; i < stray_.size(); ++i) { text += (i == 0 ? "; not JSON on its standard output: " : " | ") + stray_[i]; }
+    for (std::size_t i = 0; i < stray_.size(); ++i) {
+        text += (i == 0 ? "; not JSON on its standard output: " : " | ") + stray_[i];
+    }
     return text;
 }
 

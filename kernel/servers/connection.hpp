@@ -25,14 +25,14 @@ namespace agentforge::kernel {
 /// What a request waits for at the most, and who may end it earlier.
 struct RequestLimit {
     std::chrono::milliseconds timeout{60'000};
-    std::function<bool()> cancelled;        ///< Asked every 50 ms; empty: never.
+    std::function<bool()> cancelled;  ///< Asked every 50 ms; empty: never.
 };
 
 class Connection {
 public:
     struct Limits {
         std::size_t max_message_bytes = 4UL << 20U;
-        std::size_t max_messages = 10'000;      ///< That are no answer, while one request waits.
+        std::size_t max_messages = 10'000;  ///< That are no answer, while one request waits.
     };
     struct Peer {
         /// A notification of the child.
@@ -48,10 +48,10 @@ public:
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    /// Sends a request and waits for its answer, doing meanwhile what the child asks. Errors: AF-MCP-013 the child answered with an
-    /// error (the connection stays); AF-MCP-010 no answer in time, AF-MCP-019 cancelled (the child is told; where it then does not
-    /// answer a ping within a second, it is ended); AF-MCP-009 a message is too large, or too many came; AF-MCP-011 it ended; AF-MCP-008
-    /// its answer is none. After 009 and 011 `alive` is false. A request is never sent twice.
+    /// Sends a request and waits for its answer, doing meanwhile what the child asks. Errors: AF-MCP-013 the child answered with
+    /// an error (the connection stays); AF-MCP-010 no answer in time, AF-MCP-019 cancelled (the child is told; where it then does
+    /// not answer a ping within a second, it is ended); AF-MCP-009 a message is too large, or too many came; AF-MCP-011 it ended;
+    /// AF-MCP-008 its answer is none. After 009 and 011 `alive` is false. A request is never sent twice.
     [[nodiscard]] Result<json::value> request(std::string_view method, json::object params, const RequestLimit& limit);
     void notify(std::string_view method, json::object params = {});
     /// Reads what came meanwhile; false once the child is gone.
@@ -83,13 +83,13 @@ private:
     Limits limits_;
     Peer peer_;
     std::string to_write_, in_, err_;
-    std::size_t scanned_ = 0;                       ///< Of `in_`: no line end before it.
+    std::size_t scanned_ = 0;  ///< Of `in_`: no line end before it.
     std::int64_t last_id_ = 0;
-    std::int64_t waiting_for_ = 0;                  ///< 0: nothing.
+    std::int64_t waiting_for_ = 0;  ///< 0: nothing.
     std::optional<json::object> answer_;
-    std::set<std::int64_t> given_up_;               ///< Requests whose answer may still come.
-    std::size_t messages_ = 0;                      ///< Since the request was sent.
-    std::vector<std::string> stray_;                ///< First lines that were no message, cut.
+    std::set<std::int64_t> given_up_;  ///< Requests whose answer may still come.
+    std::size_t messages_ = 0;         ///< Since the request was sent.
+    std::vector<std::string> stray_;   ///< First lines that were no message, cut.
     std::uint64_t ignored_ = 0;
     std::optional<Error> broken_;
     std::string ended_how_;

@@ -42,9 +42,13 @@ void apply_settings(const json::object& fields, ServerDefinition& server) {
     const auto take = [&](std::string_view key, auto use) {
         if (const json::value* value = fields.if_contains(key); value != nullptr) { use(*value); }
     };
-    const auto seconds = [](const json::value& value) { return std::chrono::milliseconds(std::chrono::seconds(value.to_number<std::int64_t>())); };
+    const auto seconds = [](const json::value& value) {
+        return std::chrono::milliseconds(std::chrono::seconds(value.to_number<std::int64_t>()));
+    };
     take("command", [&](const json::value& value) { server.command = texts(value); });
-    take("args", [&](const json::value& value) { for (std::string& word : texts(value)) { server.command.push_back(std::move(word)); } });
+    take("args", [&](const json::value& value) {
+        for (std::string& word : texts(value)) { server.command.push_back(std::move(word)); }
+    });
     take("env", [&](const json::value& value) {
         for (const auto& [name, text] : value.get_object()) { server.environment[name] = std::string(text.get_string()); }
     });
@@ -72,13 +76,23 @@ public:
         path_ = path;
         AF_TRY(const std::string text, read_file(path, max_file_bytes));
         auto parsed = parse_json(text, path);
-        if (!parsed.ok()) { return wrong(parsed.error().where, "`.mcp.json` is not JSON: " + parsed.error().message, "Correct the file."); }
+        if (!parsed.ok()) {
+            return wrong(parsed.error().where, "`.mcp.json` is not JSON: " + parsed.error().message, "Correct the file.");
+        }
         if (auto yaml = parse_yaml(text, path); yaml.ok()) { places_ = std::move(*yaml); }
-        if (!parsed->is_object()) { return wrong(path, "`.mcp.json` must be an object with `mcpServers`", "Write {\"mcpServers\": {…}}."); }
+        if (!parsed->is_object()) {
+            return wrong(path, "`.mcp.json` must be an object with `mcpServers`", "Write {\"mcpServers\": {…}}.");
+        }
         value_ = std::move(parsed->get_object());
         for (const auto& [key, value] : value_) {
-            if (key != "mcpServers") { return wrong(where("/" + std::string(key)), "`.mcp.json` has the unknown field `" + std::string(key) + "`", "Only `mcpServers` is known."); }
-            if (!value.is_object()) { return wrong(where("/mcpServers"), "`mcpServers` must be an object", "Write {\"mcpServers\": {\"name\": {\"command\": …}}}."); }
+            if (key != "mcpServers") {
+                return wrong(where("/" + std::string(key)), "`.mcp.json` has the unknown field `" + std::string(key) + "`",
+                             "Only `mcpServers` is known.");
+            }
+            if (!value.is_object()) {
+                return wrong(where("/mcpServers"), "`mcpServers` must be an object",
+                             "Write {\"mcpServers\": {\"name\": {\"command\": …}}}.");
+            }
         }
         return {};
     }
@@ -86,11 +100,15 @@ public:
         const json::value* found = value_.if_contains("mcpServers");
         return found == nullptr ? nullptr : &found->get_object();
     }
-    [[nodiscard]] std::string where(const std::string& pointer) const { return places_.source.empty() ? path_ : places_.where(pointer); }
+    [[nodiscard]] std::string where(const std::string& pointer) const {
+        return places_.source.empty() ? path_ : places_.where(pointer);
+    }
 
     [[nodiscard]] Result<ServerDefinition> server(const std::string& name, const json::value& value) const {
         const std::string at = "/mcpServers/" + name;
-        if (!value.is_object()) { return wrong(where(at), "the server `" + name + "` must be an object", "Write {\"command\": …, \"args\": […]}."); }
+        if (!value.is_object()) {
+            return wrong(where(at), "the server `" + name + "` must be an object", "Write {\"command\": …, \"args\": […]}.");
+        }
         ServerDefinition server;
         server.name = name;
         server.where = where(at);
@@ -99,31 +117,42 @@ public:
         for (const auto& [key, field] : value.get_object()) {
             if (std::find(known.begin(), known.end(), std::string_view(key)) != known.end()) { continue; }
             const std::string near = nearest(key, known);
-            return wrong(where(at + "/" + std::string(key)), "the server `" + name + "` has the unknown field `" + std::string(key) + "`",
-                         near.empty() ? "`type`, `command`, `args` and `env` are known here; what AgentForge adds to them goes under mcp_servers." + name + " in the settings."
-                                      : "Did you mean `" + near + "`?");
+            return wrong(
+                where(at + "/" + std::string(key)), "the server `" + name + "` has the unknown field `" + std::string(key) + "`",
+                near.empty()
+                    ? "`type`, `command`, `args` and `env` are known here; what AgentForge adds to them goes under mcp_servers." +
+                          name + " in the settings."
+                    : "Did you mean `" + near + "`?");
         }
         const json::object& fields = value.get_object();
         const json::value* type = fields.if_contains("type");
         if ((type != nullptr && *type != "stdio") || fields.contains("url") || fields.contains("headers")) {
             const std::string found = type != nullptr ? json::serialize(*type) : "a `url`";
-            return Error{"AF-MCP-003", "the server `" + name + "` is of type " + found + ", which is not supported: stdio only", server.where,
-                         "Start the server as a process, by `command`, or take it out.", ErrorKind::unavailable};
+            return Error{"AF-MCP-003", "the server `" + name + "` is of type " + found + ", which is not supported: stdio only",
+                         server.where, "Start the server as a process, by `command`, or take it out.", ErrorKind::unavailable};
         }
         const json::value* command = fields.if_contains("command");
         if (command == nullptr || !command->is_string() || command->get_string().empty()) {
-            return wrong(where(at), "the server `" + name + "` has no `command`", "Name the program as a text; its arguments go into `args`.");
+            return wrong(where(at), "the server `" + name + "` has no `command`",
+                         "Name the program as a text; its arguments go into `args`.");
         }
         server.command.emplace_back(command->get_string());
         if (const json::value* args = fields.if_contains("args"); args != nullptr) {
             const auto list = texts(*args);
-            if (!args->is_array() || list.size() != args->get_array().size()) { return wrong(where(at + "/args"), "`args` of the server `" + name + "` must be a list of texts"); }
+            if (!args->is_array() || list.size() != args->get_array().size()) {
+                return wrong(where(at + "/args"), "`args` of the server `" + name + "` must be a list of texts");
+            }
             server.command.insert(server.command.end(), list.begin(), list.end());
         }
         if (const json::value* env = fields.if_contains("env"); env != nullptr) {
-            if (!env->is_object()) { return wrong(where(at + "/env"), "`env` of the server `" + name + "` must be an object of texts"); }
+            if (!env->is_object()) {
+                return wrong(where(at + "/env"), "`env` of the server `" + name + "` must be an object of texts");
+            }
             for (const auto& [key, text] : env->get_object()) {
-                if (!text.is_string()) { return wrong(where(at + "/env/" + std::string(key)), "`env." + std::string(key) + "` of the server `" + name + "` must be a text"); }
+                if (!text.is_string()) {
+                    return wrong(where(at + "/env/" + std::string(key)),
+                                 "`env." + std::string(key) + "` of the server `" + name + "` must be a text");
+                }
                 server.environment[key] = std::string(text.get_string());
             }
         }
@@ -138,7 +167,8 @@ private:
 
 Result<void> check(ServerDefinition& server, const ServerSources& sources) {
     if (server.command.empty() || server.command.front().empty()) {
-        return wrong(server.where, "the server `" + server.name + "` has no `command`", "Name its program under mcp_servers." + server.name + ".command.");
+        return wrong(server.where, "the server `" + server.name + "` has no `command`",
+                     "Name its program under mcp_servers." + server.name + ".command.");
     }
     const auto expanded = [&]() -> Result<void> {
         AF_CHECK(expand(server.command, sources.environment));
@@ -153,11 +183,18 @@ Result<void> check(ServerDefinition& server, const ServerSources& sources) {
         return error;
     }
     for (const std::string& folder : server.readable) {
-        if (!folder.starts_with('/')) { return wrong(server.where, "`readable` of the server `" + server.name + "` names `" + folder + "`, which is no absolute path", "Write the whole path."); }
+        if (!folder.starts_with('/')) {
+            return wrong(server.where,
+                         "`readable` of the server `" + server.name + "` names `" + folder + "`, which is no absolute path",
+                         "Write the whole path.");
+        }
     }
     if (server.network && !sources.network_allowed) {
-        return Error{"AF-MCP-004", "the server `" + server.name + "` asks for the network, which your own settings do not allow", server.where,
-                     "Set servers.allow_network to true in ~/.agentforge/config.yaml (a project's settings cannot), or take `network` out.", ErrorKind::denied};
+        return Error{
+            "AF-MCP-004", "the server `" + server.name + "` asks for the network, which your own settings do not allow",
+            server.where,
+            "Set servers.allow_network to true in ~/.agentforge/config.yaml (a project's settings cannot), or take `network` out.",
+            ErrorKind::denied};
     }
     return {};
 }
@@ -183,7 +220,8 @@ Result<std::string> expand_variables(std::string_view text, const std::map<std::
         } else if (std::find(own_variables.begin(), own_variables.end(), name) != own_variables.end()) {
             out += text.substr(begin, end + 1 - begin);
         } else {
-            return Error{"AF-MCP-021", "the environment variable " + name + " is not set", "", "Set it, or write ${" + name + ":-a default}.", ErrorKind::invalid};
+            return Error{"AF-MCP-021", "the environment variable " + name + " is not set", "",
+                         "Set it, or write ${" + name + ":-a default}.", ErrorKind::invalid};
         }
     }
     return out;
@@ -221,7 +259,9 @@ std::string tool_prefix(std::string_view server) {
     return out;
 }
 
-std::string server_tool_name(std::string_view prefix, std::string_view tool) { return std::string(prefix) + "__" + in_our_letters(tool); }
+std::string server_tool_name(std::string_view prefix, std::string_view tool) {
+    return std::string(prefix) + "__" + in_our_letters(tool);
+}
 
 std::string_view prefix_of(std::string_view tool_name) noexcept {
     const std::size_t at = tool_name.find("__");
@@ -229,7 +269,8 @@ std::string_view prefix_of(std::string_view tool_name) noexcept {
 }
 
 const ServerDefinition* ServerSet::by_prefix(std::string_view prefix) const noexcept {
-    const auto found = std::find_if(servers.begin(), servers.end(), [&](const ServerDefinition& server) { return server.prefix == prefix; });
+    const auto found =
+        std::find_if(servers.begin(), servers.end(), [&](const ServerDefinition& server) { return server.prefix == prefix; });
     return found == servers.end() ? nullptr : &*found;
 }
 
@@ -237,24 +278,28 @@ Error no_such_server(const ServerSet& set, const std::string& what, const std::s
     std::vector<std::string> names;
     for (const ServerDefinition& server : set.servers) { names.push_back(server.prefix); }
     const std::string near = nearest(tool_prefix(name), names);
-    return {"AF-MCP-001", what, "",
-            near.empty() ? "Declare the server in .mcp.json or under mcp_servers in the settings; `agentforge servers list` shows those that are declared."
-                         : "Did you mean `" + set.by_prefix(near)->name + "`, whose tools are " + near + "__…?",
-            ErrorKind::unavailable};
+    return {
+        "AF-MCP-001", what, "",
+        near.empty()
+            ? "Declare the server in .mcp.json or under mcp_servers in the settings; `agentforge servers list` shows those that are declared."
+            : "Did you mean `" + set.by_prefix(near)->name + "`, whose tools are " + near + "__…?",
+        ErrorKind::unavailable};
 }
 
-Error no_such_tool(const ServerDefinition& server, const std::string& tool, const std::string& more, const std::vector<std::string>& tools) {
+Error no_such_tool(const ServerDefinition& server, const std::string& tool, const std::string& more,
+                   const std::vector<std::string>& tools) {
     const std::string near = nearest(tool, tools);
     std::string remedy = near.empty() ? tools.empty() ? "Use another tool." : "Its tools:" : "Did you mean `" + near + "`?";
     if (near.empty()) {
         for (const std::string& name : tools) { remedy += " " + name; }
     }
-    return {"AF-MCP-014", "server `" + server.name + "` has no tool `" + tool + "`" + more, server.where, std::move(remedy), ErrorKind::unavailable};
+    return {"AF-MCP-014", "server `" + server.name + "` has no tool `" + tool + "`" + more, server.where, std::move(remedy),
+            ErrorKind::unavailable};
 }
 
 Error not_trusted(const std::string& name, const std::string& where) {
-    return {"AF-MCP-004", "the server `" + name + "` is declared by the project, which you have not trusted: it is not started", where,
-            "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`.", ErrorKind::denied};
+    return {"AF-MCP-004", "the server `" + name + "` is declared by the project, which you have not trusted: it is not started",
+            where, "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`.", ErrorKind::denied};
 }
 
 ServerSet read_servers(const ServerSources& sources) {
@@ -273,8 +318,11 @@ ServerSet read_servers(const ServerSources& sources) {
         } else if (const json::object* servers = file.servers()) {
             for (const auto& [key, value] : *servers) {
                 const std::string name(key);
-                if (auto server = file.server(name, value); server.ok()) { found.emplace(name, std::move(*server)); }
-                else { refuse(name, server.error()); }
+                if (auto server = file.server(name, value); server.ok()) {
+                    found.emplace(name, std::move(*server));
+                } else {
+                    refuse(name, server.error());
+                }
             }
         }
     }
@@ -283,7 +331,9 @@ ServerSet read_servers(const ServerSources& sources) {
         if (set.refused.contains(tool_prefix(name)) || !value.is_object()) { continue; }
         ServerDefinition& server = found[name];
         server.name = name;
-        if (server.where.empty() || value.get_object().contains("command")) { server.where = sources.where ? sources.where(name) : name; }
+        if (server.where.empty() || value.get_object().contains("command")) {
+            server.where = sources.where ? sources.where(name) : name;
+        }
         if (value.get_object().contains("command")) { server.from_repository = false; }
         apply_settings(value.get_object(), server);
     }
@@ -291,13 +341,16 @@ ServerSet read_servers(const ServerSources& sources) {
     for (auto& [name, server] : std::map<std::string, ServerDefinition>(found)) {
         server.prefix = tool_prefix(name);
         if (!server.enabled) {
-            set.refused.insert_or_assign(server.prefix, Error{"AF-MCP-001", "the server `" + name + "` is switched off", server.where,
-                                                              "Take `enabled: false` out of its settings.", ErrorKind::unavailable});
+            set.refused.insert_or_assign(server.prefix,
+                                         Error{"AF-MCP-001", "the server `" + name + "` is switched off", server.where,
+                                               "Take `enabled: false` out of its settings.", ErrorKind::unavailable});
             continue;
         }
         const auto [other, first] = prefixes.emplace(server.prefix, name);
         if (!first) {
-            refuse(name, {"AF-MCP-016", "the servers `" + other->second + "` and `" + name + "` both give their tools the prefix `" + server.prefix + "__`; `" + name + "` is not used",
+            refuse(name, {"AF-MCP-016",
+                          "the servers `" + other->second + "` and `" + name + "` both give their tools the prefix `" +
+                              server.prefix + "__`; `" + name + "` is not used",
                           server.where, "Rename one of the two.", ErrorKind::conflict});
             set.refused.erase(server.prefix);
             continue;
@@ -306,7 +359,10 @@ ServerSet read_servers(const ServerSources& sources) {
             set.refused.insert_or_assign(server.prefix, not_trusted(name, server.where));
             continue;
         }
-        if (const auto good = check(server, sources); !good.ok()) { refuse(name, good.error()); continue; }
+        if (const auto good = check(server, sources); !good.ok()) {
+            refuse(name, good.error());
+            continue;
+        }
         set.servers.push_back(server);
     }
     return set;

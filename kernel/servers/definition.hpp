@@ -16,53 +16,54 @@ namespace agentforge::kernel {
 
 /// One server as it is declared. Nothing here was started or looked up yet.
 struct ServerDefinition {
-    std::string name;                                   ///< As written.
-    std::string prefix;                                 ///< Of its tools' names, `tool_prefix(name)`.
-    std::vector<std::string> command;                   ///< Program and arguments.
-    std::map<std::string, std::string> environment;     ///< Added to the allow-listed one.
-    std::chrono::milliseconds timeout{60'000};          ///< Of one call.
-    std::chrono::milliseconds startup_timeout{30'000};  ///< Until `initialize` and `tools/list` have been answered.
-    std::vector<std::string> allowed_tools;             ///< As the server names them; empty: all.
-    std::vector<std::string> read_only_tools;           ///< Their path parameters are only read.
-    std::map<std::string, std::vector<std::string>> path_parameters;    ///< Tool as the server names it → parameters.
-    bool absolute_paths = false;                        ///< Whether the server wants paths absolute.
-    bool writes = true;                                 ///< False: it may write nothing of the workspace.
+    std::string name;                                                 ///< As written.
+    std::string prefix;                                               ///< Of its tools' names, `tool_prefix(name)`.
+    std::vector<std::string> command;                                 ///< Program and arguments.
+    std::map<std::string, std::string> environment;                   ///< Added to the allow-listed one.
+    std::chrono::milliseconds timeout{60'000};                        ///< Of one call.
+    std::chrono::milliseconds startup_timeout{30'000};                ///< Until `initialize` and `tools/list` have been answered.
+    std::vector<std::string> allowed_tools;                           ///< As the server names them; empty: all.
+    std::vector<std::string> read_only_tools;                         ///< Their path parameters are only read.
+    std::map<std::string, std::vector<std::string>> path_parameters;  ///< Tool as the server names it → parameters.
+    bool absolute_paths = false;                                      ///< Whether the server wants paths absolute.
+    bool writes = true;                                               ///< False: it may write nothing of the workspace.
     bool network = false;
-    std::vector<std::string> readable;                  ///< Absolute; besides the workspace.
-    unsigned restarts = 3;                              ///< In one stage.
+    std::vector<std::string> readable;  ///< Absolute; besides the workspace.
+    unsigned restarts = 3;              ///< In one stage.
     std::size_t max_message_bytes = 4UL << 20U;
     bool enabled = true;
-    bool from_repository = false;                       ///< `.mcp.json`: only where the project is trusted.
-    std::string where;                                  ///< `file:line:column`.
+    bool from_repository = false;  ///< `.mcp.json`: only where the project is trusted.
+    std::string where;             ///< `file:line:column`.
 };
 
 /// What a definition may say is checked here once; a broken one does not hide the others.
 struct ServerSet {
-    std::vector<ServerDefinition> servers;              ///< Those that may be started, in the order of their names.
-    std::map<std::string, Error> refused;               ///< By prefix: declared, but not to be started, and why.
-    std::vector<Error> problems;                        ///< What is wrong with the declarations; not what is switched off or not trusted.
+    std::vector<ServerDefinition> servers;  ///< Those that may be started, in the order of their names.
+    std::map<std::string, Error> refused;   ///< By prefix: declared, but not to be started, and why.
+    std::vector<Error> problems;            ///< What is wrong with the declarations; not what is switched off or not trusted.
 
     /// Whose tools begin with `prefix`, or null.
     [[nodiscard]] const ServerDefinition* by_prefix(std::string_view prefix) const noexcept;
 };
 
 struct ServerSources {
-    json::object settings;                              ///< `mcp_servers:`, each field of the type that the schema says.
-    std::function<std::string(const std::string& name)> where;      ///< Place of a server's settings.
-    std::string mcp_json;                               ///< Path; need not be there.
-    std::map<std::string, std::string> environment;     ///< For `${NAME}`.
-    bool trusted = true;                                ///< Whether what the repository itself declares may be started.
+    json::object settings;                                      ///< `mcp_servers:`, each field of the type that the schema says.
+    std::function<std::string(const std::string& name)> where;  ///< Place of a server's settings.
+    std::string mcp_json;                                       ///< Path; need not be there.
+    std::map<std::string, std::string> environment;             ///< For `${NAME}`.
+    bool trusted = true;                                        ///< Whether what the repository itself declares may be started.
     bool network_allowed = false;
 };
 
 /// A server of the settings with the name of one in `.mcp.json` adds to it; where both have a command, the settings' counts.
-/// Problems: AF-MCP-002 a wrong or unknown field, AF-MCP-003 not stdio, AF-MCP-004 not trusted or network not allowed, AF-MCP-016 two
-/// names that give the same prefix, AF-MCP-021 a `${NAME}` that is not set.
+/// Problems: AF-MCP-002 a wrong or unknown field, AF-MCP-003 not stdio, AF-MCP-004 not trusted or network not allowed, AF-MCP-016
+/// two names that give the same prefix, AF-MCP-021 a `${NAME}` that is not set.
 [[nodiscard]] ServerSet read_servers(const ServerSources& sources);
 /// AF-MCP-001: no server is called so; the nearest of those that are declared is named. `what` says who asked.
 [[nodiscard]] Error no_such_server(const ServerSet& set, const std::string& what, const std::string& name);
 /// AF-MCP-014: the server has no such tool; the nearest of `tools`, or all of them, are named. `more` ends the sentence.
-[[nodiscard]] Error no_such_tool(const ServerDefinition& server, const std::string& tool, const std::string& more, const std::vector<std::string>& tools);
+[[nodiscard]] Error no_such_tool(const ServerDefinition& server, const std::string& tool, const std::string& more,
+                                 const std::vector<std::string>& tools);
 /// AF-MCP-004 of a server that the project declares and the user has not trusted.
 [[nodiscard]] Error not_trusted(const std::string& name, const std::string& where);
 

@@ -11,25 +11,31 @@ struct ServerPool::Running {
     ServerDefinition server;
     ServerPlace place;
     std::unique_ptr<ServerClient> client;
-    ToolListing listing;                                    ///< As it was first seen.
+    ToolListing listing;  ///< As it was first seen.
     std::vector<Error> problems;
-    std::set<std::string, std::less<>> vanished;            ///< Tools of `listing`.
+    std::set<std::string, std::less<>> vanished;  ///< Tools of `listing`.
     std::set<std::string, std::less<>> changed;
     unsigned starts = 0;
 };
 
 namespace {
 
-bool in(const std::vector<std::string>& names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool in(const std::vector<std::string>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 Error changed_tool(const std::string& name, const std::string& server, const std::string& since) {
-    return {"AF-MCP-015", "the tool `" + name + "` of server `" + server + "` describes itself otherwise than " + since + ": it is not called", name,
-            "use another tool; a person can look at the change and start a new task, which takes the tool as it is now", ErrorKind::denied};
+    return {"AF-MCP-015",
+            "the tool `" + name + "` of server `" + server + "` describes itself otherwise than " + since + ": it is not called",
+            name, "use another tool; a person can look at the change and start a new task, which takes the tool as it is now",
+            ErrorKind::denied};
 }
 
 std::string without_workspace(std::string text, const std::string& workspace) {
     for (const auto& [what, by] : {std::pair{workspace + "/", std::string()}, std::pair{workspace, std::string(".")}}) {
-        for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) { text.replace(at, what.size(), by); }
+        for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+            text.replace(at, what.size(), by);
+        }
     }
     return text;
 }
@@ -51,7 +57,8 @@ std::string key_of(const ServerDefinition& server, const ServerPlace& place) {
 
 class ServerTool final : public Tool {
 public:
-    ServerTool(ServerPool& pool, ServerPool::Running& running, const ListedTool& listed, const ServerOffer& offer, std::optional<Error> refused)
+    ServerTool(ServerPool& pool, ServerPool::Running& running, const ListedTool& listed, const ServerOffer& offer,
+               std::optional<Error> refused)
         : pool_(pool), running_(running), tool_(listed.name), settle_(offer.settle), refused_(std::move(refused)) {
         const ServerDefinition& server = running.server;
         spec_.name = offer.prefixed ? server_tool_name(server.prefix, listed.name) : listed.name;
@@ -70,7 +77,8 @@ public:
                 if (!in(spec_.path_parameters, parameter)) { spec_.path_parameters.push_back(parameter); }
             }
         }
-        spec_.effects = ToolEffect::reads | ToolEffect::executes | (only_reads(server, listed, offer) ? ToolEffect::none : ToolEffect::writes);
+        spec_.effects = ToolEffect::reads | ToolEffect::executes |
+                        (only_reads(server, listed, offer) ? ToolEffect::none : ToolEffect::writes);
     }
 
     [[nodiscard]] ToolSpec spec() const override { return spec_; }
@@ -80,7 +88,9 @@ public:
         json::object given = arguments;
         if (running_.server.absolute_paths) { make_absolute(given); }
         ToolResult result = pool_.call(running_, tool_, given, context);
-        if (running_.server.absolute_paths) { result.output = without_workspace(std::move(result.output), running_.place.workspace); }
+        if (running_.server.absolute_paths) {
+            result.output = without_workspace(std::move(result.output), running_.place.workspace);
+        }
         if (running_.server.writes && settle_) {
             if (const auto settled = settle_(); !settled.ok()) { return ToolResult::failed(settled.error()); }
         }
@@ -130,7 +140,8 @@ void ServerPool::log(LogLevel level, const std::string& message) const {
     if (log_) { log_(level, message, {}); }
 }
 
-Result<ServerPool::Running*> ServerPool::running(const ServerDefinition& server, const ServerPlace& place, const std::function<bool()>& cancelled) {
+Result<ServerPool::Running*> ServerPool::running(const ServerDefinition& server, const ServerPlace& place,
+                                                 const std::function<bool()>& cancelled) {
     std::string key = key_of(server, place);
     if (const auto found = running_.find(key); found != running_.end()) { return found->second.get(); }
     auto made = std::make_unique<Running>();
@@ -140,7 +151,8 @@ Result<ServerPool::Running*> ServerPool::running(const ServerDefinition& server,
     AF_TRY(made->listing, made->client->list(cancelled));
     made->problems = made->listing.problems;
     const auto has = [&](const std::string& name) {
-        return std::any_of(made->listing.tools.begin(), made->listing.tools.end(), [&](const ListedTool& tool) { return tool.name == name; });
+        return std::any_of(made->listing.tools.begin(), made->listing.tools.end(),
+                           [&](const ListedTool& tool) { return tool.name == name; });
     };
     std::vector<std::string> names;
     for (const ListedTool& tool : made->listing.tools) { names.push_back(tool.name); }
@@ -150,28 +162,46 @@ Result<ServerPool::Running*> ServerPool::running(const ServerDefinition& server,
         if (near.empty()) {
             for (const std::string& each : names) { remedy += " " + each; }
         }
-        made->problems.push_back({"AF-MCP-018", "`" + field + "` of server `" + server.name + "` names the tool `" + name + "`, which the server does not have", server.where, std::move(remedy),
-                                  ErrorKind::invalid});
+        made->problems.push_back(
+            {"AF-MCP-018",
+             "`" + field + "` of server `" + server.name + "` names the tool `" + name + "`, which the server does not have",
+             server.where, std::move(remedy), ErrorKind::invalid});
     };
-    for (const std::string& name : server.allowed_tools) { if (!has(name)) { unknown_tool("allowed_tools", name); } }
-    for (const std::string& name : server.read_only_tools) { if (!has(name)) { unknown_tool("read_only_tools", name); } }
+    for (const std::string& name : server.allowed_tools) {
+        if (!has(name)) { unknown_tool("allowed_tools", name); }
+    }
+    for (const std::string& name : server.read_only_tools) {
+        if (!has(name)) { unknown_tool("read_only_tools", name); }
+    }
     for (const auto& [name, parameters] : server.path_parameters) {
-        const auto tool = std::find_if(made->listing.tools.begin(), made->listing.tools.end(), [&, wanted = name](const ListedTool& one) { return one.name == wanted; });
-        if (tool == made->listing.tools.end()) { unknown_tool("path_parameters", name); continue; }
+        const auto tool = std::find_if(made->listing.tools.begin(), made->listing.tools.end(),
+                                       [&, wanted = name](const ListedTool& one) { return one.name == wanted; });
+        if (tool == made->listing.tools.end()) {
+            unknown_tool("path_parameters", name);
+            continue;
+        }
         const json::value* properties = tool->parameters.if_contains("properties");
         for (const std::string& parameter : parameters) {
             if (properties != nullptr && properties->is_object() && properties->get_object().contains(parameter)) { continue; }
-            made->problems.push_back({"AF-MCP-018", "`path_parameters." + name + "` of server `" + server.name + "` names `" + parameter + "`, which is no parameter of the tool", server.where,
-                                      "Correct the name; a path that is not declared is not checked.", ErrorKind::invalid});
+            made->problems.push_back({"AF-MCP-018",
+                                      "`path_parameters." + name + "` of server `" + server.name + "` names `" + parameter +
+                                          "`, which is no parameter of the tool",
+                                      server.where, "Correct the name; a path that is not declared is not checked.",
+                                      ErrorKind::invalid});
         }
     }
-    if (!server.allowed_tools.empty()) { std::erase_if(made->listing.tools, [&](const ListedTool& tool) { return !in(server.allowed_tools, tool.name); }); }
+    if (!server.allowed_tools.empty()) {
+        std::erase_if(made->listing.tools, [&](const ListedTool& tool) { return !in(server.allowed_tools, tool.name); });
+    }
     for (const ListedTool& tool : made->listing.tools) {
         if (tool.left_out.empty()) { continue; }
         std::string list;
         for (const std::string& one : tool.left_out) { list += (list.empty() ? "" : ", ") + one; }
-        made->problems.push_back({"AF-MCP-017", "the tool `" + tool.name + "` of server `" + server.name + "` has rules in its schema that only the server itself checks: " + ellipsis(list, 500), server.where,
-                                  "Nothing has to be done; the server may refuse what passes here.", ErrorKind::invalid});
+        made->problems.push_back({"AF-MCP-017",
+                                  "the tool `" + tool.name + "` of server `" + server.name +
+                                      "` has rules in its schema that only the server itself checks: " + ellipsis(list, 500),
+                                  server.where, "Nothing has to be done; the server may refuse what passes here.",
+                                  ErrorKind::invalid});
     }
     for (const Error& problem : made->problems) { log(LogLevel::warning, problem.message); }
     Running* const running = made.get();
@@ -182,7 +212,9 @@ Result<ServerPool::Running*> ServerPool::running(const ServerDefinition& server,
 Result<void> ServerPool::start(Running& running, const std::function<bool()>& cancelled) {
     ++running.starts;
     running.client.reset();
-    AF_TRY(running.client, ServerClient::start(running.server, running.place, [this](LogLevel level, const std::string& message) { log(level, message); }, cancelled));
+    AF_TRY(running.client, ServerClient::start(
+                               running.server, running.place,
+                               [this](LogLevel level, const std::string& message) { log(level, message); }, cancelled));
     return {};
 }
 
@@ -190,17 +222,21 @@ Result<void> ServerPool::compare(Running& running, const std::function<bool()>& 
     AF_TRY(const ToolListing now, running.client->list(cancelled));
     running.vanished.clear();
     for (const ListedTool& before : running.listing.tools) {
-        const auto found = std::find_if(now.tools.begin(), now.tools.end(), [&](const ListedTool& tool) { return tool.name == before.name; });
+        const auto found =
+            std::find_if(now.tools.begin(), now.tools.end(), [&](const ListedTool& tool) { return tool.name == before.name; });
         if (found == now.tools.end()) {
             running.vanished.insert(before.name);
         } else if (found->hash != before.hash && running.changed.insert(before.name).second) {
-            log(LogLevel::warning, "the tool `" + before.name + "` of server `" + running.server.name + "` changed while the stage ran and is refused");
+            log(LogLevel::warning, "the tool `" + before.name + "` of server `" + running.server.name +
+                                       "` changed while the stage ran and is refused");
         }
     }
     for (const ListedTool& tool : now.tools) {
-        const bool known = std::any_of(running.listing.tools.begin(), running.listing.tools.end(), [&](const ListedTool& before) { return before.name == tool.name; });
+        const bool known = std::any_of(running.listing.tools.begin(), running.listing.tools.end(),
+                                       [&](const ListedTool& before) { return before.name == tool.name; });
         if (!known && (running.server.allowed_tools.empty() || in(running.server.allowed_tools, tool.name))) {
-            log(LogLevel::info, "server `" + running.server.name + "` has the new tool `" + tool.name + "`; it is offered from the next stage on");
+            log(LogLevel::info, "server `" + running.server.name + "` has the new tool `" + tool.name +
+                                    "`; it is offered from the next stage on");
         }
     }
     return {};
@@ -212,11 +248,16 @@ ToolResult ServerPool::call(Running& running, const std::string& tool, const jso
     bool look = false;
     if (running.client == nullptr || !running.client->connection().alive()) {
         if (running.starts > running.server.restarts) {
-            return ToolResult::failed({"AF-MCP-012", "server `" + name + "` ended " + std::to_string(running.starts) + " times in this stage and is not started again" +
-                                                         (running.client == nullptr ? std::string() : running.client->connection().said()),
-                                       running.server.where, "use another tool; a person can mend the server, or raise its `restarts`", ErrorKind::unavailable});
+            return ToolResult::failed({"AF-MCP-012",
+                                       "server `" + name + "` ended " + std::to_string(running.starts) +
+                                           " times in this stage and is not started again" +
+                                           (running.client == nullptr ? std::string() : running.client->connection().said()),
+                                       running.server.where,
+                                       "use another tool; a person can mend the server, or raise its `restarts`",
+                                       ErrorKind::unavailable});
         }
-        log(LogLevel::warning, "server `" + name + "` had ended and is started again (" + std::to_string(running.starts) + " of " + std::to_string(running.server.restarts) + ")");
+        log(LogLevel::warning, "server `" + name + "` had ended and is started again (" + std::to_string(running.starts) +
+                                   " of " + std::to_string(running.server.restarts) + ")");
         if (auto started = start(running, cancelled); !started.ok()) { return ToolResult::failed(started.error()); }
         look = true;
     }
@@ -224,40 +265,48 @@ ToolResult ServerPool::call(Running& running, const std::string& tool, const jso
         if (auto compared = compare(running, cancelled); !compared.ok()) { return ToolResult::failed(compared.error()); }
     }
     if (running.changed.contains(tool)) { return ToolResult::failed(changed_tool(tool, name, "when this stage began")); }
-    if (running.vanished.contains(tool)) {
-        return ToolResult::failed(no_such_tool(running.server, tool, " any more", {}));
-    }
+    if (running.vanished.contains(tool)) { return ToolResult::failed(no_such_tool(running.server, tool, " any more", {})); }
     std::chrono::milliseconds timeout = running.server.timeout;
     if (const auto deadline = context.deadline()) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - std::chrono::steady_clock::now());
         timeout = std::clamp(left, std::chrono::milliseconds(0), timeout);
     }
-    return running.client->call(tool, arguments, timeout, cancelled, [&context](std::string_view text) { context.progress(text); });
+    return running.client->call(tool, arguments, timeout, cancelled,
+                                [&context](std::string_view text) { context.progress(text); });
 }
 
-Result<ServerPool::Running*> ServerPool::running_with_rights(const ServerDefinition& server, const ServerPlace& place, const ServerOffer& offer,
-                                                             const std::function<bool(const ListedTool&)>& wanted, const std::function<bool()>& cancelled) {
+Result<ServerPool::Running*> ServerPool::running_with_rights(const ServerDefinition& server, const ServerPlace& place,
+                                                             const ServerOffer& offer,
+                                                             const std::function<bool(const ListedTool&)>& wanted,
+                                                             const std::function<bool()>& cancelled) {
     const bool may_only_read = offer.trust_hints || !server.read_only_tools.empty();
     if (!server.writes || place.writable.empty() || !may_only_read) { return running(server, place, cancelled); }
     ServerPlace reading = place;
     reading.writable.clear();
     AF_TRY(Running* const reader, running(server, reading, cancelled));
     const std::vector<ListedTool>& tools = reader->listing.tools;
-    if (std::none_of(tools.begin(), tools.end(), [&](const ListedTool& tool) { return wanted(tool) && !only_reads(server, tool, offer); })) { return reader; }
+    if (std::none_of(tools.begin(), tools.end(),
+                     [&](const ListedTool& tool) { return wanted(tool) && !only_reads(server, tool, offer); })) {
+        return reader;
+    }
     running_.erase(key_of(server, reading));
     return running(server, place, cancelled);
 }
 
-Result<std::vector<std::shared_ptr<Tool>>> ServerPool::tools(const ServerDefinition& server, const ServerPlace& place, const ServerOffer& offer,
-                                                             const std::function<bool()>& cancelled) {
+Result<std::vector<std::shared_ptr<Tool>>> ServerPool::tools(const ServerDefinition& server, const ServerPlace& place,
+                                                             const ServerOffer& offer, const std::function<bool()>& cancelled) {
     std::map<std::string, bool, std::less<>> asked;
     const auto wanted = [&](const std::string& name) {
         const auto [found, is_new] = asked.try_emplace(name, true);
         if (is_new && offer.wanted) { found->second = offer.wanted(name); }
         return found->second;
     };
-    const auto offered_name = [&](const ListedTool& tool) { return offer.prefixed ? server_tool_name(server.prefix, tool.name) : tool.name; };
-    AF_TRY(Running* const found, running_with_rights(server, place, offer, [&](const ListedTool& tool) { return wanted(offered_name(tool)); }, cancelled));
+    const auto offered_name = [&](const ListedTool& tool) {
+        return offer.prefixed ? server_tool_name(server.prefix, tool.name) : tool.name;
+    };
+    AF_TRY(Running* const found,
+           running_with_rights(
+               server, place, offer, [&](const ListedTool& tool) { return wanted(offered_name(tool)); }, cancelled));
     std::vector<std::shared_ptr<Tool>> made;
     for (const ListedTool& tool : found->listing.tools) {
         std::optional<Error> refused;
@@ -266,7 +315,9 @@ Result<std::vector<std::shared_ptr<Tool>>> ServerPool::tools(const ServerDefinit
         if (offer.pin) {
             AF_TRY(const std::optional<std::string> other, offer.pin(name, tool));
             if (other) {
-                refused = changed_tool(tool.name, server.name, "when this task first saw it (" + other->substr(0, 12) + ", now " + tool.hash.substr(0, 12) + ")");
+                refused = changed_tool(
+                    tool.name, server.name,
+                    "when this task first saw it (" + other->substr(0, 12) + ", now " + tool.hash.substr(0, 12) + ")");
                 log(LogLevel::warning, refused->message);
             }
         }
@@ -286,7 +337,8 @@ std::vector<Error> ServerPool::problems(const ServerDefinition& server) const {
 std::string ServerPool::about(const ServerDefinition& server) const {
     for (const auto& [key, running] : running_) {
         if (running->server.name == server.name && running->client != nullptr) {
-            return (running->client->about().empty() ? server.name : running->client->about()) + " (protocol " + running->client->version() + ")";
+            return (running->client->about().empty() ? server.name : running->client->about()) + " (protocol " +
+                   running->client->version() + ")";
         }
     }
     return {};

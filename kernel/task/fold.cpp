@@ -12,15 +12,22 @@ Result<records::AnyRecord> Fold::apply() {
     AF_TRY(records::AnyRecord read, records::read_record(record_));
     envelope_ = read.envelope;
     const Sequence seq = envelope_.seq.value_or(state_.seq + 1);
-    if (state_.seq != 0 && seq != state_.seq + 1) { return refuse("record " + std::to_string(seq) + " follows record " + std::to_string(state_.seq)); }
-    if (state_.task_id.empty() && !std::holds_alternative<records::TaskCreated>(read.body)) { return refuse("`" + envelope_.type + "` comes before `task_created`"); }
+    if (state_.seq != 0 && seq != state_.seq + 1) {
+        return refuse("record " + std::to_string(seq) + " follows record " + std::to_string(state_.seq));
+    }
+    if (state_.task_id.empty() && !std::holds_alternative<records::TaskCreated>(read.body)) {
+        return refuse("`" + envelope_.type + "` comes before `task_created`");
+    }
     const bool over = state_.status == TaskStatus::completed || state_.status == TaskStatus::aborted;
     const bool goes_on = state_.status == TaskStatus::completed && std::holds_alternative<records::TaskContinued>(read.body);
-    const bool may_follow = goes_on || std::holds_alternative<records::Rebased>(read.body) || std::holds_alternative<records::Note>(read.body) || std::holds_alternative<records::Recovered>(read.body);
+    const bool may_follow = goes_on || std::holds_alternative<records::Rebased>(read.body) ||
+                            std::holds_alternative<records::Note>(read.body) ||
+                            std::holds_alternative<records::Recovered>(read.body);
     if (over && !may_follow) { return refuse_ended(); }
     time_ = envelope_.timestamp.value_or(state_.updated_at);
-    const bool nothing_ran = std::holds_alternative<records::TaskResumed>(read.body) || std::holds_alternative<records::Recovered>(read.body) ||
-                             std::holds_alternative<records::Costing>(read.body) || std::holds_alternative<records::Forked>(read.body);
+    const bool nothing_ran =
+        std::holds_alternative<records::TaskResumed>(read.body) || std::holds_alternative<records::Recovered>(read.body) ||
+        std::holds_alternative<records::Costing>(read.body) || std::holds_alternative<records::Forked>(read.body);
     const std::uint64_t ran = nothing_ran ? 0 : time_since_last();
     const std::size_t stage = state_.stage_index;
     AF_CHECK(std::visit([this](const auto& body) { return on(body); }, read.body));
@@ -49,7 +56,9 @@ Result<void> Fold::on(const records::TaskCreated& created) {
     AF_TRY(fresh.pipeline, PipelineTemplate::from_json(created.pipeline));
     if (fresh.pipeline.stages.empty()) { return refuse("its pipeline has no stage"); }
     if (created.exit_after && !created.exit_after->empty()) {
-        if (!fresh.pipeline.index_of(*created.exit_after)) { return refuse("its pipeline has no stage `" + *created.exit_after + "` to exit after"); }
+        if (!fresh.pipeline.index_of(*created.exit_after)) {
+            return refuse("its pipeline has no stage `" + *created.exit_after + "` to exit after");
+        }
         fresh.exit_after = created.exit_after;
     }
     fresh.approve_stages = {created.approve_stages.begin(), created.approve_stages.end()};
@@ -69,7 +78,9 @@ Result<void> Fold::on(const records::TaskCreated& created) {
 /// Where the task begins, what it leaves out and what it is given.
 Result<void> Fold::take_entry(TaskState& fresh, const records::TaskCreated& created) const {
     fresh.entry_stage = created.entry_stage.value_or("");
-    if (!fresh.entry_stage.empty() && !fresh.pipeline.index_of(fresh.entry_stage)) { return refuse("its pipeline has no stage `" + fresh.entry_stage + "` to begin with"); }
+    if (!fresh.entry_stage.empty() && !fresh.pipeline.index_of(fresh.entry_stage)) {
+        return refuse("its pipeline has no stage `" + fresh.entry_stage + "` to begin with");
+    }
     if (fresh.entry_stage == fresh.pipeline.stages.front().name) { fresh.entry_stage.clear(); }
     const auto left_out = created.left_out.value_or(std::vector<std::string>());
     for (const std::string& stage : left_out) {
@@ -84,29 +95,39 @@ Result<void> Fold::take_entry(TaskState& fresh, const records::TaskCreated& crea
 
 Result<void> Fold::on(const records::ExternalArtifactImported& imported) {
     if (state_.status != TaskStatus::pending) { return refuse("the task was started before"); }
-    if (!state_.imports_due.contains(imported.validation.contract)) { return refuse("nobody has said that a `" + imported.validation.contract + "` would be imported"); }
-    if (imported.validation.status != "passed" && imported.validation.status != "pending") { return refuse("its status is `" + imported.validation.status + "`"); }
+    if (!state_.imports_due.contains(imported.validation.contract)) {
+        return refuse("nobody has said that a `" + imported.validation.contract + "` would be imported");
+    }
+    if (imported.validation.status != "passed" && imported.validation.status != "pending") {
+        return refuse("its status is `" + imported.validation.status + "`");
+    }
     AF_CHECK(require_own_file(imported.artifact));
     state_.imports_due.erase(imported.validation.contract);
-    state_.external_inputs[imported.validation.contract] = ExternalInput{.name = imported.artifact_type,
-                                                                         .source = imported.source,
-                                                                         .source_path = imported.source_path,
-                                                                         .source_task = imported.source_task.value_or(""),
-                                                                         .artifact = imported.artifact,
-                                                                         .hash = imported.validation.hash,
-                                                                         .pending = imported.validation.status == "pending",
-                                                                         .conditions = {imported.conditions.begin(), imported.conditions.end()},
-                                                                         .imported_at = time_};
+    state_.external_inputs[imported.validation.contract] =
+        ExternalInput{.name = imported.artifact_type,
+                      .source = imported.source,
+                      .source_path = imported.source_path,
+                      .source_task = imported.source_task.value_or(""),
+                      .artifact = imported.artifact,
+                      .hash = imported.validation.hash,
+                      .pending = imported.validation.status == "pending",
+                      .conditions = {imported.conditions.begin(), imported.conditions.end()},
+                      .imported_at = time_};
     return {};
 }
 
 Result<void> Fold::on(const records::Forked& forked) {
     AF_CHECK(require_running());
-    if (forked.parent != state_.task_id || forked.task_id == state_.task_id) { return refuse("it forks `" + forked.parent + "`, and the records before are of `" + state_.task_id + "`"); }
-    if (forked.from_step != state_.steps) { return refuse("it forks after step " + std::to_string(forked.from_step) + ", and the records before end at step " + std::to_string(state_.steps)); }
+    if (forked.parent != state_.task_id || forked.task_id == state_.task_id) {
+        return refuse("it forks `" + forked.parent + "`, and the records before are of `" + state_.task_id + "`");
+    }
+    if (forked.from_step != state_.steps) {
+        return refuse("it forks after step " + std::to_string(forked.from_step) + ", and the records before end at step " +
+                      std::to_string(state_.steps));
+    }
     state_.task_id = forked.task_id;
     state_.created_at = time_;
-    state_.set_file.clear();        // The set has a part already: the fork delivers by itself.
+    state_.set_file.clear();  // The set has a part already: the fork delivers by itself.
     state_.prepared.clear();
     state_.died_running = false;
     return on(records::TaskPaused{"forked from " + forked.parent + " after step " + std::to_string(forked.from_step)});
@@ -133,7 +154,8 @@ Result<void> Fold::on(const records::TaskResumed& resumed) {
         for (const StageState& stage : state_.stages) { state_.spent_before_ms += stage.duration_ms; }
     }
     if (state_.status == TaskStatus::running) { state_.died_running = true; }
-    const bool waits = state_.progress == StageProgress::escalated || state_.progress == StageProgress::approving || (state_.action && !state_.action->id.empty());
+    const bool waits = state_.progress == StageProgress::escalated || state_.progress == StageProgress::approving ||
+                       (state_.action && !state_.action->id.empty());
     if (!waits) { state_.status = TaskStatus::running; }
     state_.pause_reason.clear();
     state_.error.clear();
@@ -183,7 +205,9 @@ Result<void> Fold::on(const records::TaskFailed& failed) {
 Result<void> Fold::on(const records::TaskCompleted& completed) {
     AF_CHECK(require_running());
     const std::string& stage = completed.exit_stage;
-    if (stage != state_.stage().name || !is_last(state_)) { return refuse("the pipeline does not end with stage `" + stage + "` now"); }
+    if (stage != state_.stage().name || !is_last(state_)) {
+        return refuse("the pipeline does not end with stage `" + stage + "` now");
+    }
     if (!stage_is_done()) { return refuse("stage `" + stage + "` is not completed, so the task cannot be"); }
     end(TaskStatus::completed);
     state_.exit_stage = stage;
@@ -195,14 +219,18 @@ Result<void> Fold::on(const records::TaskCompleted& completed) {
 Result<void> Fold::on(const records::TaskContinued& continued) {
     if (state_.status != TaskStatus::completed) { return refuse("the task has not completed"); }
     if (!state_.delivery.empty() || !state_.commit.empty()) { return refuse("the task has delivered its change"); }
-    if (continued.revise == continued.extension.has_value()) { return refuse("it says neither that the last artifact is revised nor which stages follow, or both"); }
+    if (continued.revise == continued.extension.has_value()) {
+        return refuse("it says neither that the last artifact is revised nor which stages follow, or both");
+    }
     TaskState before = state_;
     const auto refused = [&](Result<void> why) {
         state_ = std::move(before);
         return why;
     };
     if (continued.base_commit && continued.base_tree) {
-        if (state_.tree != state_.base_tree || !state_.red_tree.empty()) { return refuse("the task's workspace is not as its base, so it cannot stand on another one"); }
+        if (state_.tree != state_.base_tree || !state_.red_tree.empty()) {
+            return refuse("the task's workspace is not as its base, so it cannot stand on another one");
+        }
         state_.base_commit = *continued.base_commit;
         state_.base_tree = *continued.base_tree;
         state_.tree = state_.base_tree;
@@ -210,7 +238,9 @@ Result<void> Fold::on(const records::TaskContinued& continued) {
     StageState& last = state_.stage();
     state_.user_exit.clear();
     if (continued.revise) {
-        if (last.status != StageStatus::completed) { return refused(refuse("stage `" + last.name + "` has no artifact to revise")); }
+        if (last.status != StageStatus::completed) {
+            return refused(refuse("stage `" + last.name + "` has no artifact to revise"));
+        }
         last.status = StageStatus::running;
         last.completed_at.clear();
         last.approved_hash.clear();
@@ -235,15 +265,22 @@ Result<void> Fold::on(const records::TaskContinued& continued) {
 Result<void> Fold::extend(const records::Extension& extension) {
     AF_TRY(PipelineTemplate longer, PipelineTemplate::from_json(extension.pipeline));
     const auto exit = longer.index_of(extension.exit_stage);
-    if (!exit || *exit <= state_.stage_index) { return refuse("`" + extension.exit_stage + "` is no stage after `" + state_.stage().name + "`"); }
-    for (std::size_t index = 0; index <= state_.stage_index; ++index) {
-        if (longer.stages[index] != state_.pipeline.stages[index]) { return refuse("the longer pipeline has another stage in place of `" + state_.pipeline.stages[index].name + "`"); }
+    if (!exit || *exit <= state_.stage_index) {
+        return refuse("`" + extension.exit_stage + "` is no stage after `" + state_.stage().name + "`");
     }
-    std::vector<StageState> stages(state_.stages.begin(), state_.stages.begin() + static_cast<std::ptrdiff_t>(state_.stage_index) + 1);
+    for (std::size_t index = 0; index <= state_.stage_index; ++index) {
+        if (longer.stages[index] != state_.pipeline.stages[index]) {
+            return refuse("the longer pipeline has another stage in place of `" + state_.pipeline.stages[index].name + "`");
+        }
+    }
+    std::vector<StageState> stages(state_.stages.begin(),
+                                   state_.stages.begin() + static_cast<std::ptrdiff_t>(state_.stage_index) + 1);
     for (std::size_t index = stages.size(); index < longer.stages.size(); ++index) {
         StageState entry;
         entry.name = longer.stages[index].name;
-        const bool known = index < state_.stages.size() && state_.stages[index].name == entry.name;     // It was entered before the task went back: its limits go on.
+        const bool known =
+            index < state_.stages.size() &&
+            state_.stages[index].name == entry.name;  // It was entered before the task went back: its limits go on.
         stages.push_back(known ? state_.stages[index] : std::move(entry));
     }
     state_.stages = std::move(stages);
@@ -275,7 +312,9 @@ Result<void> Fold::require_alive() const {
 
 Result<void> Fold::require_running() const {
     AF_CHECK(require_alive());
-    if (state_.status != TaskStatus::running) { return refuse("the task is " + std::string(to_string(state_.status)) + " and not running"); }
+    if (state_.status != TaskStatus::running) {
+        return refuse("the task is " + std::string(to_string(state_.status)) + " and not running");
+    }
     if (state_.action) { return refuse("a person has not decided on the action of tool `" + state_.action->tool + "` yet"); }
     return {};
 }
@@ -298,7 +337,9 @@ Result<void> Fold::require_executing(const std::string& name) const {
 
 /// Nothing but a stage at work writes: what was accepted stays what was measured and reviewed.
 Result<void> Fold::require_writer() const {
-    if (state_.progress != StageProgress::executing) { return refuse("the workspace changes while stage `" + state_.stage().name + "` is not executing"); }
+    if (state_.progress != StageProgress::executing) {
+        return refuse("the workspace changes while stage `" + state_.stage().name + "` is not executing");
+    }
     return {};
 }
 
@@ -314,7 +355,9 @@ Result<void> Fold::require_exit_gate() const {
     return {};
 }
 
-bool Fold::stage_is_done() const { return state_.stage().status == StageStatus::completed || state_.stage().status == StageStatus::skipped; }
+bool Fold::stage_is_done() const {
+    return state_.stage().status == StageStatus::completed || state_.stage().status == StageStatus::skipped;
+}
 
 std::string Fold::role() const { return envelope_.agent ? *envelope_.agent->role : std::string(); }
 
@@ -329,7 +372,8 @@ std::uint64_t Fold::time_since_last() const {
 
 Error Fold::refuse(const std::string& why) const {
     return Error{"AF-TASK-010", "a journal record cannot follow what went before: " + why, records::place_of(record_),
-                 "the journal was changed by something else than agentforge, or this is a defect; keep the file and report it", ErrorKind::corrupt};
+                 "the journal was changed by something else than agentforge, or this is a defect; keep the file and report it",
+                 ErrorKind::corrupt};
 }
 
 Error Fold::refuse_ended() const { return refuse("the task has ended (" + std::string(to_string(state_.status)) + ")"); }

@@ -13,19 +13,22 @@
 //
 // The current stage while the task runs (StageProgress):
 //
-//   not_started, failed ──stage_started──▶ executing ──artifact_accepted──▶ accepted ──stage_completed──▶ not_started, of the next stage
-//   not_started, or accepted where its tests come from outside ──stage_skipped──▶ not_started, of the next stage
+//   not_started, failed ──stage_started──▶ executing ──artifact_accepted──▶ accepted ──stage_completed──▶ not_started, of the
+//   next stage not_started, or accepted where its tests come from outside ──stage_skipped──▶ not_started, of the next stage
 //   executing ──stage_failed, artifact_rejected──▶ failed       accepted ──review_finished that blocks, gate that fails──▶ failed
 //   executing ──cycle_requested──▶ cycling ──cycle_started──▶ not_started, of an earlier stage
-//   accepted ──approval_requested──▶ approving ──approval_decided──▶ accepted, not_started with feedback, or cycling where it was rejected
-//   any ──stage_escalated──▶ asking ──escalation_raised──▶ escalated ──escalation_resolved──▶ not_started
+//   accepted ──approval_requested──▶ approving ──approval_decided──▶ accepted, not_started with feedback, or cycling where it was
+//   rejected any ──stage_escalated──▶ asking ──escalation_raised──▶ escalated ──escalation_resolved──▶ not_started
 //
 // Invariants, after every record; the random tests check each by its number (tests/unit/pipeline/invariants.hpp):
 //   1. At most one stage is running, and it is the current one.
-//   2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in; nor do tests from outside count before it did.
+//   2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in; nor do tests from
+//   outside count before it did.
 //   3. A stage is completed only after all its reviewers passed its artifact, and a person approved it where one must.
-//   4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit; a completed one that has delivered nothing may go on.
-//   5. Only an executing stage changes the workspace, but for the kernel: it takes held-out tests out and back, and a cycle goes back to its stage's tree.
+//   4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit; a completed one that has
+//   delivered nothing may go on.
+//   5. Only an executing stage changes the workspace, but for the kernel: it takes held-out tests out and back, and a cycle goes
+//   back to its stage's tree.
 //   6. A commit is delivered only from a tree on which the deliver gate passed.
 //   7. No stage is gone back to more often than its `max_cycles`, since a person was last asked about that.
 //   8. A record that is refused changes nothing.
@@ -99,8 +102,7 @@ private:
     Result<void> on(const records::DependenciesMet& met);
 
     template <class T>
-        requires T::only_tells
-    Result<void> on(const T&) { return {}; }
+    requires T::only_tells Result<void> on(const T&) { return {}; }
 
     // What several records do.
     [[nodiscard]] Result<void> take_entry(TaskState& fresh, const records::TaskCreated& created) const;

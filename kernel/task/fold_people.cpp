@@ -18,11 +18,18 @@ Result<void> Fold::on(const records::StageEscalated& escalated) {
     AF_CHECK(require_running_stage(escalated.stage));
     const auto cause = escalation_cause(escalated.cause);
     if (!cause) { return refuse("its cause is unknown"); }
-    if (state_.progress == StageProgress::asking || state_.progress == StageProgress::escalated || state_.progress == StageProgress::approving) {
+    if (state_.progress == StageProgress::asking || state_.progress == StageProgress::escalated ||
+        state_.progress == StageProgress::approving) {
         return refuse("a question is open already");
     }
     if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is done already"); }
-    state_.escalation = OpenEscalation{"", *cause, escalated.reason, escalated.question, escalated.options, *escalated.context_blob, *cause == EscalationCause::cycle_limit ? state_.cycle_to : std::string()};
+    state_.escalation = OpenEscalation{"",
+                                       *cause,
+                                       escalated.reason,
+                                       escalated.question,
+                                       escalated.options,
+                                       *escalated.context_blob,
+                                       *cause == EscalationCause::cycle_limit ? state_.cycle_to : std::string()};
     if (state_.progress == StageProgress::cycling) { state_.hand_back.reset(); }
     state_.cycle_to.clear();
     state_.cycle_reason.clear();
@@ -48,7 +55,9 @@ Result<void> Fold::on(const records::EscalationRaised& raised) {
 Result<void> Fold::on(const records::EscalationResolved& resolved) {
     AF_CHECK(require_alive());
     const std::string& id = resolved.escalation_id;
-    if (state_.progress != StageProgress::escalated || !state_.escalation || state_.escalation->id != id) { return refuse("escalation `" + id + "` is not open"); }
+    if (state_.progress != StageProgress::escalated || !state_.escalation || state_.escalation->id != id) {
+        return refuse("escalation `" + id + "` is not open");
+    }
     if (resolved.abort) {
         end(TaskStatus::aborted);
         state_.error = "aborted after escalation " + id;
@@ -56,7 +65,9 @@ Result<void> Fold::on(const records::EscalationResolved& resolved) {
     }
     state_.resumption.said.push_back({"answer", state_.escalation->question, "", resolved.resolution_blob});
     state_.resolution_blob = resolved.resolution_blob;
-    if (const auto target = state_.pipeline.index_of(state_.escalation->cycle_to)) { state_.stages[*target].cycles_before = state_.stages[*target].cycles; }
+    if (const auto target = state_.pipeline.index_of(state_.escalation->cycle_to)) {
+        state_.stages[*target].cycles_before = state_.stages[*target].cycles;
+    }
     state_.escalation.reset();
     state_.status = TaskStatus::running;
     start_new_round();
@@ -88,13 +99,23 @@ Result<void> Fold::on(const records::ApprovalRequested& requested) {
 
 Result<void> Fold::on(const records::ApprovalDecided& decided) {
     const std::string& id = decided.approval_id;
-    if (state_.progress != StageProgress::approving || !state_.approval || state_.approval->id != id) { return refuse("approval `" + id + "` is not open"); }
-    if (decided.artifact_hash != state_.approval->artifact_hash) { return refuse("the decision is about another artifact than the one shown"); }
+    if (state_.progress != StageProgress::approving || !state_.approval || state_.approval->id != id) {
+        return refuse("approval `" + id + "` is not open");
+    }
+    if (decided.artifact_hash != state_.approval->artifact_hash) {
+        return refuse("the decision is about another artifact than the one shown");
+    }
     const std::string word = records::decision_of(decided);
     const bool accepts = word == "approve" || word == "exit" || word == "extend";
-    if (!accepts && word != "revise" && word != "reject") { return refuse("an artifact is approved, revised, rejected or the last one, not `" + word + "`"); }
-    if (accepts != decided.approved) { return refuse("it says `" + word + "`, and that the artifact is " + (decided.approved ? "approved" : "not approved")); }
-    if ((word == "extend") != decided.extension.has_value()) { return refuse("it does not say which stages follow, or says it of another decision"); }
+    if (!accepts && word != "revise" && word != "reject") {
+        return refuse("an artifact is approved, revised, rejected or the last one, not `" + word + "`");
+    }
+    if (accepts != decided.approved) {
+        return refuse("it says `" + word + "`, and that the artifact is " + (decided.approved ? "approved" : "not approved"));
+    }
+    if ((word == "extend") != decided.extension.has_value()) {
+        return refuse("it does not say which stages follow, or says it of another decision");
+    }
     return take_decision(decided, word);
 }
 
@@ -111,7 +132,8 @@ Result<void> Fold::take_decision(const records::ApprovalDecided& decided, const 
     if (decided.approved) {
         state_.progress = StageProgress::accepted;
         stage.approved_hash = decided.artifact_hash;
-        state_.resumption.approved_by_content.insert(state_.resumption.shown_by_content.begin(), state_.resumption.shown_by_content.end());
+        state_.resumption.approved_by_content.insert(state_.resumption.shown_by_content.begin(),
+                                                     state_.resumption.shown_by_content.end());
         if (word == "exit") { state_.user_exit = stage.name; }
         return {};
     }
@@ -126,7 +148,8 @@ Result<void> Fold::take_decision(const records::ApprovalDecided& decided, const 
         start_new_round();
         return {};
     }
-    const std::string why = "a person rejected what stage `" + stage.name + "` made of it" + (decided.feedback->empty() ? "" : ": " + *decided.feedback);
+    const std::string why = "a person rejected what stage `" + stage.name + "` made of it" +
+                            (decided.feedback->empty() ? "" : ": " + *decided.feedback);
     if (const auto before = stage_before_rejected(state_); before && *decided.decided_by != passed_deadline) {
         go_back_to(*before, why);
         return {};
@@ -151,7 +174,9 @@ Result<void> Fold::on(const records::ActionProposed& proposed) {
     AF_CHECK(require_running());
     if (!state_.interactive) { return refuse("the task is not interactive"); }
     if (proposed.phase != state_.stage().name) { return refuse("stage `" + proposed.phase + "` is not the current one"); }
-    if (state_.progress != StageProgress::executing && state_.progress != StageProgress::accepted) { return refuse("no agent is at work"); }
+    if (state_.progress != StageProgress::executing && state_.progress != StageProgress::accepted) {
+        return refuse("no agent is at work");
+    }
     state_.action = OpenAction{"", proposed.action_hash, proposed.action_blob, proposed.tool};
     state_.stage().duration_ms += *proposed.duration_ms;
     state_.resumption.proposed_at = time_;
@@ -161,7 +186,9 @@ Result<void> Fold::on(const records::ActionProposed& proposed) {
 Result<void> Fold::on(const records::ActionAsked& asked) {
     AF_CHECK(require_alive());
     AF_CHECK(require_current_stage(asked.stage));
-    if (state_.status != TaskStatus::running || !state_.action || !state_.action->id.empty()) { return refuse("no action waits to be shown"); }
+    if (state_.status != TaskStatus::running || !state_.action || !state_.action->id.empty()) {
+        return refuse("no action waits to be shown");
+    }
     if (asked.action_hash != state_.action->hash) { return refuse("approval is asked for another action"); }
     state_.action->id = asked.approval_id;
     state_.actions_asked += 1;
@@ -174,9 +201,13 @@ Result<void> Fold::on(const records::ActionDecided& decided) {
     AF_CHECK(require_alive());
     const std::string& id = decided.approval_id;
     const std::string& decision = decided.decision;
-    if (!state_.action || state_.action->id.empty() || state_.action->id != id) { return refuse("action `" + id + "` is not open"); }
+    if (!state_.action || state_.action->id.empty() || state_.action->id != id) {
+        return refuse("action `" + id + "` is not open");
+    }
     if (decided.action_hash != state_.action->hash) { return refuse("the decision is about another action than the one shown"); }
-    if (decision != "approved" && decision != "edited" && decision != "rejected") { return refuse("an action is approved, edited or rejected, not `" + decision + "`"); }
+    if (decision != "approved" && decision != "edited" && decision != "rejected") {
+        return refuse("an action is approved, edited or rejected, not `" + decision + "`");
+    }
     if (decision == "edited" && !decided.edited) { return refuse("it does not say what the action was changed to"); }
     state_.action.reset();
     state_.status = TaskStatus::running;

@@ -11,7 +11,9 @@ namespace agentforge::kernel {
 
 Result<void> Fold::on(const records::StageStarted& started) {
     AF_CHECK(require_running_stage(started.stage));
-    if (state_.progress != StageProgress::not_started && state_.progress != StageProgress::failed) { return refuse("stage `" + state_.stage().name + "` is at work already"); }
+    if (state_.progress != StageProgress::not_started && state_.progress != StageProgress::failed) {
+        return refuse("stage `" + state_.stage().name + "` is at work already");
+    }
     if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is done already"); }
     for (const StageState& other : state_.stages) {
         if (other.status == StageStatus::running) { return refuse("stage `" + other.name + "` still runs"); }
@@ -55,7 +57,9 @@ Result<void> Fold::on(const records::StageSkipped& skipped) {
     } else if (state_.progress != StageProgress::not_started || stage_is_done() || adopts_tests(state_)) {
         return refuse("a stage that was started cannot be skipped");
     }
-    if (skipped.reason.empty() || skipped.reason != skip_reason(state_)) { return refuse("nothing says that the stage may be skipped for `" + skipped.reason + "`"); }
+    if (skipped.reason.empty() || skipped.reason != skip_reason(state_)) {
+        return refuse("nothing says that the stage may be skipped for `" + skipped.reason + "`");
+    }
     state_.stage().status = StageStatus::skipped;
     state_.stage().skip_reason = skipped.reason;
     state_.stage().superseded_by.clear();
@@ -94,7 +98,8 @@ Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     // The files may hold something else although the artifact says the same.
     if (!accepted.acts_later->empty() || !accepted.changed_tests->empty()) { stage.approved_hash.clear(); }
     state_.resumption.shown_by_content = *accepted.acts_later;
-    state_.resumption.shown_by_content.insert(state_.resumption.shown_by_content.end(), accepted.changed_tests->begin(), accepted.changed_tests->end());
+    state_.resumption.shown_by_content.insert(state_.resumption.shown_by_content.end(), accepted.changed_tests->begin(),
+                                              accepted.changed_tests->end());
     state_.progress = StageProgress::accepted;
     state_.reviewed_by.clear();
     if (writes_tests(state_.stage_template())) { state_.red_tree = state_.tree; }
@@ -104,7 +109,8 @@ Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
 
 Result<void> Fold::require_own_file(const std::string& path) const {
     const std::filesystem::path file(path);
-    const bool inside = !path.empty() && file.is_relative() && std::ranges::none_of(file, [](const auto& part) { return part == ".." || part == "." || part.empty(); });
+    const bool inside = !path.empty() && file.is_relative() &&
+                        std::ranges::none_of(file, [](const auto& part) { return part == ".." || part == "." || part.empty(); });
     return inside ? Result<void>() : refuse("`" + ellipsis(sanitize_utf8(path), 100) + "` is no file below the task's folder");
 }
 
@@ -127,7 +133,9 @@ Result<void> Fold::on(const records::ReviewFinished& review) {
     if (!review.review->empty()) { AF_CHECK(require_own_file(*review.review)); }
     if (state_.progress != StageProgress::accepted) { return refuse("there is no accepted artifact to review"); }
     const auto& reviewers = state_.stage_template().reviewers;
-    if (std::find(reviewers.begin(), reviewers.end(), review.reviewer) == reviewers.end()) { return refuse("`" + review.reviewer + "` does not review this stage"); }
+    if (std::find(reviewers.begin(), reviewers.end(), review.reviewer) == reviewers.end()) {
+        return refuse("`" + review.reviewer + "` does not review this stage");
+    }
     if (review.blocking == 0 || !state_.stage_template().review_blocking) {
         state_.reviewed_by.insert(review.reviewer);
         return {};
@@ -151,7 +159,8 @@ Result<void> Fold::on(const records::CycleRequested& requested) {
     if (!index || *index >= state_.stage_index) { return refuse("`" + requested.to + "` is not an earlier stage"); }
     state_.hand_back.reset();
     if (const auto& evidence = requested.hand_back) {
-        state_.hand_back = HandBack{state_.stage().name, requested.to, evidence->tests, evidence->requirement, state_.red_tree, state_.tree, ""};
+        state_.hand_back =
+            HandBack{state_.stage().name, requested.to, evidence->tests, evidence->requirement, state_.red_tree, state_.tree, ""};
         state_.resumption.hand_backs.push_back({state_.stage().name, requested.to, *evidence});
     }
     state_.cycle_to = requested.to;
@@ -166,7 +175,9 @@ Result<void> Fold::on(const records::CycleStarted&) {
     AF_CHECK(require_running());
     if (state_.progress != StageProgress::cycling) { return refuse("no stage asked for a cycle"); }
     const auto target = state_.pipeline.index_of(state_.cycle_to);
-    if (state_.stages[*target].cycles - state_.stages[*target].cycles_before >= state_.pipeline.stages[*target].max_cycles) { return refuse("stage `" + state_.cycle_to + "` has reached its cycle limit"); }
+    if (state_.stages[*target].cycles - state_.stages[*target].cycles_before >= state_.pipeline.stages[*target].max_cycles) {
+        return refuse("stage `" + state_.cycle_to + "` has reached its cycle limit");
+    }
     // Any rework invalidates what was made and measured after it.
     const std::string reworked = state_.stages[*target].artifact_hash;
     for (std::size_t index = *target; index <= state_.stage_index; ++index) { undo_stage(index, *target); }
@@ -206,7 +217,8 @@ void Fold::undo_stage(std::size_t index, std::size_t because_of) {
     if (const std::string gate = exit_gate(state_.pipeline.stages[index]); !gate.empty()) { state_.gates.erase(gate); }
     begin_effort(stage);
     if (!writes_tests(state_.pipeline.stages[index]) || state_.before_red.empty()) { return; }
-    // Tests are written before the code: what was written for the old ones goes with them. Tests that were handed back are corrected.
+    // Tests are written before the code: what was written for the old ones goes with them. Tests that were handed back are
+    // corrected.
     const bool corrected = state_.hand_back && state_.hand_back->to == stage.name;
     state_.tree = corrected ? state_.red_tree : std::exchange(state_.before_red, {});
     state_.red_tree.clear();
@@ -271,7 +283,9 @@ void Fold::begin_visit() {
 
 void Fold::exceed(TokenEstimate& most, const TokenEstimate& other) {
     // reported / estimated, without division; the pages of a context hold far fewer tokens than 2^32.
-    if (other.estimated != 0 && other.reported * std::max<std::uint64_t>(1, most.estimated) > most.reported * other.estimated) { most = other; }
+    if (other.estimated != 0 && other.reported * std::max<std::uint64_t>(1, most.estimated) > most.reported * other.estimated) {
+        most = other;
+    }
 }
 
 }  // namespace agentforge::kernel

@@ -21,9 +21,13 @@ Result<void> Fold::on(const records::Step& step) {
     const auto index = state_.pipeline.index_of(step.phase);
     if (!index || *index != state_.stage_index) { return refuse("stage `" + step.phase + "` is not the current one"); }
     const std::uint64_t number = envelope_.step.value_or(0);
-    if (number != state_.steps + 1) { return refuse("step " + std::to_string(number) + " follows step " + std::to_string(state_.steps)); }
+    if (number != state_.steps + 1) {
+        return refuse("step " + std::to_string(number) + " follows step " + std::to_string(state_.steps));
+    }
     if (!step.tree->empty() && *step.tree != state_.tree) { AF_CHECK(require_writer()); }
-    if (*step.input_tokens > most_counted || *step.output_tokens > most_counted) { return refuse("the step's tokens are no number that a call can have used"); }
+    if (*step.input_tokens > most_counted || *step.output_tokens > most_counted) {
+        return refuse("the step's tokens are no number that a call can have used");
+    }
     if (step.patch) { AF_CHECK(require_own_file(*step.patch)); }
     StageState& stage = state_.stages[*index];
     stage.steps += 1;
@@ -48,7 +52,8 @@ Result<void> Fold::on(const records::Step& step) {
 void Fold::remember(const records::Step& step, std::uint64_t number) {
     Resumption& resumption = state_.resumption;
     const json::value* estimated = step.section_tokens->if_contains("total");
-    const TokenEstimate tokens{*step.input_tokens, estimated != nullptr && estimated->is_number() ? estimated->to_number<std::uint64_t>() : 0};
+    const TokenEstimate tokens{*step.input_tokens,
+                               estimated != nullptr && estimated->is_number() ? estimated->to_number<std::uint64_t>() : 0};
     if (RunState* const run = run_of(step.phase, *step.visit, *step.run)) {
         run->steps.push_back(*step.record_blob);
         run->answers.clear();
@@ -67,12 +72,15 @@ RunState* Fold::run_of(const std::string& stage, unsigned visit, unsigned run) {
     return &state_.resumption.runs[{run, *envelope_.agent->role, envelope_.agent->mode.value_or("")}];
 }
 
-/// What a call used is counted with its answer, not with its step: a crash between the two loses nothing and counts nothing twice.
+/// What a call used is counted with its answer, not with its step: a crash between the two loses nothing and counts nothing
+/// twice.
 Result<void> Fold::on(const records::Answer& answer) {
     if (answer.usage) { AF_CHECK(count_call(answer.phase, *answer.usage, false)); }
     std::int64_t& halves = state_.resumption.failed_attempts_halves;
     halves = std::max<std::int64_t>(0, halves - 1);
-    if (RunState* const run = run_of(answer.phase, *answer.visit, *answer.run)) { run->answers[*answer.run_step] = *answer.answer; }
+    if (RunState* const run = run_of(answer.phase, *answer.visit, *answer.run)) {
+        run->answers[*answer.run_step] = *answer.answer;
+    }
     return {};
 }
 
@@ -87,16 +95,16 @@ Result<void> Fold::on(const records::AttemptFailed& failed) {
     return {};
 }
 
-Result<void> Fold::on(const records::CallLost& lost) {
-    return count_call(lost.phase, lost.usage, true);
-}
+Result<void> Fold::on(const records::CallLost& lost) { return count_call(lost.phase, lost.usage, true); }
 
 Result<void> Fold::count_call(const std::string& stage, const json::object& usage, bool lost) {
-    for (const char* key : {"input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens", "cost_microusd"}) {
+    for (const char* key :
+         {"input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens", "cost_microusd"}) {
         const json::value* value = usage.if_contains(key);
         const bool needed = key == std::string_view("input_tokens") || key == std::string_view("output_tokens");
         if (value == nullptr && !needed) { continue; }
-        if (value == nullptr || !value->is_int64() || value->get_int64() < 0 || static_cast<std::uint64_t>(value->get_int64()) > most_counted) {
+        if (value == nullptr || !value->is_int64() || value->get_int64() < 0 ||
+            static_cast<std::uint64_t>(value->get_int64()) > most_counted) {
             return refuse(std::string("the call's usage has no number `") + key + "`");
         }
     }
@@ -125,7 +133,8 @@ Result<void> Fold::on(const records::Plugins& plugins) {
 
 Result<void> Fold::on(const records::CallStarted& started) {
     if (*started.stage != state_.stage().name || *started.visit != state_.stage().visits) { return {}; }
-    state_.resumption.calls[*started.call] = {*started.name, *started.input_hash, false, false, {}, started.plan_step.has_value()};
+    state_.resumption.calls[*started.call] = {
+        *started.name, *started.input_hash, false, false, {}, started.plan_step.has_value()};
     if (started.plan_step) {
         state_.stage().plan_step = *started.plan_step;
         state_.stage().retries += *started.plan_step->attempt > 1 ? 1 : 0;
@@ -143,7 +152,7 @@ Result<void> Fold::on(const records::CallFinished& finished) {
     if (*finished.stage != state_.stage().name || *finished.visit != state_.stage().visits) { return {}; }
     Resumption::HostCall& call = state_.resumption.calls[*finished.call];
     call = {*finished.name, *finished.input_hash, true, *finished.outcome == "ok", *finished.result, call.works_at_plan};
-    if (call.works_at_plan && call.ok) { made_progress(); }     // However long the plan is: a step of it is done.
+    if (call.works_at_plan && call.ok) { made_progress(); }  // However long the plan is: a step of it is done.
     return {};
 }
 
@@ -159,7 +168,9 @@ Result<void> Fold::on(const records::Gate& gate) {
     }
     const bool undoes = state_.progress == StageProgress::accepted && gate.gate == exit_gate(state_.stage_template()) &&
                         (!measured.passed || measured.partial || measured.tree != state_.tree);
-    if (measured.passed || gate.failures) { count_effort(gate.gate, measured, gate.failing.value_or(""), gate.failures.value_or(0)); }
+    if (measured.passed || gate.failures) {
+        count_effort(gate.gate, measured, gate.failing.value_or(""), gate.failures.value_or(0));
+    }
     state_.gates[gate.gate] = std::move(measured);
     state_.resumption.reports[gate.gate] = {gate.inputs.value_or(""), *gate.report};
     if (undoes) {
@@ -213,7 +224,8 @@ Result<void> Fold::on(const records::Delivered& delivered) {
     AF_CHECK(require_executing(delivered.stage));
     if (delivered.patch_file && !delivered.patch_file->empty()) { AF_CHECK(require_own_file(*delivered.patch_file)); }
     const auto measured = state_.gates.find(gate_name::deliver);
-    if (measured == state_.gates.end() || !measured->second.passed || measured->second.partial || measured->second.tree != delivered.tree) {
+    if (measured == state_.gates.end() || !measured->second.passed || measured->second.partial ||
+        measured->second.tree != delivered.tree) {
         return refuse("the deliver gate did not pass on the delivered tree");
     }
     state_.commit = delivered.commit;
@@ -227,10 +239,15 @@ Result<void> Fold::on(const records::DeliveryPrepared& prepared) {
     AF_CHECK(require_executing(prepared.stage));
     if (state_.set_file.empty()) { return refuse("the task is no part of a set"); }
     const auto measured = state_.gates.find(gate_name::deliver);
-    if (measured == state_.gates.end() || !measured->second.passed || measured->second.partial || measured->second.tree != prepared.tree) {
+    if (measured == state_.gates.end() || !measured->second.passed || measured->second.partial ||
+        measured->second.tree != prepared.tree) {
         return refuse("the deliver gate did not pass on the tree that is to be delivered");
     }
-    state_.prepared = {{"branch", prepared.branch}, {"commit", prepared.commit}, {"tree", prepared.tree}, {"workspace_tree", prepared.workspace_tree}, {"commit_hooks", prepared.commit_hooks}};
+    state_.prepared = {{"branch", prepared.branch},
+                       {"commit", prepared.commit},
+                       {"tree", prepared.tree},
+                       {"workspace_tree", prepared.workspace_tree},
+                       {"commit_hooks", prepared.commit_hooks}};
     return {};
 }
 
@@ -258,8 +275,12 @@ Result<void> Fold::on(const records::Published& published) {
 
 /// The delivered change was put on a newer base, after the task's end.
 Result<void> Fold::on(const records::Rebased& rebased) {
-    if (state_.status != TaskStatus::completed || state_.commit.empty()) { return refuse("only a commit that was delivered can be rebased"); }
-    if (rebased.replaces != state_.commit) { return refuse("it replaces " + rebased.replaces + ", and the task's commit is " + state_.commit); }
+    if (state_.status != TaskStatus::completed || state_.commit.empty()) {
+        return refuse("only a commit that was delivered can be rebased");
+    }
+    if (rebased.replaces != state_.commit) {
+        return refuse("it replaces " + rebased.replaces + ", and the task's commit is " + state_.commit);
+    }
     if (!rebased.gate_passed) { return refuse("the deliver gate did not pass on the rebased tree"); }
     state_.commit = rebased.commit;
     take_delivery();

@@ -11,7 +11,8 @@ namespace agentforge::kernel {
 
 std::filesystem::path fold_snapshot_file(const std::filesystem::path& journal) { return journal.parent_path() / ".fold"; }
 
-JournalFold::JournalFold(std::filesystem::path journal) : journal_(std::move(journal)), snapshot_(SnapshotFile::read(fold_snapshot_file(journal_))) {
+JournalFold::JournalFold(std::filesystem::path journal)
+    : journal_(std::move(journal)), snapshot_(SnapshotFile::read(fold_snapshot_file(journal_))) {
     if (!snapshot_) { return; }
     BytesIn in(snapshot_->bytes);
     std::deque<std::string> items;
@@ -22,7 +23,8 @@ JournalFold::JournalFold(std::filesystem::path journal) : journal_(std::move(jou
 
 JournalVisitor JournalFold::visitor(std::function<Result<void>(const json::object& fields)> check) {
     JournalVisitor visitor;
-    const auto named = std::make_shared<bool>(false);       // A fork's first record is of the task that it goes on from; its header is its own.
+    const auto named =
+        std::make_shared<bool>(false);  // A fork's first record is of the task that it goes on from; its header is its own.
     visitor.header = [named, check](const json::object& header) -> Result<void> {
         *named = header.contains("task_id");
         return check ? check(header) : Result<void>();
@@ -49,7 +51,8 @@ void JournalFold::keep(const JournalMark& mark) {
     snapshot_at_ = state.seq;
 }
 
-void keep_fold(const std::filesystem::path& journal, const JournalMark& mark, const TaskState& state, const WorkingMemory& memory) {
+void keep_fold(const std::filesystem::path& journal, const JournalMark& mark, const TaskState& state,
+               const WorkingMemory& memory) {
     BytesOut out;
     out.add(state);
     out.add(memory.items());

@@ -16,15 +16,18 @@ constexpr std::uint64_t largest_cache = 256ULL << 20U;
 struct CacheHeader {
     std::array<char, 8> magic{'A', 'F', 't', 'a', 's', 'k', 's', '\1'};
     std::uint64_t entries = 0;
-    std::uint64_t sum = 0;          ///< Of all that follows the header.
+    std::uint64_t sum = 0;  ///< Of all that follows the header.
 };
 
 /// The texts of an entry in their order; the id first.
-constexpr std::array<std::string TaskSummary::*, 8> texts{&TaskSummary::task_id,       &TaskSummary::request,    &TaskSummary::status,     &TaskSummary::pipeline,
-                                                          &TaskSummary::current_stage, &TaskSummary::created_at, &TaskSummary::updated_at, &TaskSummary::waiting_for};
+constexpr std::array<std::string TaskSummary::*, 8> texts{
+    &TaskSummary::task_id,       &TaskSummary::request,    &TaskSummary::status,     &TaskSummary::pipeline,
+    &TaskSummary::current_stage, &TaskSummary::created_at, &TaskSummary::updated_at, &TaskSummary::waiting_for};
 
 template <typename Value>
-void put(std::string& bytes, const Value& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); }
+void put(std::string& bytes, const Value& value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
 
 /// Takes values off the front of what is left; false where it ends too early.
 class CacheReader {

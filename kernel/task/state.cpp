@@ -43,18 +43,22 @@ std::string_view name_of(EscalationCause cause) noexcept { return name_in(cause_
 std::optional<EscalationCause> escalation_cause(std::string_view name) { return value_in(cause_names, name); }
 
 std::string plan_step_text(const records::PlanStep& step) {
-    return "step " + std::to_string(step.number) + " of " + std::to_string(step.of) + ": " + step.title + (*step.attempt > 1 ? " (try " + std::to_string(*step.attempt) + ")" : "");
+    return "step " + std::to_string(step.number) + " of " + std::to_string(step.of) + ": " + step.title +
+           (*step.attempt > 1 ? " (try " + std::to_string(*step.attempt) + ")" : "");
 }
 
 bool is_last(const TaskState& state) {
     const std::string& name = state.stage().name;
-    return state.stage_index + 1 == state.stages.size() || name == state.exit_after.value_or(state.pipeline.exit_stage) || state.user_exit == name;
+    return state.stage_index + 1 == state.stages.size() || name == state.exit_after.value_or(state.pipeline.exit_stage) ||
+           state.user_exit == name;
 }
 
 bool wants_approval(const TaskState& state) {
     const StageState& stage = state.stage();
     if (!stage.approved_hash.empty() && stage.approved_hash == stage.artifact_hash) { return false; }
-    if (stage.asks || state.stage_template().approve || state.approve_stages.contains(stage.name) || iterates(state)) { return true; }
+    if (stage.asks || state.stage_template().approve || state.approve_stages.contains(stage.name) || iterates(state)) {
+        return true;
+    }
     return state.supervised && !is_last(state);
 }
 
@@ -64,7 +68,8 @@ namespace {
 bool word_holds(const TaskState& state, std::string_view word) {
     const auto said = [word](const auto& one) { return one.conditions.contains(std::string(word)); };
     if (std::ranges::any_of(state.stages, said)) { return true; }
-    return std::ranges::any_of(state.external_inputs, [&](const auto& input) { return said(input.second) || is_provided_word(word, input.first); });
+    return std::ranges::any_of(state.external_inputs,
+                               [&](const auto& input) { return said(input.second) || is_provided_word(word, input.first); });
 }
 
 }  // namespace
@@ -81,22 +86,27 @@ std::optional<std::size_t> stage_before_rejected(const TaskState& state) {
 unsigned artifact_version(const StageState& stage) {
     if (stage.history.empty()) { return 1; }
     const ShownVersion& last = stage.history.back();
-    const bool sent_back = last.decision == "revise" || last.decision == "reject";      // What comes of that is another version, even if it says the same.
+    const bool sent_back = last.decision == "revise" ||
+                           last.decision == "reject";  // What comes of that is another version, even if it says the same.
     return !sent_back && last.artifact_hash == stage.artifact_hash ? last.version : last.version + 1;
 }
 
 ArtifactState artifact_state(const TaskState& state, std::size_t index) {
     const StageState& stage = state.stages.at(index);
-    if (stage.status == StageStatus::completed) { return state.status == TaskStatus::completed ? ArtifactState::final : ArtifactState::approved; }
+    if (stage.status == StageStatus::completed) {
+        return state.status == TaskStatus::completed ? ArtifactState::final : ArtifactState::approved;
+    }
     if (stage.status == StageStatus::skipped || stage.visits == 0) { return ArtifactState::none; }
-    const bool shown = index == state.stage_index && (state.progress == StageProgress::accepted || state.progress == StageProgress::approving);
+    const bool shown =
+        index == state.stage_index && (state.progress == StageProgress::accepted || state.progress == StageProgress::approving);
     return shown ? ArtifactState::pending_review : ArtifactState::draft;
 }
 
 std::string skip_reason(const TaskState& state) {
     const StageTemplate& stage = state.stage_template();
     const auto condition = SkipCondition::parse(stage.skip_if);
-    std::string reason = condition.ok() ? condition->reason([&](std::string_view word) { return word_holds(state, word); }) : std::string();
+    std::string reason =
+        condition.ok() ? condition->reason([&](std::string_view word) { return word_holds(state, word); }) : std::string();
     if (!reason.empty()) { return reason; }
     if (state.left_out.contains(stage.name)) { return "left out"; }
     const auto entry = state.entry_stage.empty() ? std::nullopt : state.pipeline.index_of(state.entry_stage);
@@ -112,13 +122,15 @@ bool adopts_tests(const TaskState& state) {
 }
 
 bool is_imported(const TaskState& state, std::size_t stage) {
-    return state.stages[stage].status == StageStatus::skipped && state.external_inputs.contains(state.pipeline.stages[stage].contract);
+    return state.stages[stage].status == StageStatus::skipped &&
+           state.external_inputs.contains(state.pipeline.stages[stage].contract);
 }
 
 DeliveryBase delivery_base(const TaskState& state) {
     const auto text = [&](std::string_view key, const std::string& otherwise) {
         const json::value* value = state.delivery.if_contains(key);
-        return value != nullptr && value->is_string() && !value->get_string().empty() ? std::string(value->get_string()) : otherwise;
+        return value != nullptr && value->is_string() && !value->get_string().empty() ? std::string(value->get_string())
+                                                                                      : otherwise;
     };
     return {text("base_commit", state.base_commit), text("base_tree", state.base_tree), text("red_tree", state.red_tree)};
 }
@@ -128,7 +140,9 @@ std::string unmet_exit_gate(const TaskState& state, const std::string* inputs) {
     if (gate.empty()) { return {}; }
     const std::string name = "the " + gate + " gate ";
     const auto measured = state.gates.find(gate);
-    if (measured == state.gates.end() || measured->second.tree != state.tree) { return name + "was not measured on the tree that is handed in"; }
+    if (measured == state.gates.end() || measured->second.tree != state.tree) {
+        return name + "was not measured on the tree that is handed in";
+    }
     if (measured->second.partial) { return name + "looked at some paths only; it must be measured on the whole tree"; }
     const auto report = state.resumption.reports.find(gate);
     const bool current = inputs == nullptr || (report != state.resumption.reports.end() && report->second.inputs == *inputs);
@@ -139,7 +153,8 @@ std::string unmet_exit_gate(const TaskState& state, const std::string* inputs) {
 std::string delivered_tree(const TaskState& state) {
     const json::value* tree = state.delivery.if_contains("tree");
     const json::value* from = state.delivery.if_contains("workspace_tree");
-    const bool current = tree != nullptr && tree->is_string() && from != nullptr && from->is_string() && from->get_string() == state.tree;
+    const bool current =
+        tree != nullptr && tree->is_string() && from != nullptr && from->is_string() && from->get_string() == state.tree;
     return current ? std::string(tree->get_string()) : state.tree;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as bytes and back, for caches beside a journal. The compiler lists the fields of a struct, so that none can be forgotten when one is added.
+// Values as bytes and back, for caches beside a journal. The compiler lists the fields of a struct, so that none can be forgotten
+// when one is added.
 //
 // The bytes say nothing of their meaning: only the build that wrote them reads them (`fold_fingerprint`).
 #pragma once
@@ -30,11 +31,19 @@ concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 template <class T>
 concept Json = std::is_same_v<T, json::object> || std::is_same_v<T, json::array> || std::is_same_v<T, json::value>;
 template <class T>
-concept Map = requires(T& map) { typename T::mapped_type; map.emplace(std::declval<typename T::key_type>(), std::declval<typename T::mapped_type>()); };
+concept Map = requires(T& map) {
+    typename T::mapped_type;
+    map.emplace(std::declval<typename T::key_type>(), std::declval<typename T::mapped_type>());
+};
 template <class T>
-concept Set = !Map<T> && requires(T& set) { typename T::key_type; set.insert(std::declval<typename T::key_type>()); };
+concept Set = !Map<T> && requires(T & set) {
+    typename T::key_type;
+    set.insert(std::declval<typename T::key_type>());
+};
 template <class T>
-concept List = !Map<T> && !Set<T> && !Json<T> && !std::is_same_v<T, std::string> && requires(T& list) { list.emplace_back(); };
+concept List = !Map<T> && !Set<T> && !Json<T> && !std::is_same_v<T, std::string> && requires(T & list) {
+    list.emplace_back();
+};
 
 template <class T>
 inline constexpr bool is_optional = false;
@@ -82,7 +91,8 @@ public:
         } else if constexpr (std::is_same_v<T, Ledger>) {
             add(value.to_json());
         } else if constexpr (records::Described<T>) {
-            boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>([&](auto member) { add(value.*member.pointer); });
+            boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>(
+                [&](auto member) { add(value.*member.pointer); });
         } else {
             boost::pfr::for_each_field(value, [this](const auto& field) { add(field); });
         }
@@ -157,7 +167,8 @@ public:
             return ledger.has_value();
         } else if constexpr (records::Described<T>) {
             bool whole = true;
-            boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>([&](auto member) { whole = whole && take(value.*member.pointer); });
+            boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>(
+                [&](auto member) { whole = whole && take(value.*member.pointer); });
             return whole;
         } else {
             bool whole = true;

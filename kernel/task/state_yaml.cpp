@@ -136,7 +136,9 @@ json::object effort_to_json(const Effort& effort) {
 Effort effort_from_json(Fields& fields) {
     Effort effort;
     Fields refusals(fields.object("same_refusals"));
-    for (const auto& [failing, times] : fields.object("same_refusals")) { effort.same_refusals[std::string(failing)] = static_cast<unsigned>(refusals.number(failing)); }
+    for (const auto& [failing, times] : fields.object("same_refusals")) {
+        effort.same_refusals[std::string(failing)] = static_cast<unsigned>(refusals.number(failing));
+    }
     Fields fewest(fields.object("fewest"));
     for (const auto& [gate, failures] : fields.object("fewest")) { effort.fewest[std::string(gate)] = fewest.number(gate); }
     effort.refusals = static_cast<unsigned>(fields.number("refusals"));
@@ -151,8 +153,12 @@ Effort effort_from_json(Fields& fields) {
 json::array history_to_json(const StageState& stage) {
     json::array history;
     for (const ShownVersion& shown : stage.history) {
-        history.push_back(json::object{{"version", shown.version}, {"artifact_hash", shown.artifact_hash}, {"presented_at", shown.presented_at}, {"decision", shown.decision},
-                                       {"decided_at", shown.decided_at}, {"decided_by", shown.decided_by}});
+        history.push_back(json::object{{"version", shown.version},
+                                       {"artifact_hash", shown.artifact_hash},
+                                       {"presented_at", shown.presented_at},
+                                       {"decision", shown.decision},
+                                       {"decided_at", shown.decided_at},
+                                       {"decided_by", shown.decided_by}});
     }
     return history;
 }
@@ -179,39 +185,43 @@ std::vector<ShownVersion> history_from_json(Fields& fields) {
 void add_iteration(json::object& entry, const TaskState& state, std::size_t index) {
     const StageState& stage = state.stages[index];
     const bool current = index == state.stage_index && !is_terminal(state.status);
-    if (const ArtifactState artifact = artifact_state(state, index); artifact != ArtifactState::none) { entry["artifact_state"] = to_string(artifact); }
+    if (const ArtifactState artifact = artifact_state(state, index); artifact != ArtifactState::none) {
+        entry["artifact_state"] = to_string(artifact);
+    }
     if (!stage.superseded_by.empty()) { entry["superseded_by"] = stage.superseded_by; }
     if (stage.history.empty()) { return; }
-    json::object iteration{{"current", artifact_version(stage)}, {"max", state.pipeline.stages[index].max_iterations}, {"history", history_to_json(stage)}};
+    json::object iteration{{"current", artifact_version(stage)},
+                           {"max", state.pipeline.stages[index].max_iterations},
+                           {"history", history_to_json(stage)}};
     iteration["awaiting"] = current && state.approval ? json::value("user_decision") : json::value(nullptr);
     entry["iteration"] = std::move(iteration);
 }
 
 json::object stage_to_json(const StageState& stage) {
     json::object result{{"status", to_string(stage.status)},
-            {"visits", stage.visits},
-            {"attempts", stage.attempts},
-            {"heals", stage.heals},
-            {"reviews", stage.reviews},
-            {"iterations", stage.iterations},
-            {"versions", stage.versions},
-            {"cycles", stage.cycles},
-            {"escalations", stage.escalations},
-            {"artifact", stage.artifact},
-            {"artifact_hash", stage.artifact_hash},
-            {"approved_hash", stage.approved_hash},
-            {"asks", stage.asks},
-            {"effort", effort_to_json(stage.effort)},
-            {"conditions", to_array(stage.conditions)},
-            {"error", stage.error},
-            {"skip_reason", stage.skip_reason},
-            {"steps", stage.steps},
-            {"input_tokens", stage.input_tokens},
-            {"output_tokens", stage.output_tokens},
-            {"duration_ms", stage.duration_ms},
-            {"wall_ms", stage.wall_ms},
-            {"started_at", stage.started_at},
-            {"completed_at", stage.completed_at}};
+                        {"visits", stage.visits},
+                        {"attempts", stage.attempts},
+                        {"heals", stage.heals},
+                        {"reviews", stage.reviews},
+                        {"iterations", stage.iterations},
+                        {"versions", stage.versions},
+                        {"cycles", stage.cycles},
+                        {"escalations", stage.escalations},
+                        {"artifact", stage.artifact},
+                        {"artifact_hash", stage.artifact_hash},
+                        {"approved_hash", stage.approved_hash},
+                        {"asks", stage.asks},
+                        {"effort", effort_to_json(stage.effort)},
+                        {"conditions", to_array(stage.conditions)},
+                        {"error", stage.error},
+                        {"skip_reason", stage.skip_reason},
+                        {"steps", stage.steps},
+                        {"input_tokens", stage.input_tokens},
+                        {"output_tokens", stage.output_tokens},
+                        {"duration_ms", stage.duration_ms},
+                        {"wall_ms", stage.wall_ms},
+                        {"started_at", stage.started_at},
+                        {"completed_at", stage.completed_at}};
     if (stage.cycles_before > 0) { result["cycles_before"] = stage.cycles_before; }
     if (stage.retries > 0) { result["retries"] = stage.retries; }
     if (stage.plan_step) { result["plan_step"] = records::to_fields(*stage.plan_step); }
@@ -229,18 +239,20 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
     stage.iterations = static_cast<unsigned>(fields.number("iterations"));
     stage.versions = static_cast<unsigned>(fields.number("versions"));
     stage.cycles = static_cast<unsigned>(fields.number("cycles"));
-    stage.cycles_before = static_cast<unsigned>(fields.number_or("cycles_before", 0));        // Where there were any.
+    stage.cycles_before = static_cast<unsigned>(fields.number_or("cycles_before", 0));  // Where there were any.
     stage.retries = static_cast<unsigned>(fields.number_or("retries", 0));
     if (fields.has("plan_step")) {
         Fields step(fields.object("plan_step"));
-        stage.plan_step = records::PlanStep{static_cast<unsigned>(step.number("number")), static_cast<unsigned>(step.number("of")), step.text("title"), static_cast<unsigned>(step.number_or("attempt", 1))};
+        stage.plan_step =
+            records::PlanStep{static_cast<unsigned>(step.number("number")), static_cast<unsigned>(step.number("of")),
+                              step.text("title"), static_cast<unsigned>(step.number_or("attempt", 1))};
         fields.take_over(step);
     }
     stage.escalations = static_cast<unsigned>(fields.number("escalations"));
     stage.artifact = fields.text("artifact");
     stage.artifact_hash = fields.text("artifact_hash");
     stage.approved_hash = fields.text("approved_hash");
-    if (fields.has("effort")) {     // A version before had none.
+    if (fields.has("effort")) {  // A version before had none.
         Fields effort(fields.object("effort"));
         stage.effort = effort_from_json(effort);
         fields.take_over(effort);
@@ -269,7 +281,8 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
 json::object held_out_to_json(const HeldOutTests& held) {
     json::object failures;
     for (const auto& [file, count] : held.failures) { failures[file] = count; }
-    return {{"red_tree", held.red_tree}, {"files", to_array(held.files)}, {"shown", to_array(held.shown)}, {"failures", std::move(failures)}, {"reason", held.reason}, {"hidden", held.hidden}};
+    return {{"red_tree", held.red_tree},       {"files", to_array(held.files)}, {"shown", to_array(held.shown)},
+            {"failures", std::move(failures)}, {"reason", held.reason},         {"hidden", held.hidden}};
 }
 
 HeldOutTests held_out_from(Fields& fields) {
@@ -327,7 +340,11 @@ json::object to_json_without_template(const TaskState& state) {
     }
     json::object gates;
     for (const auto& [name, gate] : state.gates) {
-        gates[name] = {{"tree", gate.tree}, {"passed", gate.passed}, {"partial", gate.partial}, {"summary", gate.summary}, {"seq", gate.seq}};
+        gates[name] = {{"tree", gate.tree},
+                       {"passed", gate.passed},
+                       {"partial", gate.partial},
+                       {"summary", gate.summary},
+                       {"seq", gate.seq}};
     }
     std::uint64_t tokens = 0;
     for (const StageState& stage : state.stages) { tokens += stage.input_tokens + stage.output_tokens; }
@@ -393,7 +410,8 @@ json::object to_json_without_template(const TaskState& state) {
     if (!state.feedback_issues.empty()) { result["feedback_issues"] = state.feedback_issues; }
     if (!state.feedback_answers.empty()) { result["feedback_answers"] = state.feedback_answers; }
     if (const auto& next = state.pipeline.continuation; !next.next_pipeline.empty()) {
-        result["continuation"] = {{"can_extend", state.status == TaskStatus::completed && state.delivery.empty()}, {"available_pipelines", json::array{next.next_pipeline}},
+        result["continuation"] = {{"can_extend", state.status == TaskStatus::completed && state.delivery.empty()},
+                                  {"available_pipelines", json::array{next.next_pipeline}},
                                   {"provides_artifacts", to_array(next.provides)}};
     }
     set_optional(result, "exit_after", state.exit_after);
@@ -420,7 +438,10 @@ json::object to_json_without_template(const TaskState& state) {
                                {"artifact_blob", state.hand_back->artifact_blob}};
     }
     result["action"] = nullptr;
-    if (state.action) { result["action"] = {{"id", state.action->id}, {"hash", state.action->hash}, {"blob", state.action->blob}, {"tool", state.action->tool}}; }
+    if (state.action) {
+        result["action"] = {
+            {"id", state.action->id}, {"hash", state.action->hash}, {"blob", state.action->blob}, {"tool", state.action->tool}};
+    }
     result["seq"] = state.seq;
     result["hash"] = state.hash;
     return result;
@@ -436,7 +457,8 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     Fields fields(value);
     const auto broken = [](const std::string& problem) {
         return Error{"AF-TASK-004", "state.yaml does not hold a task's state: " + problem, "state.yaml",
-                     "nothing is lost: it is computed again from actions.yaml by the next command that opens the task", ErrorKind::corrupt};
+                     "nothing is lost: it is computed again from actions.yaml by the next command that opens the task",
+                     ErrorKind::corrupt};
     };
     if (fields.number("format") != 1) { return broken("its format is not 1"); }
     TaskState state;
@@ -526,11 +548,14 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         state.stages.push_back(stage_from_json(std::string(name), stage_fields));
         if (!stage_fields.complete()) { return broken("stage " + std::string(name) + ": " + stage_fields.problem()); }
     }
-    if (state.stages.size() != state.pipeline.stages.size() || (!state.stages.empty() && state.stage_index >= state.stages.size())) {
+    if (state.stages.size() != state.pipeline.stages.size() ||
+        (!state.stages.empty() && state.stage_index >= state.stages.size())) {
         return broken("its stages are not those of its pipeline");
     }
     state.entry_stage = fields.text_or("entry_stage", "");
-    const auto texts_or_none = [&](std::string_view key) { return value.contains(key) ? fields.texts(key) : std::vector<std::string>(); };
+    const auto texts_or_none = [&](std::string_view key) {
+        return value.contains(key) ? fields.texts(key) : std::vector<std::string>();
+    };
     const auto left_out = texts_or_none("left_out");
     state.left_out = {left_out.begin(), left_out.end()};
     const auto due = texts_or_none("imports_due");
@@ -570,8 +595,9 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     }
     if (value.contains("hand_back")) {
         Fields open_fields(fields.object("hand_back"));
-        state.hand_back = HandBack{open_fields.text("from"),      open_fields.text("to"),        open_fields.texts("tests"),        open_fields.text("requirement"),
-                                   open_fields.text("base_tree"), open_fields.text("work_tree"), open_fields.text("artifact_blob")};
+        state.hand_back = HandBack{open_fields.text("from"),         open_fields.text("to"),        open_fields.texts("tests"),
+                                   open_fields.text("requirement"),  open_fields.text("base_tree"), open_fields.text("work_tree"),
+                                   open_fields.text("artifact_blob")};
         if (!open_fields.complete()) { return broken("hand_back: " + open_fields.problem()); }
     }
     if (const json::value* open = value.if_contains("approval"); open != nullptr && open->is_object()) {

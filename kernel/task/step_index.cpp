@@ -18,13 +18,17 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::array<char, 8> step_index_magic{'A', 'F', 's', 't', 'e', 'p', 's', '\1'};
-constexpr unsigned journal_bits = 56;       ///< The journal's number stands above them.
+constexpr unsigned journal_bits = 56;  ///< The journal's number stands above them.
 constexpr std::uint64_t most_journals = 1ULL << (64U - journal_bits);
 constexpr std::uint64_t offset_mask = (1ULL << journal_bits) - 1;
 
-off_t place_of_entry(std::uint64_t number) { return static_cast<off_t>(step_index_magic.size() + (number - 1) * sizeof(std::uint64_t)); }
+off_t place_of_entry(std::uint64_t number) {
+    return static_cast<off_t>(step_index_magic.size() + (number - 1) * sizeof(std::uint64_t));
+}
 
-bool is_step(const Record& record, std::uint64_t number) { return record.type() == records::Step::type && records::envelope_in(record).step == number; }
+bool is_step(const Record& record, std::uint64_t number) {
+    return record.type() == records::Step::type && records::envelope_in(record).step == number;
+}
 
 /// Entries of steps in a row, written together.
 class EntryWriter {
@@ -43,7 +47,10 @@ public:
 private:
     void flush() {
         const std::size_t bytes = entries_.size() * sizeof(std::uint64_t);
-        if (file_ >= 0 && bytes != 0 && ::pwrite(file_, entries_.data(), bytes, place_of_entry(first_)) != static_cast<ssize_t>(bytes)) { file_ = -1; }
+        if (file_ >= 0 && bytes != 0 &&
+            ::pwrite(file_, entries_.data(), bytes, place_of_entry(first_)) != static_cast<ssize_t>(bytes)) {
+            file_ = -1;
+        }
         entries_.clear();
     }
 
@@ -64,10 +71,14 @@ bool StepIndex::open(bool to_write) {
     struct stat status {};
     if (!file.valid() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) { return false; }
     std::array<char, step_index_magic.size()> magic{};
-    const bool known = ::pread(file.get(), magic.data(), magic.size(), 0) == static_cast<ssize_t>(magic.size()) && magic == step_index_magic;
+    const bool known =
+        ::pread(file.get(), magic.data(), magic.size(), 0) == static_cast<ssize_t>(magic.size()) && magic == step_index_magic;
     if (!known) {
         if (!to_write || ::ftruncate(file.get(), 0) != 0) { return false; }
-        if (::pwrite(file.get(), step_index_magic.data(), step_index_magic.size(), 0) != static_cast<ssize_t>(step_index_magic.size())) { return false; }
+        if (::pwrite(file.get(), step_index_magic.data(), step_index_magic.size(), 0) !=
+            static_cast<ssize_t>(step_index_magic.size())) {
+            return false;
+        }
     }
     file_ = std::move(file);
     writes_ = to_write;
@@ -81,7 +92,10 @@ void StepIndex::note(std::uint64_t step, JournalOffset at) {
 
 std::optional<std::uint64_t> StepIndex::entry(std::uint64_t number) {
     std::uint64_t value = 0;
-    if (!open(false) || ::pread(file_.get(), &value, sizeof value, place_of_entry(number)) != static_cast<ssize_t>(sizeof value) || value == 0) { return std::nullopt; }
+    if (!open(false) ||
+        ::pread(file_.get(), &value, sizeof value, place_of_entry(number)) != static_cast<ssize_t>(sizeof value) || value == 0) {
+        return std::nullopt;
+    }
     return value;
 }
 
@@ -118,15 +132,16 @@ Result<std::optional<std::uint64_t>> StepIndex::search(std::uint64_t number) {
     EntryWriter writer(open(true) ? file_.get() : -1);
     std::optional<std::uint64_t> found;
     for (std::size_t index = from != 0 ? 1 : std::min<std::size_t>(files.size(), most_journals); index-- > 0;) {
-        AF_CHECK(JournalTail::look_at_lines(files[index].path, index == 0 ? from : 0, [&](std::string_view line, JournalOffset at) {
-            const auto seen = records::glance_at_line(line);
-            if (!seen || seen->type != records::Step::type || seen->step == 0) { return true; }
-            if (files[index].last != 0 && seen->seq > files[index].last) { return false; }
-            const std::uint64_t entry = (static_cast<std::uint64_t>(index) << journal_bits) | at;
-            writer.add(seen->step, entry);
-            if (seen->step == number) { found = entry; }
-            return true;
-        }));
+        AF_CHECK(
+            JournalTail::look_at_lines(files[index].path, index == 0 ? from : 0, [&](std::string_view line, JournalOffset at) {
+                const auto seen = records::glance_at_line(line);
+                if (!seen || seen->type != records::Step::type || seen->step == 0) { return true; }
+                if (files[index].last != 0 && seen->seq > files[index].last) { return false; }
+                const std::uint64_t entry = (static_cast<std::uint64_t>(index) << journal_bits) | at;
+                writer.add(seen->step, entry);
+                if (seen->step == number) { found = entry; }
+                return true;
+            }));
     }
     return found;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the records of a task's steps stand in its journal, so that step N is found in two reads.
 //
-// `.steps` beside the journal: a header, then eight bytes for each step, by its number: the record's offset, and in the highest byte which journal holds it: 0 this one,
-// 1 the one that it goes on from, and so on. It is a cache: an entry counts only where the record of that step stands there, verified by its own hash, and is
-// one of this task: what another task recorded after the record that this one goes on from is not. What is
-// missing (0) or wrong is found again by a look at each line and written into the file.
+// `.steps` beside the journal: a header, then eight bytes for each step, by its number: the record's offset, and in the highest
+// byte which journal holds it: 0 this one, 1 the one that it goes on from, and so on. It is a cache: an entry counts only where
+// the record of that step stands there, verified by its own hash, and is one of this task: what another task recorded after the
+// record that this one goes on from is not. What is missing (0) or wrong is found again by a look at each line and written into
+// the file.
 #pragma once
 
 #include <cstdint>

@@ -31,12 +31,12 @@ namespace {
 
 constexpr std::uint64_t largest_file = 256ULL << 20U;
 constexpr YamlLimits artifact_limits{64UL << 20U, 4'000'000, 200};
-constexpr std::string_view unfinished_prefix = ".new-";     ///< A folder that is being made.
-constexpr std::string_view removed_prefix = ".removed-";    ///< A folder that is being deleted.
+constexpr std::string_view unfinished_prefix = ".new-";   ///< A folder that is being made.
+constexpr std::string_view removed_prefix = ".removed-";  ///< A folder that is being deleted.
 
 Error not_a_task_id(std::string_view task_id) {
-    return Error{"AF-TASK-006", "'" + ellipsis(task_id, 80) + "' is not a task id", "", "Ids look like task-20260102-add-login-1f2e3d4c; `agentforge status` lists them.",
-                 ErrorKind::invalid};
+    return Error{"AF-TASK-006", "'" + ellipsis(task_id, 80) + "' is not a task id", "",
+                 "Ids look like task-20260102-add-login-1f2e3d4c; `agentforge status` lists them.", ErrorKind::invalid};
 }
 
 FileDescriptor open_lock(const fs::path& path, int flags) {
@@ -78,7 +78,8 @@ bool lock_exclusively(int descriptor) {
 Result<std::vector<std::string>> names_in(const fs::path& folder) {
     std::vector<std::string> names;
     const auto unreadable = [&](int error) {
-        return Error{"AF-TASK-007", "The folder of the tasks could not be read: " + errno_text(error), folder.string(), "Check the rights of the folder.", ErrorKind::io};
+        return Error{"AF-TASK-007", "The folder of the tasks could not be read: " + errno_text(error), folder.string(),
+                     "Check the rights of the folder.", ErrorKind::io};
     };
     DIR* const directory = ::opendir(folder.c_str());
     if (directory == nullptr) {
@@ -109,7 +110,7 @@ public:
     using Error = json::error_code;
 
     TaskSummary summary;
-    std::string hash;               ///< Of the last record that the projection knows.
+    std::string hash;  ///< Of the last record that the projection knows.
     bool is_object = false;
 
     bool on_document_begin(Error&) { return true; }
@@ -178,7 +179,8 @@ private:
 std::string file_name(std::string_view name) {
     std::string safe;
     for (const char c : name) {
-        const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || (c == '.' && !safe.empty());
+        const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+                          (c == '.' && !safe.empty());
         safe += word ? c : '_';
     }
     return safe.empty() ? "_" : safe;
@@ -192,12 +194,14 @@ fs::path TaskPaths::artifact(std::string_view stage, std::string_view name) cons
 
 Result<TaskLock> TaskLock::acquire(const TaskPaths& paths, std::string_view command, std::string_view now) {
     const auto refused = [&](int error) {
-        return Error{"AF-TASK-008", "The task's lock could not be taken: " + errno_text(error), paths.lock().string(), "Check the rights of the folder.", ErrorKind::io};
+        return Error{"AF-TASK-008", "The task's lock could not be taken: " + errno_text(error), paths.lock().string(),
+                     "Check the rights of the folder.", ErrorKind::io};
     };
     FileDescriptor file = open_lock(paths.lock(), O_RDWR | O_CREAT);
     if (!file.valid()) {
         if (errno == ENOENT) {
-            return Error{"AF-TASK-002", "There is no task here", paths.root.string(), "`agentforge status` lists the tasks.", ErrorKind::not_found};
+            return Error{"AF-TASK-002", "There is no task here", paths.root.string(), "`agentforge status` lists the tasks.",
+                         ErrorKind::not_found};
         }
         return refused(errno);
     }
@@ -208,7 +212,8 @@ Result<TaskLock> TaskLock::acquire(const TaskPaths& paths, std::string_view comm
         if (!holder.command.empty()) { who += " (" + holder.command + ")"; }
         if (!holder.host.empty()) { who += " on " + holder.host; }
         if (!holder.since.empty()) { who += " since " + holder.since; }
-        return Error{"AF-TASK-003", "The task is being worked on by " + who, paths.lock().string(), "`agentforge logs TASK --follow` shows what it does, `agentforge pause TASK` stops it.",
+        return Error{"AF-TASK-003", "The task is being worked on by " + who, paths.lock().string(),
+                     "`agentforge logs TASK --follow` shows what it does, `agentforge pause TASK` stops it.",
                      ErrorKind::conflict};
     }
     // The folder may have been removed between open and lock: then this lock guards nothing.
@@ -216,12 +221,17 @@ Result<TaskLock> TaskLock::acquire(const TaskPaths& paths, std::string_view comm
     struct stat named {};
     if (::fstat(file.get(), &held) != 0) { return refused(errno); }
     if (::stat(paths.lock().c_str(), &named) != 0 || held.st_ino != named.st_ino || held.st_dev != named.st_dev) {
-        return Error{"AF-TASK-002", "The task was removed meanwhile", paths.root.string(), "`agentforge status` lists the tasks.", ErrorKind::not_found};
+        return Error{"AF-TASK-002", "The task was removed meanwhile", paths.root.string(), "`agentforge status` lists the tasks.",
+                     ErrorKind::not_found};
     }
     sweep_abandoned_writes(paths.root);
     char host[256] = "";
     if (::gethostname(host, sizeof host - 1) != 0) { host[0] = '\0'; }
-    const std::string text = to_json_line(json::object{{"pid", static_cast<std::int64_t>(::getpid())}, {"host", host}, {"command", ellipsis(command, 1000)}, {"since", now}}) + '\n';
+    const std::string text = to_json_line(json::object{{"pid", static_cast<std::int64_t>(::getpid())},
+                                                       {"host", host},
+                                                       {"command", ellipsis(command, 1000)},
+                                                       {"since", now}}) +
+                             '\n';
     if (::ftruncate(file.get(), 0) != 0) { return refused(errno); }
     AF_CHECK(write_all(file.get(), text, paths.lock()));
     return TaskLock(std::move(file));
@@ -236,13 +246,16 @@ std::optional<LockHolder> TaskLock::holder(const TaskPaths& paths) {
 
 TaskStore::TaskStore(fs::path agentforge_directory) : root_(std::move(agentforge_directory) / "tasks") {}
 
-TaskPaths TaskStore::paths(std::string_view task_id) const { return TaskPaths{root_ / (is_task_id(task_id) ? std::string(task_id) : file_name(task_id))}; }
+TaskPaths TaskStore::paths(std::string_view task_id) const {
+    return TaskPaths{root_ / (is_task_id(task_id) ? std::string(task_id) : file_name(task_id))};
+}
 
 Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object& task) {
     if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
     const TaskPaths target = paths(task_id);
     const auto taken = [&] {
-        return Error{"AF-TASK-001", "The task '" + std::string(task_id) + "' exists already", target.root.string(), "Resume it, or start again for another id.", ErrorKind::conflict};
+        return Error{"AF-TASK-001", "The task '" + std::string(task_id) + "' exists already", target.root.string(),
+                     "Resume it, or start again for another id.", ErrorKind::conflict};
     };
     std::error_code ignored;
     if (fs::exists(target.root, ignored)) { return taken(); }
@@ -256,12 +269,18 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
     }
     std::string name = (root_ / (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr) {
-        return Error{"AF-TASK-007", "The task's folder could not be made: " + errno_text(errno), root_.string(), "Check the rights of the folder.", ErrorKind::io};
+        return Error{"AF-TASK-007", "The task's folder could not be made: " + errno_text(errno), root_.string(),
+                     "Check the rights of the folder.", ErrorKind::io};
     }
     const TaskPaths made{fs::path(name)};
     const auto fill = [&]() -> Result<void> {
-        fs::permissions(made.root, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec, ignored);
-        for (const fs::path& folder : {made.inputs(), made.artifacts() / "phases", made.snapshots(), made.blobs()}) { AF_CHECK(make_directories(folder)); }
+        fs::permissions(made.root,
+                        fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read |
+                            fs::perms::others_exec,
+                        ignored);
+        for (const fs::path& folder : {made.inputs(), made.artifacts() / "phases", made.snapshots(), made.blobs()}) {
+            AF_CHECK(make_directories(folder));
+        }
         AF_CHECK(write_file_atomic(made.task(), to_yaml(task), Durability::synced));
         json::object request{{"task_id", task_id}, {"original_request", text_of(task, "request")}};
         json::object state{{"task_id", task_id}, {"request", text_of(task, "request")}, {"status", "pending"}};
@@ -272,7 +291,8 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
         }
         if (const std::string pipeline = text_of(task, "pipeline"); !pipeline.empty()) { state.emplace("pipeline", pipeline); }
         AF_CHECK(write_file_atomic(made.inputs() / "original_request.yaml", to_yaml(request), Durability::synced));
-        AF_CHECK(write_file_atomic(made.state(), to_json_pretty(state), Durability::synced));     // It tells a task that never began from one whose journal is gone.
+        AF_CHECK(write_file_atomic(made.state(), to_json_pretty(state),
+                                   Durability::synced));  // It tells a task that never began from one whose journal is gone.
         AF_CHECK(sync_directory(made.artifacts()));
         return sync_directory(made.root);
     };
@@ -281,9 +301,11 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
         int error = errno;
         // Without RENAME_NOREPLACE: rename never replaces a folder that is not empty, and a task's never is.
         if (error == EINVAL || error == ENOSYS) { error = ::rename(made.root.c_str(), target.root.c_str()) == 0 ? 0 : errno; }
-        if (error == EEXIST || error == ENOTEMPTY) { filled = taken(); }
-        else if (error != 0) {
-            filled = Error{"AF-TASK-007", "The task's folder could not be named: " + errno_text(error), target.root.string(), "Check the rights of the folder.", ErrorKind::io};
+        if (error == EEXIST || error == ENOTEMPTY) {
+            filled = taken();
+        } else if (error != 0) {
+            filled = Error{"AF-TASK-007", "The task's folder could not be named: " + errno_text(error), target.root.string(),
+                           "Check the rights of the folder.", ErrorKind::io};
         }
     }
     if (!filled.ok()) {
@@ -300,7 +322,8 @@ namespace {
 Error no_such_task(const fs::path& root, std::string_view task_id) {
     std::error_code ignored;
     if (is_task_id(task_id) && fs::is_directory(root / task_id, ignored)) {
-        return Error{"AF-TASK-004", "The task '" + std::string(task_id) + "' has no `task.yaml`", (root / task_id / "task.yaml").string(),
+        return Error{"AF-TASK-004", "The task '" + std::string(task_id) + "' has no `task.yaml`",
+                     (root / task_id / "task.yaml").string(),
                      "Restore the file from a backup; `agentforge inspect` shows what its journal holds.", ErrorKind::corrupt};
     }
     std::string remedy = "`agentforge status` lists the tasks.";
@@ -315,8 +338,9 @@ Error no_such_task(const fs::path& root, std::string_view task_id) {
 Result<void> check_names(std::string_view task_id, std::string_view named, const fs::path& file) {
     if (named == task_id) { return {}; }
     const std::string whose = named.empty() ? "names no task" : "is of the task '" + ellipsis(named, 80) + "'";
-    return Error{"AF-TASK-015", "'" + file.filename().string() + "' " + whose + ", and its folder is of '" + std::string(task_id) + "'", file.string(),
-                 "Remove the folder if it is a copy; otherwise put the file back that belongs there.", ErrorKind::corrupt};
+    return Error{
+        "AF-TASK-015", "'" + file.filename().string() + "' " + whose + ", and its folder is of '" + std::string(task_id) + "'",
+        file.string(), "Remove the folder if it is a copy; otherwise put the file back that belongs there.", ErrorKind::corrupt};
 }
 
 namespace {
@@ -349,16 +373,22 @@ bool TaskStore::never_began(std::string_view task_id) const {
         found.push_back(std::move(one));
         return {};
     };
-    if (const auto read = Journal::read(place.journal(), JournalVisitor{.header = header, .record = record}); !read.ok()) { return read.error().kind == ErrorKind::not_found; }
+    if (const auto read = Journal::read(place.journal(), JournalVisitor{.header = header, .record = record}); !read.ok()) {
+        return read.error().kind == ErrorKind::not_found;
+    }
     // A fork's journal reads as its parent's until its own first record.
     return found.empty() || (forked && named_by(found) != task_id);
 }
 
 Result<void> TaskStore::check_began(std::string_view task_id) const {
-    if (const auto described = load(task_id); !described.ok() && described.error().code == "AF-TASK-015") { return described.error(); }
+    if (const auto described = load(task_id); !described.ok() && described.error().code == "AF-TASK-015") {
+        return described.error();
+    }
     if (never_began(task_id)) {
-        return Error{"AF-TASK-016", "The task '" + std::string(task_id) + "' was never begun: its process ended before the first record", paths(task_id).root.string(),
-                     "`agentforge abort " + std::string(task_id) + "` removes it; then start the request again.", ErrorKind::not_found};
+        return Error{
+            "AF-TASK-016", "The task '" + std::string(task_id) + "' was never begun: its process ended before the first record",
+            paths(task_id).root.string(),
+            "`agentforge abort " + std::string(task_id) + "` removes it; then start the request again.", ErrorKind::not_found};
     }
     return {};
 }
@@ -367,7 +397,9 @@ Result<std::vector<Record>> TaskStore::records(std::string_view task_id, Recover
     AF_CHECK(check_began(task_id));
     const fs::path journal = paths(task_id).journal();
     AF_TRY(std::vector<Record> found, Journal::read(journal, recovery));
-    if (!found.empty() && found.front().type() == records::TaskCreated::type) { AF_CHECK(check_names(task_id, named_by(found), journal)); }
+    if (!found.empty() && found.front().type() == records::TaskCreated::type) {
+        AF_CHECK(check_names(task_id, named_by(found), journal));
+    }
     return found;
 }
 
@@ -388,11 +420,15 @@ Result<json::object> TaskStore::load(std::string_view task_id) const {
         return std::move(document).error();
     }
     if (!document->value.is_object()) {
-        return Error{"AF-TASK-004", "The task's file does not hold a map", path.string(), "Restore the file from a backup.", ErrorKind::corrupt};
+        return Error{"AF-TASK-004", "The task's file does not hold a map", path.string(), "Restore the file from a backup.",
+                     ErrorKind::corrupt};
     }
     if (const auto* format = document->value.get_object().if_contains("format"); format != nullptr && *format != 1) {
-        return Error{"AF-CONF-060", "The task's file is of format " + ellipsis(json::serialize(*format), 40) + ", and this version of agentforge knows format 1",
-                     document->where("/format"), "Use the version of agentforge that wrote it, or a newer one; nothing was changed.", ErrorKind::unavailable};
+        return Error{"AF-CONF-060",
+                     "The task's file is of format " + ellipsis(json::serialize(*format), 40) +
+                         ", and this version of agentforge knows format 1",
+                     document->where("/format"),
+                     "Use the version of agentforge that wrote it, or a newer one; nothing was changed.", ErrorKind::unavailable};
     }
     AF_CHECK(check_names(task_id, text_of(document->value.get_object(), "task_id"), path));
     return std::move(document->value.get_object());
@@ -413,18 +449,22 @@ Result<json::object> read_state(const fs::path& path) {
     AF_TRY(const std::string bytes, read_file(path, largest_file));
     auto parsed = parse_json(bytes, path.string());
     if (parsed.ok() && parsed->is_object()) { return std::move(parsed->get_object()); }
-    return Error{"AF-TASK-004", "The state of the task cannot be read" + (parsed.ok() ? std::string(": it is not a map") : ": " + parsed.error().message),
-                 parsed.ok() ? path.string() : parsed.error().where, "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
+    return Error{
+        "AF-TASK-004",
+        "The state of the task cannot be read" + (parsed.ok() ? std::string(": it is not a map") : ": " + parsed.error().message),
+        parsed.ok() ? path.string() : parsed.error().where, "Resume the task: the journal is read and the state written again.",
+        ErrorKind::corrupt};
 }
 
 Error state_of_another(const TaskPaths& place, std::string_view task_id, std::string_view named) {
-    return Error{"AF-TASK-004", "The state of the task '" + std::string(task_id) + "' names the task '" + ellipsis(named, 80) + "'", place.root.string(),
-                 "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
+    return Error{"AF-TASK-004",
+                 "The state of the task '" + std::string(task_id) + "' names the task '" + ellipsis(named, 80) + "'",
+                 place.root.string(), "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
 }
 
 struct ProjectedSummary {
     TaskSummary summary;
-    std::string hash;               ///< Of the last record that it knows.
+    std::string hash;  ///< Of the last record that it knows.
 };
 
 /// Errors: those of read_state.
@@ -438,9 +478,9 @@ Result<ProjectedSummary> read_summary(const fs::path& path) {
     if (!error && parser.handler().is_object && bytes.find_first_not_of(" \t\r\n", used) == std::string::npos) {
         return ProjectedSummary{std::move(parser.handler().summary), std::move(parser.handler().hash)};
     }
-    AF_CHECK(read_state(path));     // It says what is wrong, and where.
-    return Error{"AF-TASK-004", "The state of the task cannot be read", path.string(), "Resume the task: the journal is read and the state written again.",
-                 ErrorKind::corrupt};
+    AF_CHECK(read_state(path));  // It says what is wrong, and where.
+    return Error{"AF-TASK-004", "The state of the task cannot be read", path.string(),
+                 "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
 }
 
 }  // namespace
@@ -452,15 +492,24 @@ Result<json::object> TaskStore::load_state(std::string_view task_id) const {
     if (!state.ok() && state.error().kind == ErrorKind::not_found) {
         std::error_code ignored;
         if (!fs::exists(place.root, ignored)) { return no_such_task(root_, task_id); }
-        return Error{"AF-TASK-004", "The task has no state", place.state().string(), "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
+        return Error{"AF-TASK-004", "The task has no state", place.state().string(),
+                     "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
     }
-    if (state.ok() && text_of(*state, "task_id") != task_id) { return state_of_another(place, task_id, text_of(*state, "task_id")); }
+    if (state.ok() && text_of(*state, "task_id") != task_id) {
+        return state_of_another(place, task_id, text_of(*state, "task_id"));
+    }
     return state;
 }
 
 TaskSummary summary_of(const TaskState& state) {
-    return {state.task_id,    state.request,    std::string(to_string(state.status)), state.pipeline.name, state.stages.empty() ? std::string() : state.stage().name,
-            state.created_at, state.updated_at, std::string(state.waiting_for())};
+    return {state.task_id,
+            state.request,
+            std::string(to_string(state.status)),
+            state.pipeline.name,
+            state.stages.empty() ? std::string() : state.stage().name,
+            state.created_at,
+            state.updated_at,
+            std::string(state.waiting_for())};
 }
 
 namespace {
@@ -473,8 +522,8 @@ constexpr std::size_t many_unknown = 16;
 
 struct ListedTask {
     TaskSummary summary;
-    bool sure = false;              ///< It is what the journal says.
-    std::optional<Error> problem = {};      ///< Why it is not known what the journal says.
+    bool sure = false;                  ///< It is what the journal says.
+    std::optional<Error> problem = {};  ///< Why it is not known what the journal says.
 };
 
 /// The projection, or the journal itself where that goes on after it: a process that ended between the two leaves them so.
@@ -489,18 +538,22 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
         const auto state = fold_journal(place.journal());
         if (state.ok() && !state->task_id.empty()) {
             AF_CHECK(check_names(name, state->task_id, place.journal()));
-            (void)write_file_atomic(place.state(), to_json_pretty(to_json(*state)), Durability::cached).ok();      // A folder that cannot be written is listed, too.
+            (void)write_file_atomic(place.state(), to_json_pretty(to_json(*state)), Durability::cached)
+                .ok();  // A folder that cannot be written is listed, too.
             return ListedTask{summary_of(*state), true};
         }
         if (!state.ok()) { problem = state.error(); }
     } else if (own && !projected->hash.empty() && !fs::exists(place.journal(), none)) {
-        problem = Error{"AF-TASK-004", "The task has a state and no journal", place.journal().string(), "Restore the folder from a backup, or remove it.", ErrorKind::corrupt};
+        problem = Error{"AF-TASK-004", "The task has a state and no journal", place.journal().string(),
+                        "Restore the folder from a backup, or remove it.", ErrorKind::corrupt};
     }
     if (!projected.ok()) {
         if (projected.error().kind != ErrorKind::not_found) { return std::move(projected).error(); }
         std::error_code ignored;
         return Error{"AF-TASK-004", "The task '" + name + "' has no state", place.root.string(),
-                     fs::exists(place.journal(), ignored) ? "Resume the task: the journal is read and the state written again." : "Its journal is gone, too: restore the folder from a backup, or remove it.",
+                     fs::exists(place.journal(), ignored)
+                         ? "Resume the task: the journal is read and the state written again."
+                         : "Its journal is gone, too: restore the folder from a backup, or remove it.",
                      ErrorKind::corrupt};
     }
     if (projected->summary.task_id != name) { return state_of_another(place, name, projected->summary.task_id); }
@@ -510,7 +563,9 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
 /// Nothing where the task has no journal.
 std::optional<JournalStamp> stamp_of(int tasks, const std::string& name) {
     struct stat st {};
-    if (::fstatat(tasks, (name + "/actions.yaml").c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) { return std::nullopt; }
+    if (::fstatat(tasks, (name + "/actions.yaml").c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
+        return std::nullopt;
+    }
     return JournalStamp(st);
 }
 
@@ -524,12 +579,13 @@ Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, st
     const fs::path cache_file = root_ / listing_file;
     const ListingCache cache = keeps ? ListingCache::load(cache_file) : ListingCache();
     std::vector<TaskSummary> tasks;
-    tasks.reserve(names.size());        // What is kept points into it.
+    tasks.reserve(names.size());  // What is kept points into it.
     std::vector<ListingCache::Kept> kept;
     std::size_t unknown = 0;
     for (const auto& name : names) {
         if (!is_task_id(name)) {
-            listing.problems.push_back(Error{"AF-TASK-009", "'" + name + "' is not a task's folder", (root_ / name).string(), "Move it away; only tasks belong here.", ErrorKind::invalid});
+            listing.problems.push_back(Error{"AF-TASK-009", "'" + name + "' is not a task's folder", (root_ / name).string(),
+                                             "Move it away; only tasks belong here.", ErrorKind::invalid});
             continue;
         }
         const auto stamp = keeps ? stamp_of(folder.get(), name) : std::nullopt;
@@ -552,13 +608,17 @@ Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, st
         }
     }
     if (unknown >= many_unknown) { ListingCache::save(cache_file, kept); }
-    if (status) { std::erase_if(tasks, [&](const TaskSummary& task) { return task.status != *status; }); }
+    if (status) {
+        std::erase_if(tasks, [&](const TaskSummary& task) { return task.status != *status; });
+    }
     listing.tasks = std::move(tasks);
     std::sort(listing.tasks.begin(), listing.tasks.end(), [](const TaskSummary& a, const TaskSummary& b) {
         return a.created_at != b.created_at ? a.created_at > b.created_at : a.task_id > b.task_id;
     });
     std::sort(listing.problems.begin(), listing.problems.end(), [](const Error& a, const Error& b) { return a.where < b.where; });
-    if (limit != 0 && listing.tasks.size() > limit) { listing.tasks.erase(listing.tasks.begin() + static_cast<std::ptrdiff_t>(limit), listing.tasks.end()); }
+    if (limit != 0 && listing.tasks.size() > limit) {
+        listing.tasks.erase(listing.tasks.begin() + static_cast<std::ptrdiff_t>(limit), listing.tasks.end());
+    }
     return listing;
 }
 
@@ -569,7 +629,10 @@ Result<std::string> TaskStore::resolve(std::string_view abbreviation) const {
         if (!is_task_id(name)) { continue; }
         if (name == abbreviation) { return name; }
         const std::string_view id = name;
-        if (!abbreviation.empty() && (id.starts_with(abbreviation) || id.ends_with(abbreviation) || id.substr(5).starts_with(abbreviation))) { found.push_back(name); }
+        if (!abbreviation.empty() &&
+            (id.starts_with(abbreviation) || id.ends_with(abbreviation) || id.substr(5).starts_with(abbreviation))) {
+            found.push_back(name);
+        }
     }
     if (found.size() == 1) { return found.front(); }
     if (found.empty()) { return no_such_task(root_, abbreviation); }
@@ -577,8 +640,9 @@ Result<std::string> TaskStore::resolve(std::string_view abbreviation) const {
     std::string candidates;
     for (std::size_t i = 0; i < found.size() && i < 10; ++i) { candidates += (i == 0 ? "" : ", ") + found[i]; }
     if (found.size() > 10) { candidates += " and " + std::to_string(found.size() - 10) + " more"; }
-    return Error{"AF-TASK-020", "'" + ellipsis(abbreviation, 80) + "' may be any of " + std::to_string(found.size()) + " tasks: " + candidates, root_.string(),
-                 "Give more of the id.", ErrorKind::conflict};
+    return Error{"AF-TASK-020",
+                 "'" + ellipsis(abbreviation, 80) + "' may be any of " + std::to_string(found.size()) + " tasks: " + candidates,
+                 root_.string(), "Give more of the id.", ErrorKind::conflict};
 }
 
 std::size_t TaskStore::active_count() const {
@@ -586,7 +650,8 @@ std::size_t TaskStore::active_count() const {
     if (!listing.ok()) { return 0; }
     const auto& tasks = listing->tasks;
     return static_cast<std::size_t>(std::count_if(tasks.begin(), tasks.end(), [&](const TaskSummary& task) {
-        return task.status != "completed" && task.status != "failed" && task.status != "aborted" && !(task.status == "pending" && never_began(task.task_id));
+        return task.status != "completed" && task.status != "failed" && task.status != "aborted" &&
+               !(task.status == "pending" && never_began(task.task_id));
     }));
 }
 
@@ -600,7 +665,10 @@ Result<void> TaskStore::remove(std::string_view task_id) {
     const fs::path away = root_ / (std::string(removed_prefix) + std::to_string(::getpid()) + "-" + std::string(task_id));
     fs::rename(place.root, away, error);
     if (!error) { fs::remove_all(away, error); }
-    if (error) { return Error{"AF-TASK-007", "The task's folder could not be removed: " + error.message(), place.root.string(), "Check the rights of the folder.", ErrorKind::io}; }
+    if (error) {
+        return Error{"AF-TASK-007", "The task's folder could not be removed: " + error.message(), place.root.string(),
+                     "Check the rights of the folder.", ErrorKind::io};
+    }
     return sync_directory(root_);
 }
 
@@ -612,7 +680,8 @@ Result<void> save_artifact(const fs::path& path, const json::object& artifact_wi
 Result<json::object> load_artifact(const fs::path& path) {
     AF_TRY(YamlDocument document, load_yaml(path.string(), artifact_limits));
     if (!document.value.is_object()) {
-        return Error{"AF-TASK-005", "The artifact is not a map", path.string(), "Run the stage that makes it again, or correct the file.", ErrorKind::corrupt};
+        return Error{"AF-TASK-005", "The artifact is not a map", path.string(),
+                     "Run the stage that makes it again, or correct the file.", ErrorKind::corrupt};
     }
     return std::move(document.value.get_object());
 }

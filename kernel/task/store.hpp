@@ -37,7 +37,12 @@ struct TaskPaths {
     [[nodiscard]] std::filesystem::path artifact(std::string_view stage, std::string_view name) const;
 };
 
-struct LockHolder { long pid = 0; std::string host; std::string command; std::string since; };
+struct LockHolder {
+    long pid = 0;
+    std::string host;
+    std::string command;
+    std::string since;
+};
 
 /// One writer per task: an flock(2) on `lock`, whose text shows the holder. Released when destroyed.
 class TaskLock {
@@ -56,23 +61,25 @@ private:
 struct TaskSummary {
     std::string task_id;
     std::string request;
-    std::string status;             ///< pending, running, paused, awaiting_approval, completed, failed, aborted
+    std::string status;  ///< pending, running, paused, awaiting_approval, completed, failed, aborted
     std::string pipeline;
     std::string current_stage;
     std::string created_at;
     std::string updated_at;
-    std::string waiting_for;        ///< A person's decision: `approval`, `escalation` or empty.
+    std::string waiting_for;  ///< A person's decision: `approval`, `escalation` or empty.
 };
 
 struct TaskState;
 struct StageState;
-namespace records { struct AnyRecord; }
+namespace records {
+struct AnyRecord;
+}
 
 [[nodiscard]] TaskSummary summary_of(const TaskState& state);
 
 struct TaskListing {
-    std::vector<TaskSummary> tasks;             ///< Newest first.
-    std::vector<Error> problems;                ///< One for each folder that could not be read; never dropped silently.
+    std::vector<TaskSummary> tasks;  ///< Newest first.
+    std::vector<Error> problems;     ///< One for each folder that could not be read; never dropped silently.
 };
 
 /// Is told what the journals of a store's tasks record, in their order. Called by the thread that records; must not block.
@@ -91,26 +98,29 @@ public:
     /// `agentforge_directory` is the project's `.agentforge`.
     explicit TaskStore(std::filesystem::path agentforge_directory);
 
-    [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }    ///< …/tasks
+    [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }  ///< …/tasks
     [[nodiscard]] TaskPaths paths(std::string_view task_id) const;
 
     /// Makes the folder (whole or not at all), writes `task.yaml` (immutable) and
     /// `artifacts/inputs/original_request.yaml`. Errors: `conflict` AF-TASK-001, `io`.
     [[nodiscard]] Result<TaskPaths> create(std::string_view task_id, const json::object& task);
-    /// Errors: `not_found` AF-TASK-002, naming the nearest id; `corrupt` AF-TASK-004 its `task.yaml` is gone or no map; `invalid` where `task_id` is not one.
+    /// Errors: `not_found` AF-TASK-002, naming the nearest id; `corrupt` AF-TASK-004 its `task.yaml` is gone or no map; `invalid`
+    /// where `task_id` is not one.
     [[nodiscard]] Result<json::object> load(std::string_view task_id) const;
-    /// Whether the process that made the task ended before the journal's first record: the folder has a request, but nothing was done.
+    /// Whether the process that made the task ended before the journal's first record: the folder has a request, but nothing was
+    /// done.
     [[nodiscard]] bool never_began(std::string_view task_id) const;
     /// The journal's. Errors: those of Journal::read; `corrupt` AF-TASK-015 it, or `task.yaml`, is another task's.
     [[nodiscard]] Result<std::vector<Record>> records(std::string_view task_id, Recovery* recovery = nullptr) const;
-    /// What its records come to, without having them all in memory; as `fold_journal` does it. Errors: those of `records` and of `fold`.
+    /// What its records come to, without having them all in memory; as `fold_journal` does it. Errors: those of `records` and of
+    /// `fold`.
     [[nodiscard]] Result<TaskState> state(std::string_view task_id) const;
     /// Replaces `state.yaml` atomically (a projection: cached durability). `text`: the JSON of `to_json(TaskState)`.
     [[nodiscard]] Result<void> save_state(std::string_view task_id, std::string_view text) const;
     /// Errors: `not_found` AF-TASK-002, `corrupt` AF-TASK-004 (then fold the journal).
     [[nodiscard]] Result<json::object> load_state(std::string_view task_id) const;
-    /// Filters by status where given. From 32 tasks on what was read is kept for the next listing in `tasks/.listing`, a cache that counts for nothing where
-    /// a task's journal is another than it was then. 10,000 tasks in less than 100 ms.
+    /// Filters by status where given. From 32 tasks on what was read is kept for the next listing in `tasks/.listing`, a cache
+    /// that counts for nothing where a task's journal is another than it was then. 10,000 tasks in less than 100 ms.
     [[nodiscard]] Result<TaskListing> list(const std::optional<std::string>& status = {}, std::size_t limit = 0) const;
     /// Expands an unambiguous prefix or suffix to a whole id. Errors: `not_found`, `conflict` naming the candidates.
     [[nodiscard]] Result<std::string> resolve(std::string_view abbreviation) const;

@@ -10,11 +10,14 @@ namespace {
 constexpr std::size_t most_items = 20;
 
 template <class... T>
-bool is_one_of(const records::Body& body) { return (std::holds_alternative<T>(body) || ...); }
+bool is_one_of(const records::Body& body) {
+    return (std::holds_alternative<T>(body) || ...);
+}
 
 bool is_item(const records::Body& body) {
-    return is_one_of<records::Step, records::Gate, records::StageStarted, records::StageCompleted, records::StageFailed, records::ArtifactRejected, records::ReviewFinished,
-                     records::EscalationRaised, records::EscalationResolved>(body);
+    return is_one_of<records::Step, records::Gate, records::StageStarted, records::StageCompleted, records::StageFailed,
+                     records::ArtifactRejected, records::ReviewFinished, records::EscalationRaised, records::EscalationResolved>(
+        body);
 }
 
 std::string item_line(const records::AnyRecord& record) {

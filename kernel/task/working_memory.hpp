@@ -8,7 +8,8 @@
 
 namespace agentforge::kernel {
 
-/// What `working_memory.yaml` shows: the last things that happened, one line each, the newest last (North Star 3.3). A fold of the journal.
+/// What `working_memory.yaml` shows: the last things that happened, one line each, the newest last (North Star 3.3). A fold of
+/// the journal.
 class WorkingMemory {
 public:
     WorkingMemory() = default;

@@ -47,7 +47,9 @@ std::uint64_t rejected_by(const std::string& body, std::string& message) {
     for (const auto& [key, value] : partial->get_object()) {
         if (key == "errorMessage" && value.is_string()) { message = value.get_string(); }
         if (!key.starts_with("rejected")) { continue; }
-        if (value.is_string()) { std::from_chars(value.get_string().data(), value.get_string().data() + value.get_string().size(), count); }
+        if (value.is_string()) {
+            std::from_chars(value.get_string().data(), value.get_string().data() + value.get_string().size(), count);
+        }
         if (value.is_number()) { count = value.to_number<std::uint64_t>(); }
     }
     return count;
@@ -56,8 +58,9 @@ std::uint64_t rejected_by(const std::string& body, std::string& message) {
 }  // namespace
 
 Send send_by_http(std::map<std::string, std::string> environment) {
-    return [environment = std::move(environment), connections = std::make_shared<http::Connections>()](Signal, const Destination& destination, const std::string& body,
-                                                                                                      const std::function<bool()>& cancelled) -> Result<Reply> {
+    return [environment = std::move(environment), connections = std::make_shared<http::Connections>()](
+               Signal, const Destination& destination, const std::string& body,
+               const std::function<bool()>& cancelled) -> Result<Reply> {
         http::Call call;
         call.server = destination.server;
         call.path = destination.server.path;
@@ -67,21 +70,24 @@ Send send_by_http(std::map<std::string, std::string> environment) {
         call.body = destination.compress ? gzipped(body) : body;
         call.ca_file = destination.ca_file;
         AF_TRY(call.proxy, http::proxy_for(destination.server, [&environment](const std::string& name) {
-            const auto found = environment.find(name);
-            return found == environment.end() ? std::string() : found->second;
-        }));
+                   const auto found = environment.find(name);
+                   return found == environment.end() ? std::string() : found->second;
+               }));
         call.deadline = steady_clock::now() + destination.timeout;
         call.max_body_bytes = longest_reply;
         call.connections = connections;
         Reply reply;
-        AF_TRY(const http::Head head, http::exchange(call, cancelled, [&reply](const http::Head&, std::string_view part) -> Result<bool> {
-            reply.body += part;
-            return true;
-        }));
+        AF_TRY(const http::Head head,
+               http::exchange(call, cancelled, [&reply](const http::Head&, std::string_view part) -> Result<bool> {
+                   reply.body += part;
+                   return true;
+               }));
         reply.status = head.status;
         const std::string after = head.header("retry-after");
         unsigned seconds = 0;
-        if (std::from_chars(after.data(), after.data() + after.size(), seconds).ec == std::errc()) { reply.retry_after = std::chrono::seconds(seconds); }
+        if (std::from_chars(after.data(), after.data() + after.size(), seconds).ec == std::errc()) {
+            reply.retry_after = std::chrono::seconds(seconds);
+        }
         return reply;
     };
 }
@@ -91,11 +97,16 @@ struct Exporter::State {
     struct Queue {
         std::deque<json::object> waiting;
         Counts counts;
-        steady_clock::time_point not_before;        ///< The collector is not asked before then.
+        steady_clock::time_point not_before;  ///< The collector is not asked before then.
         milliseconds pause = first_pause;
     };
 
-    State(Settings of, Send by, const Clock& with) : settings(std::move(of)), send(std::move(by)), clock(with), metrics(with.now()), metrics_due(steady_clock::now() + settings.metrics_interval) {}
+    State(Settings of, Send by, const Clock& with)
+        : settings(std::move(of)),
+          send(std::move(by)),
+          clock(with),
+          metrics(with.now()),
+          metrics_due(steady_clock::now() + settings.metrics_interval) {}
 
     Settings settings;
     Send send;
@@ -159,11 +170,14 @@ struct Exporter::State {
             send_metrics(lock);
         }
         for (const Signal signal : {Signal::traces, Signal::logs}) {
-            while (!queue(signal).waiting.empty() && steady_clock::now() >= queue(signal).not_before && send_batch(lock, signal)) {}
+            while (!queue(signal).waiting.empty() && steady_clock::now() >= queue(signal).not_before &&
+                   send_batch(lock, signal)) {}
         }
         batch_due = steady_clock::time_point::max();
         for (const Signal signal : {Signal::traces, Signal::logs}) {
-            if (!queue(signal).waiting.empty()) { batch_due = std::min(batch_due, std::max(queue(signal).not_before, steady_clock::now())); }
+            if (!queue(signal).waiting.empty()) {
+                batch_due = std::min(batch_due, std::max(queue(signal).not_before, steady_clock::now()));
+            }
         }
     }
 
@@ -176,7 +190,8 @@ struct Exporter::State {
         const Outcome outcome = exchange(lock, signal, std::move(items));
         if (outcome == Outcome::later) { return false; }
         if (outcome == Outcome::refused) { from.counts.dropped += count; }
-        from.waiting.erase(from.waiting.begin(), from.waiting.begin() + static_cast<std::ptrdiff_t>(count));    // Others only append.
+        from.waiting.erase(from.waiting.begin(),
+                           from.waiting.begin() + static_cast<std::ptrdiff_t>(count));  // Others only append.
         return true;
     }
 
@@ -191,7 +206,7 @@ struct Exporter::State {
         if (outcome == Outcome::taken) { ++from.counts.added; }
         if (outcome == Outcome::refused) { ++from.counts.added, ++from.counts.dropped; }
         if (outcome == Outcome::later) {
-            metrics_changed = true;         // They are sums: nothing is lost until the end.
+            metrics_changed = true;  // They are sums: nothing is lost until the end.
             metrics_due = from.not_before;
         }
     }
@@ -211,13 +226,17 @@ struct Exporter::State {
             of.pause = first_pause;
             std::string message;
             if (const std::uint64_t rejected = rejected_by(reply->body, message); rejected > 0) {
-                of.counts.dropped += signal == Signal::metrics ? 1 : rejected;      // We count exports of metrics; the collector rejects single data points.
+                of.counts.dropped += signal == Signal::metrics
+                                         ? 1
+                                         : rejected;  // We count exports of metrics; the collector rejects single data points.
                 problem = "the collector rejected some: " + ellipsis(message, shown_of_reply);
             }
             return Outcome::taken;
         }
-        problem = reply.ok() ? "the collector answers " + std::to_string(reply->status) + (reply->body.empty() ? "" : ": " + ellipsis(first_line(sanitize_utf8(reply->body)), shown_of_reply))
-                             : reply.error().message;
+        problem = reply.ok()
+                      ? "the collector answers " + std::to_string(reply->status) +
+                            (reply->body.empty() ? "" : ": " + ellipsis(first_line(sanitize_utf8(reply->body)), shown_of_reply))
+                      : reply.error().message;
         if (reply.ok() && !may_pass(reply->status)) { return Outcome::refused; }
         const milliseconds asked = reply.ok() ? std::chrono::duration_cast<milliseconds>(reply->retry_after) : milliseconds(0);
         of.not_before = steady_clock::now() + std::max(of.pause, asked);
@@ -226,7 +245,8 @@ struct Exporter::State {
     }
 };
 
-Exporter::Exporter(Settings settings, Send send, const Clock& clock) : state_(std::make_unique<State>(std::move(settings), std::move(send), clock)) {}
+Exporter::Exporter(Settings settings, Send send, const Clock& clock)
+    : state_(std::make_unique<State>(std::move(settings), std::move(send), clock)) {}
 
 Exporter::~Exporter() { static_cast<void>(stop(milliseconds(0))); }
 
@@ -267,7 +287,9 @@ Exporter::Report Exporter::stop(milliseconds at_most) {
         }
     }
     Report report;
-    for (std::size_t signal = 0; signal < state.queues.size(); ++signal) { report.counts.at(signal) = state.queues.at(signal).counts; }
+    for (std::size_t signal = 0; signal < state.queues.size(); ++signal) {
+        report.counts.at(signal) = state.queues.at(signal).counts;
+    }
     report.problem = state.problem;
     return report;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends spans, metrics and log lines to a collector (OTLP 1.9.0 over HTTP, JSON).
 //
-// Adding never waits and never fails. What the collector cannot take in time is dropped, and counted. One thread sends, made when something is added first.
-// A request that fails with 429, 502, 503, 504 or without an answer is repeated after a pause (`Retry-After`, else 1 s, 2 s, … 30 s); one that is refused
-// otherwise is not.
+// Adding never waits and never fails. What the collector cannot take in time is dropped, and counted. One thread sends, made when
+// something is added first. A request that fails with 429, 502, 503, 504 or without an answer is repeated after a pause
+// (`Retry-After`, else 1 s, 2 s, … 30 s); one that is refused otherwise is not.
 #pragma once
 
 #include <array>
@@ -31,7 +31,8 @@ struct Reply {
 };
 
 /// Sends one request. `cancelled`: give up. Called by the exporter's thread.
-using Send = std::function<Result<Reply>(Signal signal, const Destination& destination, const std::string& body, const std::function<bool()>& cancelled)>;
+using Send = std::function<Result<Reply>(Signal signal, const Destination& destination, const std::string& body,
+                                         const std::function<bool()>& cancelled)>;
 /// By HTTP; through the proxy that `environment` names.
 [[nodiscard]] Send send_by_http(std::map<std::string, std::string> environment);
 
@@ -46,10 +47,13 @@ public:
     void add(const LogLine& line);
     void add(const Measurement& measurement);
 
-    struct Counts { std::uint64_t added = 0; std::uint64_t dropped = 0; };
+    struct Counts {
+        std::uint64_t added = 0;
+        std::uint64_t dropped = 0;
+    };
     struct Report {
-        std::array<Counts, 3> counts;       ///< Of spans, exports of metrics, and log lines.
-        std::string problem;                ///< The newest, in words; empty: none.
+        std::array<Counts, 3> counts;  ///< Of spans, exports of metrics, and log lines.
+        std::string problem;           ///< The newest, in words; empty: none.
     };
     /// Sends what waits, within `at_most`, and ends the thread. What comes afterwards is dropped.
     Report stop(std::chrono::milliseconds at_most);

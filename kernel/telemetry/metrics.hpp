@@ -13,8 +13,8 @@
 namespace agentforge::kernel::telemetry {
 
 enum class Instrument : unsigned char {
-    token_usage = 0,        ///< gen_ai.client.token.usage
-    model_duration,         ///< gen_ai.client.operation.duration
+    token_usage = 0,  ///< gen_ai.client.token.usage
+    model_duration,   ///< gen_ai.client.operation.duration
     model_retries,
     tool_calls,
     stage_duration,
@@ -60,7 +60,7 @@ private:
         double sum = 0;
         double least = 0;
         double most = 0;
-        std::vector<std::uint64_t> buckets;     ///< One more than the instrument has bounds.
+        std::vector<std::uint64_t> buckets;  ///< One more than the instrument has bounds.
     };
     /// By instrument, and by the attributes in OTLP's encoding.
     std::map<Instrument, std::map<std::string, Series>> series_;

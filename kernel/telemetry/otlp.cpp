@@ -28,14 +28,22 @@ unsigned severity_of(std::string_view level) noexcept {
     return level == "error" ? 17 : 9;
 }
 
-struct Names { std::string_view resources, scopes, items; };
-constexpr std::array<Names, 3> names_of_requests{{{"resourceSpans", "scopeSpans", "spans"}, {"resourceMetrics", "scopeMetrics", "metrics"}, {"resourceLogs", "scopeLogs", "logRecords"}}};
+struct Names {
+    std::string_view resources, scopes, items;
+};
+constexpr std::array<Names, 3> names_of_requests{{{"resourceSpans", "scopeSpans", "spans"},
+                                                  {"resourceMetrics", "scopeMetrics", "metrics"},
+                                                  {"resourceLogs", "scopeLogs", "logRecords"}}};
 
 }  // namespace
 
-std::string_view name_of(Signal signal) noexcept { return std::array<std::string_view, 3>{"traces", "metrics", "logs"}.at(static_cast<std::size_t>(signal)); }
+std::string_view name_of(Signal signal) noexcept {
+    return std::array<std::string_view, 3>{"traces", "metrics", "logs"}.at(static_cast<std::size_t>(signal));
+}
 
-std::string unix_nanoseconds(Time time) { return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count()); }
+std::string unix_nanoseconds(Time time) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
+}
 
 json::array to_otlp(const Attributes& attributes) {
     json::array list;
@@ -63,12 +71,9 @@ json::object to_otlp(const Span& span) {
 }
 
 json::object to_otlp(const LogLine& line) {
-    json::object result{{"timeUnixNano", unix_nanoseconds(line.time)},
-                        {"observedTimeUnixNano", unix_nanoseconds(line.time)},
-                        {"severityNumber", severity_of(line.level)},
-                        {"severityText", line.level},
-                        {"eventName", "agentforge." + line.event},
-                        {"body", {{"stringValue", line.event}}},
+    json::object result{{"timeUnixNano", unix_nanoseconds(line.time)}, {"observedTimeUnixNano", unix_nanoseconds(line.time)},
+                        {"severityNumber", severity_of(line.level)},   {"severityText", line.level},
+                        {"eventName", "agentforge." + line.event},     {"body", {{"stringValue", line.event}}},
                         {"attributes", to_otlp(line.attributes)}};
     if (!line.trace_id.empty()) {
         result["traceId"] = line.trace_id;
@@ -80,7 +85,8 @@ json::object to_otlp(const LogLine& line) {
 json::object export_request(Signal signal, const Attributes& resource, json::array items) {
     const Names& names = names_of_requests.at(static_cast<std::size_t>(signal));
     json::object scope{{"scope", {{"name", "agentforge"}}}, {names.items, std::move(items)}};
-    return {{names.resources, json::array{json::object{{"resource", {{"attributes", to_otlp(resource)}}}, {names.scopes, json::array{std::move(scope)}}}}}};
+    return {{names.resources, json::array{json::object{{"resource", {{"attributes", to_otlp(resource)}}},
+                                                       {names.scopes, json::array{std::move(scope)}}}}}};
 }
 
 }  // namespace agentforge::kernel::telemetry

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans and log lines in OTLP's JSON encoding (opentelemetry-proto 1.9.0: ids in hexadecimal, 64-bit integers as text, enums as numbers).
+// Spans and log lines in OTLP's JSON encoding (opentelemetry-proto 1.9.0: ids in hexadecimal, 64-bit integers as text, enums as
+// numbers).
 #pragma once
 
 #include <chrono>
@@ -23,22 +24,22 @@ enum class SpanKind : unsigned char { internal = 1, client = 3 };
 struct Span {
     std::string trace_id;
     std::string span_id;
-    std::string parent_id;              ///< Empty: the task's own span.
+    std::string parent_id;  ///< Empty: the task's own span.
     std::string name;
     SpanKind kind = SpanKind::internal;
     Time start;
     Time end;
     Attributes attributes;
-    std::string error_type;             ///< `error.type`; empty: it succeeded.
+    std::string error_type;  ///< `error.type`; empty: it succeeded.
     std::string error_message;
 };
 
 struct LogLine {
     Time time;
-    std::string level;                  ///< trace, debug, info, warning or error
+    std::string level;  ///< trace, debug, info, warning or error
     std::string event;
     Attributes attributes;
-    std::string trace_id;               ///< Empty: it belongs to no task.
+    std::string trace_id;  ///< Empty: it belongs to no task.
     std::string span_id;
 };
 

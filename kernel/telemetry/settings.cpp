@@ -34,7 +34,11 @@ std::string variable_of(Signal signal, const std::string& end) {
 }
 
 /// The signal's own variable, or the one for all signals.
-struct Chosen { std::string name; std::string value; bool own = false; };
+struct Chosen {
+    std::string name;
+    std::string value;
+    bool own = false;
+};
 Chosen choose(const Environment& environment, Signal signal, const std::string& end) {
     const std::string own = variable_of(signal, end);
     if (const std::string value = value_of(environment, own); !value.empty()) { return {own, value, true}; }
@@ -48,7 +52,8 @@ Result<void> read_number(const Environment& environment, const std::string& name
     std::uint64_t number = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (failure != std::errc() || end != text.data() + text.size() || number == 0 || number > most) {
-        return wrong(name, "is `" + ellipsis(text, 80) + "`, not a number from 1 to " + std::to_string(most), "correct or unset it");
+        return wrong(name, "is `" + ellipsis(text, 80) + "`, not a number from 1 to " + std::to_string(most),
+                     "correct or unset it");
     }
     take(number);
     return {};
@@ -81,9 +86,14 @@ Result<std::vector<std::pair<std::string, std::string>>> read_pairs(const std::s
         if (pair.empty()) { continue; }
         const std::size_t equals = pair.find('=');
         const std::string key = equals == std::string::npos ? std::string() : trimmed(std::string_view(pair).substr(0, equals));
-        const auto value = equals == std::string::npos ? std::nullopt : percent_decoded(trimmed(std::string_view(pair).substr(equals + 1)));
-        const bool printable = value && std::ranges::none_of(key + *value, [](char letter) { return static_cast<unsigned char>(letter) < ' ' || letter == 0x7f; });
-        if (key.empty() || !printable) { return wrong(variable, "is not a list like `key=value,key2=value2`", "correct or unset it"); }
+        const auto value =
+            equals == std::string::npos ? std::nullopt : percent_decoded(trimmed(std::string_view(pair).substr(equals + 1)));
+        const bool printable = value && std::ranges::none_of(key + *value, [](char letter) {
+                                   return static_cast<unsigned char>(letter) < ' ' || letter == 0x7f;
+                               });
+        if (key.empty() || !printable) {
+            return wrong(variable, "is not a list like `key=value,key2=value2`", "correct or unset it");
+        }
         pairs.emplace_back(key, *value);
     }
     return pairs;
@@ -94,14 +104,17 @@ Result<Destination> read_destination(const Environment& environment, Signal sign
     const Chosen endpoint = choose(environment, signal, "ENDPOINT");
     const std::string address = endpoint.value.empty() ? "http://localhost:4318" : endpoint.value;
     auto server = http::read_address(address);
-    if (!server.ok()) { return wrong(endpoint.name, "is no address of http or https", "set it to an address like http://localhost:4318"); }
+    if (!server.ok()) {
+        return wrong(endpoint.name, "is no address of http or https", "set it to an address like http://localhost:4318");
+    }
     destination.server = *server;
     if (!endpoint.own) { destination.server.path += "/v1/" + std::string(name_of(signal)); }
     if (destination.server.path.empty()) { destination.server.path = "/"; }
 
     const Chosen protocol = choose(environment, signal, "PROTOCOL");
     if (!protocol.value.empty() && protocol.value != "http/json") {
-        return wrong(protocol.name, "is `" + ellipsis(protocol.value, 80) + "`, and this program speaks http/json only", "set it to http/json, which collectors take on port 4318");
+        return wrong(protocol.name, "is `" + ellipsis(protocol.value, 80) + "`, and this program speaks http/json only",
+                     "set it to http/json, which collectors take on port 4318");
     }
     const Chosen compression = choose(environment, signal, "COMPRESSION");
     if (!compression.value.empty() && compression.value != "gzip" && compression.value != "none") {
@@ -110,13 +123,14 @@ Result<Destination> read_destination(const Environment& environment, Signal sign
     destination.compress = compression.value == "gzip";
     const Chosen headers = choose(environment, signal, "HEADERS");
     AF_TRY(destination.headers, read_pairs(headers.name, headers.value));
-    AF_CHECK(read_number(environment, choose(environment, signal, "TIMEOUT").name, 600'000, [&](std::uint64_t ms) { destination.timeout = std::chrono::milliseconds(ms); }));
+    AF_CHECK(read_number(environment, choose(environment, signal, "TIMEOUT").name, 600'000,
+                         [&](std::uint64_t ms) { destination.timeout = std::chrono::milliseconds(ms); }));
     destination.ca_file = choose(environment, signal, "CERTIFICATE").value;
     return destination;
 }
 
 std::string exporter_variable(Signal signal) {
-    const std::string of_otlp = variable_of(signal, "EXPORTER");      // OTEL_EXPORTER_OTLP_TRACES_EXPORTER
+    const std::string of_otlp = variable_of(signal, "EXPORTER");  // OTEL_EXPORTER_OTLP_TRACES_EXPORTER
     return "OTEL_" + of_otlp.substr(std::string_view("OTEL_EXPORTER_OTLP_").size());
 }
 
@@ -125,7 +139,10 @@ Result<bool> is_wanted(const Environment& environment, Signal signal) {
     const std::string exporter = value_of(environment, variable);
     if (exporter == "none") { return false; }
     if (exporter == "otlp") { return true; }
-    if (!exporter.empty()) { return wrong(variable, "is `" + ellipsis(exporter, 80) + "`, and this program has the exporters otlp and none only", "set it to otlp or none"); }
+    if (!exporter.empty()) {
+        return wrong(variable, "is `" + ellipsis(exporter, 80) + "`, and this program has the exporters otlp and none only",
+                     "set it to otlp or none");
+    }
     return !choose(environment, signal, "ENDPOINT").value.empty();
 }
 
@@ -137,8 +154,11 @@ Result<Attributes> read_resource(const Environment& environment) {
     std::string service = value_of(environment, "OTEL_SERVICE_NAME");
     Attributes rest;
     for (const auto& [key, value] : pairs) {
-        if (key != "service.name") { rest.emplace(key, value); }
-        else if (service.empty()) { service = value; }
+        if (key != "service.name") {
+            rest.emplace(key, value);
+        } else if (service.empty()) {
+            service = value;
+        }
     }
     if (service.empty()) { service = "agentforge"; }
     Attributes resource;
@@ -152,9 +172,11 @@ std::vector<std::string> not_followed(const Environment& environment) {
     std::vector<std::string> found;
     for (const auto& [name, value] : environment) {
         if (value.empty()) { continue; }
-        const bool client_key = name.starts_with("OTEL_EXPORTER_OTLP_") && (name.ends_with("CLIENT_KEY") || name.ends_with("CLIENT_CERTIFICATE"));
+        const bool client_key =
+            name.starts_with("OTEL_EXPORTER_OTLP_") && (name.ends_with("CLIENT_KEY") || name.ends_with("CLIENT_CERTIFICATE"));
         const bool sampling = name == "OTEL_TRACES_SAMPLER" && value != "always_on" && value != "parentbased_always_on";
-        const bool temporality = name == "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE" && value != "cumulative" && value != "Cumulative";
+        const bool temporality =
+            name == "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE" && value != "cumulative" && value != "Cumulative";
         const bool neither = name == "OTEL_SDK_DISABLED" && !is_true(trimmed(value)) && lower_case(trimmed(value)) != "false";
         if (client_key || sampling || temporality || neither) { found.push_back(name + " has no effect"); }
     }
@@ -175,10 +197,14 @@ Result<std::optional<Settings>> read_settings(const Environment& environment, st
     }
     if (!any) { return std::optional<Settings>(); }
     AF_TRY(settings.resource, read_resource(environment));
-    AF_CHECK(read_number(environment, "OTEL_BSP_MAX_QUEUE_SIZE", 100'000, [&](std::uint64_t number) { settings.queue = number; }));
-    AF_CHECK(read_number(environment, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 10'000, [&](std::uint64_t number) { settings.batch = number; }));
-    AF_CHECK(read_number(environment, "OTEL_BSP_SCHEDULE_DELAY", 600'000, [&](std::uint64_t ms) { settings.delay = std::chrono::milliseconds(ms); }));
-    AF_CHECK(read_number(environment, "OTEL_METRIC_EXPORT_INTERVAL", 86'400'000, [&](std::uint64_t ms) { settings.metrics_interval = std::chrono::milliseconds(ms); }));
+    AF_CHECK(
+        read_number(environment, "OTEL_BSP_MAX_QUEUE_SIZE", 100'000, [&](std::uint64_t number) { settings.queue = number; }));
+    AF_CHECK(read_number(environment, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 10'000,
+                         [&](std::uint64_t number) { settings.batch = number; }));
+    AF_CHECK(read_number(environment, "OTEL_BSP_SCHEDULE_DELAY", 600'000,
+                         [&](std::uint64_t ms) { settings.delay = std::chrono::milliseconds(ms); }));
+    AF_CHECK(read_number(environment, "OTEL_METRIC_EXPORT_INTERVAL", 86'400'000,
+                         [&](std::uint64_t ms) { settings.metrics_interval = std::chrono::milliseconds(ms); }));
     settings.batch = std::min(settings.batch, settings.queue);
     unused = not_followed(environment);
     return std::optional(settings);

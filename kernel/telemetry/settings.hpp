@@ -20,26 +20,29 @@ namespace agentforge::kernel::telemetry {
 
 /// Where one signal goes.
 struct Destination {
-    http::Address server;               ///< Its path is the whole path.
+    http::Address server;  ///< Its path is the whole path.
     std::vector<std::pair<std::string, std::string>> headers;
-    std::chrono::milliseconds timeout{10'000};      ///< Of one request.
+    std::chrono::milliseconds timeout{10'000};  ///< Of one request.
     std::string ca_file;
-    bool compress = false;              ///< gzip
+    bool compress = false;  ///< gzip
 };
 
 struct Settings {
-    std::array<std::optional<Destination>, 3> destinations;     ///< By Signal; empty: it is not exported.
-    Attributes resource;                ///< OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME (default `agentforge`).
-    std::size_t queue = 2048;           ///< Spans, and log lines, that wait; later ones are dropped.
-    std::size_t batch = 512;            ///< Of one request.
-    std::chrono::milliseconds delay{5'000};                     ///< At most between two requests with spans or log lines.
+    std::array<std::optional<Destination>, 3> destinations;  ///< By Signal; empty: it is not exported.
+    Attributes resource;                     ///< OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME (default `agentforge`).
+    std::size_t queue = 2048;                ///< Spans, and log lines, that wait; later ones are dropped.
+    std::size_t batch = 512;                 ///< Of one request.
+    std::chrono::milliseconds delay{5'000};  ///< At most between two requests with spans or log lines.
     std::chrono::milliseconds metrics_interval{60'000};
 
-    [[nodiscard]] const std::optional<Destination>& of(Signal signal) const { return destinations.at(static_cast<std::size_t>(signal)); }
+    [[nodiscard]] const std::optional<Destination>& of(Signal signal) const {
+        return destinations.at(static_cast<std::size_t>(signal));
+    }
 };
 
-/// Nothing where no variable asks for telemetry: an endpoint, or an exporter `otlp`. `unused`: variables that this program does not follow, in words.
-/// Errors: `invalid` AF-OTEL-001, naming the variable.
-[[nodiscard]] Result<std::optional<Settings>> read_settings(const std::map<std::string, std::string>& environment, std::vector<std::string>& unused);
+/// Nothing where no variable asks for telemetry: an endpoint, or an exporter `otlp`. `unused`: variables that this program does
+/// not follow, in words. Errors: `invalid` AF-OTEL-001, naming the variable.
+[[nodiscard]] Result<std::optional<Settings>> read_settings(const std::map<std::string, std::string>& environment,
+                                                            std::vector<std::string>& unused);
 
 }  // namespace agentforge::kernel::telemetry

@@ -40,11 +40,15 @@ void TaskTrace::on(const Turn& turn, const records::StageStarted& started) {
     if (visit_) { end_visit(turn, visit_->error_type, ""); }
     const StageState& stage = turn.state.stage();
     visit_ = Visit{started.stage, stage.visits, turn.at, ""};
-    if (stage.attempts > 1) { turn.additions.measurements.push_back({Instrument::stage_retries, 1, {{"agentforge.stage", started.stage}}}); }
+    if (stage.attempts > 1) {
+        turn.additions.measurements.push_back({Instrument::stage_retries, 1, {{"agentforge.stage", started.stage}}});
+    }
 }
 
 void TaskTrace::on(const Turn& turn, const records::StageCompleted&) { end_visit(turn, "", ""); }
-void TaskTrace::on(const Turn& turn, const records::StageFailed& failed) { end_visit(turn, failed.error.code, failed.error.message); }
+void TaskTrace::on(const Turn& turn, const records::StageFailed& failed) {
+    end_visit(turn, failed.error.code, failed.error.message);
+}
 
 void TaskTrace::on(const Turn&, const records::ArtifactRejected&) {
     if (visit_) { visit_->error_type = records::ArtifactRejected::type; }
@@ -52,11 +56,12 @@ void TaskTrace::on(const Turn&, const records::ArtifactRejected&) {
 
 void TaskTrace::on(const Turn& turn, const records::CycleStarted& cycle) {
     end_visit(turn, "", "");
-    turn.additions.measurements.push_back({Instrument::stage_cycles, 1, {{"agentforge.stage", *cycle.to}, {"agentforge.from_stage", *cycle.stage}}});
+    turn.additions.measurements.push_back(
+        {Instrument::stage_cycles, 1, {{"agentforge.stage", *cycle.to}, {"agentforge.from_stage", *cycle.stage}}});
 }
 
 void TaskTrace::end_visit(const Turn& turn, const std::string& error_type, const std::string& error_message) {
-    if (!visit_) {      // It began in another process.
+    if (!visit_) {  // It began in another process.
         if (turn.left == nullptr || turn.left->visits == 0) { return; }
         visit_ = Visit{turn.left->name, turn.left->visits, turn.left->started_at, ""};
     }
@@ -71,17 +76,21 @@ void TaskTrace::end_visit(const Turn& turn, const std::string& error_type, const
     span.name = "stage " + visit.stage;
     span.end = time_of(turn.at, {});
     span.start = time_of(visit.began_at, span.end);
-    span.attributes = {{"agentforge.task.id", turn.state.task_id}, {"agentforge.stage", visit.stage}, {"agentforge.stage.visit", visit.number}};
+    span.attributes = {
+        {"agentforge.task.id", turn.state.task_id}, {"agentforge.stage", visit.stage}, {"agentforge.stage.visit", visit.number}};
     span.error_type = error_type;
     span.error_message = error_message;
-    turn.additions.measurements.push_back({Instrument::stage_duration, seconds_between(span.start, span.end),
-                                           {{"agentforge.stage", visit.stage}, {"agentforge.pipeline", turn.state.pipeline.name}, {"error.type", error_type}}});
+    turn.additions.measurements.push_back(
+        {Instrument::stage_duration,
+         seconds_between(span.start, span.end),
+         {{"agentforge.stage", visit.stage}, {"agentforge.pipeline", turn.state.pipeline.name}, {"error.type", error_type}}});
     turn.additions.spans.push_back(std::move(span));
 }
 
 void TaskTrace::on(const Turn& turn, const records::EscalationRaised& raised) {
     const std::string cause = turn.state.escalation ? std::string(name_of(turn.state.escalation->cause)) : std::string();
-    turn.additions.measurements.push_back({Instrument::escalations, 1, {{"agentforge.stage", raised.stage}, {"agentforge.escalation.cause", cause}}});
+    turn.additions.measurements.push_back(
+        {Instrument::escalations, 1, {{"agentforge.stage", raised.stage}, {"agentforge.escalation.cause", cause}}});
 }
 
 // ------------------------------------------------------------------------------------------------------------ tasks --
@@ -99,12 +108,16 @@ void TaskTrace::end_task(const Turn& turn, const std::string& error_type, const 
     span.name = "task";
     span.end = time_of(turn.at, {});
     span.start = time_of(state.created_at, span.end);
-    span.attributes = {{"agentforge.task.id", state.task_id}, {"agentforge.pipeline", state.pipeline.name}, {"agentforge.goal", state.goal_type},
-                       {"agentforge.task.outcome", std::string(to_string(state.status))}, {"agentforge.task.steps", state.steps}, {"agentforge.commit", state.commit}};
+    span.attributes = {{"agentforge.task.id", state.task_id},  {"agentforge.pipeline", state.pipeline.name},
+                       {"agentforge.goal", state.goal_type},   {"agentforge.task.outcome", std::string(to_string(state.status))},
+                       {"agentforge.task.steps", state.steps}, {"agentforge.commit", state.commit}};
     span.error_type = error_type;
     span.error_message = error_message;
     turn.additions.spans.push_back(std::move(span));
-    turn.additions.measurements.push_back({Instrument::tasks, 1, {{"agentforge.task.outcome", std::string(to_string(state.status))}, {"agentforge.pipeline", state.pipeline.name}}});
+    turn.additions.measurements.push_back(
+        {Instrument::tasks,
+         1,
+         {{"agentforge.task.outcome", std::string(to_string(state.status))}, {"agentforge.pipeline", state.pipeline.name}}});
 }
 
 // ------------------------------------------------------------------------------------------------------------ steps --
@@ -114,18 +127,25 @@ void TaskTrace::on(const Turn& turn, const records::Answer& answer) {
     answered_at_ = turn.at;
 }
 
-void TaskTrace::on(const Turn& turn, const records::CallLost& lost) { add_model_call(turn, CallUsage::from_json(lost.usage), lost.phase, std::string(records::CallLost::type)); }
+void TaskTrace::on(const Turn& turn, const records::CallLost& lost) {
+    add_model_call(turn, CallUsage::from_json(lost.usage), lost.phase, std::string(records::CallLost::type));
+}
 
 void TaskTrace::on(const Turn& turn, const records::AttemptFailed& failed) {
     ++retries_;
-    turn.additions.measurements.push_back({Instrument::model_retries, 1, {{"agentforge.stage", failed.phase}, {"error.type", *failed.code}}});
+    turn.additions.measurements.push_back(
+        {Instrument::model_retries, 1, {{"agentforge.stage", failed.phase}, {"error.type", *failed.code}}});
 }
 
-void TaskTrace::add_model_call(const Turn& turn, const CallUsage& usage, const std::string& stage, const std::string& error_type) {
+void TaskTrace::add_model_call(const Turn& turn, const CallUsage& usage, const std::string& stage,
+                               const std::string& error_type) {
     const std::string role = turn.envelope.agent ? *turn.envelope.agent->role : std::string();
     const ModelNames names = names_of_(role);
     const std::string model = names.model.empty() ? usage.model : names.model;
-    Attributes common{{"gen_ai.operation.name", "chat"}, {"gen_ai.provider.name", names.provider}, {"gen_ai.request.model", model}, {"gen_ai.response.model", usage.model}};
+    Attributes common{{"gen_ai.operation.name", "chat"},
+                      {"gen_ai.provider.name", names.provider},
+                      {"gen_ai.request.model", model},
+                      {"gen_ai.response.model", usage.model}};
     Span span;
     span.trace_id = trace_id_of(turn.state.task_id);
     const std::uint64_t step = turn.state.steps + 1;
@@ -137,9 +157,13 @@ void TaskTrace::add_model_call(const Turn& turn, const CallUsage& usage, const s
     span.start = time_of(last_at_, span.end);
     if (answered_at_.empty()) { step_began_at_ = last_at_.empty() ? turn.at : last_at_; }
     span.attributes = common;
-    span.attributes.insert({{"gen_ai.usage.input_tokens", usage.input_tokens}, {"gen_ai.usage.output_tokens", usage.output_tokens},
-                                                   {"gen_ai.conversation.id", turn.state.task_id}, {"gen_ai.agent.name", role}, {"agentforge.stage", stage},
-                                                   {"agentforge.usage.cached_input_tokens", usage.cached_input_tokens}, {"agentforge.retries", retries_}});
+    span.attributes.insert({{"gen_ai.usage.input_tokens", usage.input_tokens},
+                            {"gen_ai.usage.output_tokens", usage.output_tokens},
+                            {"gen_ai.conversation.id", turn.state.task_id},
+                            {"gen_ai.agent.name", role},
+                            {"agentforge.stage", stage},
+                            {"agentforge.usage.cached_input_tokens", usage.cached_input_tokens},
+                            {"agentforge.retries", retries_}});
     if (usage.estimated) { span.attributes.emplace("agentforge.usage.estimated", true); }
     span.error_type = error_type;
     retries_ = 0;
@@ -154,7 +178,11 @@ void TaskTrace::add_model_call(const Turn& turn, const CallUsage& usage, const s
         tokens.emplace("gen_ai.token.type", type);
         measurements.push_back({Instrument::token_usage, static_cast<double>(count), std::move(tokens)});
     }
-    if (usage.cost_microusd) { measurements.push_back({Instrument::cost, static_cast<double>(*usage.cost_microusd) / 1e6, {{"agentforge.stage", stage}, {"gen_ai.response.model", usage.model}}}); }
+    if (usage.cost_microusd) {
+        measurements.push_back({Instrument::cost,
+                                static_cast<double>(*usage.cost_microusd) / 1e6,
+                                {{"agentforge.stage", stage}, {"gen_ai.response.model", usage.model}}});
+    }
     turn.additions.spans.push_back(std::move(span));
 }
 
@@ -170,7 +198,9 @@ void TaskTrace::on(const Turn& turn, const records::Step& step) {
     span.name = number;
     span.end = end;
     span.start = time_of(step_began_at_.empty() ? last_at_ : step_began_at_, end);
-    span.attributes = {{"agentforge.step", state.steps}, {"agentforge.stage", step.phase}, {"gen_ai.agent.name", turn.envelope.agent ? *turn.envelope.agent->role : std::string()}};
+    span.attributes = {{"agentforge.step", state.steps},
+                       {"agentforge.stage", step.phase},
+                       {"gen_ai.agent.name", turn.envelope.agent ? *turn.envelope.agent->role : std::string()}};
     const std::string& tool = *step.action->type;
     if (!tool.empty()) {
         Span call;
@@ -180,10 +210,16 @@ void TaskTrace::on(const Turn& turn, const records::Step& step) {
         call.name = "execute_tool " + tool;
         call.end = end;
         call.start = time_of(answered_at_.empty() ? last_at_ : answered_at_, end);
-        call.attributes = {{"gen_ai.operation.name", "execute_tool"}, {"gen_ai.tool.name", tool}, {"gen_ai.tool.type", "function"}, {"agentforge.stage", step.phase}};
+        call.attributes = {{"gen_ai.operation.name", "execute_tool"},
+                           {"gen_ai.tool.name", tool},
+                           {"gen_ai.tool.type", "function"},
+                           {"agentforge.stage", step.phase}};
         if (failed) { call.error_type = "tool_failed"; }
         turn.additions.spans.push_back(std::move(call));
-        turn.additions.measurements.push_back({Instrument::tool_calls, 1, {{"gen_ai.tool.name", tool}, {"agentforge.stage", step.phase}, {"error.type", failed ? "tool_failed" : ""}}});
+        turn.additions.measurements.push_back(
+            {Instrument::tool_calls,
+             1,
+             {{"gen_ai.tool.name", tool}, {"agentforge.stage", step.phase}, {"error.type", failed ? "tool_failed" : ""}}});
     }
     turn.additions.spans.push_back(std::move(span));
     answered_at_.clear();
@@ -198,10 +234,15 @@ void TaskTrace::on(const Turn& turn, const records::Gate& gate) {
     span.name = "gate " + gate.gate;
     span.end = time_of(turn.at, {});
     span.start = span.end - std::chrono::milliseconds(*gate.duration_ms);
-    span.attributes = {{"agentforge.gate", gate.gate}, {"agentforge.gate.passed", gate.passed}, {"agentforge.stage", *gate.stage}, {"agentforge.tree", gate.tree}};
+    span.attributes = {{"agentforge.gate", gate.gate},
+                       {"agentforge.gate.passed", gate.passed},
+                       {"agentforge.stage", *gate.stage},
+                       {"agentforge.tree", gate.tree}};
     if (gate.tests) { span.attributes.emplace("agentforge.gate.tests", *gate.tests); }
     if (gate.tests_passed) { span.attributes.emplace("agentforge.gate.tests_passed", *gate.tests_passed); }
-    turn.additions.measurements.push_back({Instrument::gate_duration, static_cast<double>(*gate.duration_ms) / 1e3, {{"agentforge.gate", gate.gate}, {"agentforge.gate.passed", gate.passed}}});
+    turn.additions.measurements.push_back({Instrument::gate_duration,
+                                           static_cast<double>(*gate.duration_ms) / 1e3,
+                                           {{"agentforge.gate", gate.gate}, {"agentforge.gate.passed", gate.passed}}});
     turn.additions.spans.push_back(std::move(span));
 }
 

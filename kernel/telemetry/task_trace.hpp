@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the records of a task say as spans and measurements: task → visit of a stage → step → model call and tool; gates belong to their visit.
+// What the records of a task say as spans and measurements: task → visit of a stage → step → model call and tool; gates belong to
+// their visit.
 //
-// Names and attributes of model calls and tools are those of OpenTelemetry's GenAI semantic conventions, version 1.37.0. A span is complete when the record
-// that ends it is written. Its ids depend on the task alone, so one that began in another process has the same parent. No span holds text of a prompt, an
-// answer, a file or an argument.
+// Names and attributes of model calls and tools are those of OpenTelemetry's GenAI semantic conventions, version 1.37.0. A span
+// is complete when the record that ends it is written. Its ids depend on the task alone, so one that began in another process has
+// the same parent. No span holds text of a prompt, an answer, a file or an argument.
 #pragma once
 
 #include <functional>
@@ -20,8 +21,8 @@ namespace agentforge::kernel::telemetry {
 
 /// How the model of a role is configured.
 struct ModelNames {
-    std::string provider;       ///< `gen_ai.provider.name`: the backend's name.
-    std::string model;          ///< Empty: the backend's own default.
+    std::string provider;  ///< `gen_ai.provider.name`: the backend's name.
+    std::string model;     ///< Empty: the backend's own default.
 };
 
 /// What one record adds.
@@ -40,8 +41,15 @@ public:
     [[nodiscard]] Additions take(const TaskState& state, const StageState* left, const records::AnyRecord& record);
 
 private:
-    struct Visit { std::string stage; unsigned number = 0; std::string began_at; std::string error_type; };
-    struct Answered { std::string at; };
+    struct Visit {
+        std::string stage;
+        unsigned number = 0;
+        std::string began_at;
+        std::string error_type;
+    };
+    struct Answered {
+        std::string at;
+    };
     /// A record under way.
     struct Turn {
         const TaskState& state;
@@ -75,10 +83,10 @@ private:
 
     NamesOf names_of_;
     std::optional<Visit> visit_;
-    std::string last_at_;               ///< Of the record before that is no failed attempt: since then the model was asked.
-    std::string answered_at_;           ///< Of the answer that the next step uses.
+    std::string last_at_;      ///< Of the record before that is no failed attempt: since then the model was asked.
+    std::string answered_at_;  ///< Of the answer that the next step uses.
     std::string step_began_at_;
-    std::uint64_t retries_ = 0;         ///< Failed attempts at the call under way.
+    std::uint64_t retries_ = 0;  ///< Failed attempts at the call under way.
 };
 
 }  // namespace agentforge::kernel::telemetry

@@ -24,7 +24,8 @@ telemetry::Settings with_process(const Telemetry::Options& options) {
 
 }  // namespace
 
-Telemetry::Telemetry(Options options, telemetry::Send send, const Clock& clock) : options_(std::move(options)), exporter_(with_process(options_), std::move(send), clock) {}
+Telemetry::Telemetry(Options options, telemetry::Send send, const Clock& clock)
+    : options_(std::move(options)), exporter_(with_process(options_), std::move(send), clock) {}
 
 Telemetry::~Telemetry() = default;
 
@@ -61,7 +62,9 @@ std::string Telemetry::end(std::chrono::milliseconds at_most) {
     for (const telemetry::Signal signal : {telemetry::Signal::traces, telemetry::Signal::metrics, telemetry::Signal::logs}) {
         const auto& counts = report.counts.at(static_cast<std::size_t>(signal));
         if (counts.dropped == 0) { continue; }
-        const char* const what = signal == telemetry::Signal::traces ? "spans" : signal == telemetry::Signal::logs ? "log lines" : "exports of metrics";
+        const char* const what = signal == telemetry::Signal::traces ? "spans"
+                                 : signal == telemetry::Signal::logs ? "log lines"
+                                                                     : "exports of metrics";
         lost += (lost.empty() ? "" : ", ") + std::to_string(counts.dropped) + " of " + std::to_string(counts.added) + " " + what;
     }
     if (lost.empty()) { return {}; }

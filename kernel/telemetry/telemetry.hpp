@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports the tasks of this process to an OpenTelemetry collector: their records as spans and metrics, and the lines of the log (docs/telemetry.md).
+// Exports the tasks of this process to an OpenTelemetry collector: their records as spans and metrics, and the lines of the log
+// (docs/telemetry.md).
 #pragma once
 
 #include <chrono>
@@ -20,8 +21,8 @@ class Telemetry final : public RecordObserver {
 public:
     struct Options {
         telemetry::Settings settings;
-        std::string version;            ///< Of the program.
-        std::string instance;           ///< Of this process: no other has it.
+        std::string version;   ///< Of the program.
+        std::string instance;  ///< Of this process: no other has it.
         telemetry::TaskTrace::NamesOf names_of;
     };
     Telemetry(Options options, telemetry::Send send, const Clock& clock);
@@ -41,7 +42,7 @@ private:
     telemetry::Exporter exporter_;
     RecordObserver* next_ = nullptr;
     std::mutex mutex_;
-    std::map<std::string, telemetry::TaskTrace> traces_;        ///< By task.
+    std::map<std::string, telemetry::TaskTrace> traces_;  ///< By task.
 };
 
 }  // namespace agentforge::kernel

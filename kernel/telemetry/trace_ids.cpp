@@ -13,7 +13,9 @@ std::string hex_of(const std::string& seed, std::size_t digits) { return sha256(
 std::string trace_id_of(std::string_view task_id) { return hex_of("trace " + std::string(task_id), 32); }
 
 std::string span_id_of(std::string_view task_id, std::string_view stage, std::uint64_t visit) {
-    return hex_of("span " + std::string(task_id) + (stage.empty() ? std::string() : " " + std::string(stage) + " " + std::to_string(visit)), 16);
+    return hex_of(
+        "span " + std::string(task_id) + (stage.empty() ? std::string() : " " + std::string(stage) + " " + std::to_string(visit)),
+        16);
 }
 
 std::string part_span_id_of(std::string_view task_id, std::string_view part) {

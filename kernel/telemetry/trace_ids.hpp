@@ -10,7 +10,8 @@ namespace agentforge::kernel {
 
 /// 32 hexadecimal digits.
 [[nodiscard]] std::string trace_id_of(std::string_view task_id);
-/// The span of one visit of a stage; of the whole task where `stage` is empty, which is the parent of the others. 16 hexadecimal digits.
+/// The span of one visit of a stage; of the whole task where `stage` is empty, which is the parent of the others. 16 hexadecimal
+/// digits.
 [[nodiscard]] std::string span_id_of(std::string_view task_id, std::string_view stage = {}, std::uint64_t visit = 0);
 /// The span of a part of a visit, such as "step 12". 16 hexadecimal digits.
 [[nodiscard]] std::string part_span_id_of(std::string_view task_id, std::string_view part);

@@ -16,44 +16,205 @@ namespace {
 /// Folders: everything in one of them acts. Lower case.
 constexpr auto acting_folders = std::to_array<std::string_view>({
     // CI servers
-    ".buildkite", ".builds", ".circleci", ".drone", ".forgejo", ".gitea", ".github", ".gitlab", ".semaphore", ".teamcity", ".tekton", ".woodpecker",
+    ".buildkite",
+    ".builds",
+    ".circleci",
+    ".drone",
+    ".forgejo",
+    ".gitea",
+    ".github",
+    ".gitlab",
+    ".semaphore",
+    ".teamcity",
+    ".tekton",
+    ".woodpecker",
     // editors, and what they start
-    ".bsp", ".devcontainer", ".fleet", ".helix", ".idea", ".idx", ".nvim", ".theia", ".vim", ".vscode", ".vs", ".zed",
+    ".bsp",
+    ".devcontainer",
+    ".fleet",
+    ".helix",
+    ".idea",
+    ".idx",
+    ".nvim",
+    ".theia",
+    ".vim",
+    ".vscode",
+    ".vs",
+    ".zed",
     // agents
-    ".agent", ".agents", ".aider", ".amazonq", ".amp", ".augment", ".claude", ".claude-plugin", ".clinerules", ".codex", ".continue", ".copilot", ".crush", ".cursor", ".factory", ".gemini", ".goose", ".junie",
-    ".kilocode", ".kiro", ".opencode", ".openhands", ".qwen", ".roo", ".rovodev", ".trae", ".windsurf",
+    ".agent",
+    ".agents",
+    ".aider",
+    ".amazonq",
+    ".amp",
+    ".augment",
+    ".claude",
+    ".claude-plugin",
+    ".clinerules",
+    ".codex",
+    ".continue",
+    ".copilot",
+    ".crush",
+    ".cursor",
+    ".factory",
+    ".gemini",
+    ".goose",
+    ".junie",
+    ".kilocode",
+    ".kiro",
+    ".opencode",
+    ".openhands",
+    ".qwen",
+    ".roo",
+    ".rovodev",
+    ".trae",
+    ".windsurf",
     // what else keeps versions, git hooks and package managers
-    ".hg", ".jj", ".bundle", ".cargo", ".config", ".direnv", ".githooks", ".husky", ".lefthook", ".mise", ".mvn", ".yarn",
+    ".hg",
+    ".jj",
+    ".bundle",
+    ".cargo",
+    ".config",
+    ".direnv",
+    ".githooks",
+    ".husky",
+    ".lefthook",
+    ".mise",
+    ".mvn",
+    ".yarn",
 });
 
 /// Files. Lower case.
 constexpr auto acting_files = std::to_array<std::string_view>({
     // CI servers
-    ".appveyor.yml", ".build.yml", ".cirrus.yml", ".drone.yml", ".gitlab-ci.yml", ".travis.yml", ".woodpecker.yml", ".woodpecker.yaml", "appveyor.yml", "azure-pipelines.yml",
-    "azure-pipelines.yaml", "bitbucket-pipelines.yml", "bitrise.yml", "buildspec.yaml", "buildspec.yml", "cloudbuild.yaml", "cloudbuild.yml", "codemagic.yaml", "jenkinsfile",
+    ".appveyor.yml",
+    ".build.yml",
+    ".cirrus.yml",
+    ".drone.yml",
+    ".gitlab-ci.yml",
+    ".travis.yml",
+    ".woodpecker.yml",
+    ".woodpecker.yaml",
+    "appveyor.yml",
+    "azure-pipelines.yml",
+    "azure-pipelines.yaml",
+    "bitbucket-pipelines.yml",
+    "bitrise.yml",
+    "buildspec.yaml",
+    "buildspec.yml",
+    "cloudbuild.yaml",
+    "cloudbuild.yml",
+    "codemagic.yaml",
+    "jenkinsfile",
     // places that run what they say when somebody opens or pushes
-    ".gitpod.dockerfile", ".gitpod.yml", ".replit", "devfile.yaml", "netlify.toml", "vercel.json",
+    ".gitpod.dockerfile",
+    ".gitpod.yml",
+    ".replit",
+    "devfile.yaml",
+    "netlify.toml",
+    "vercel.json",
     // editors and debuggers
-    ".devcontainer.json", ".dir-locals.el", ".dir-locals-2.el", ".exrc", ".gdbinit", ".lldbinit", ".lvimrc", ".nvim.lua", ".nvimrc", ".vimrc", ".vimspector.json", ".ycm_extra_conf.py",
+    ".devcontainer.json",
+    ".dir-locals.el",
+    ".dir-locals-2.el",
+    ".exrc",
+    ".gdbinit",
+    ".lldbinit",
+    ".lvimrc",
+    ".nvim.lua",
+    ".nvimrc",
+    ".vimrc",
+    ".vimspector.json",
+    ".ycm_extra_conf.py",
     // interpreters and build tools that look into the folder they start in
-    ".bazelrc", ".ghci", ".irbrc", ".pdbrc", ".pryrc", ".renviron", ".rprofile", "rust-toolchain", "rust-toolchain.toml",
+    ".bazelrc",
+    ".ghci",
+    ".irbrc",
+    ".pdbrc",
+    ".pryrc",
+    ".renviron",
+    ".rprofile",
+    "rust-toolchain",
+    "rust-toolchain.toml",
     // agents
-    ".aider.conf.yml", ".augment-guidelines", ".clinerules", ".continuerules", ".crush.json", ".cursorrules", ".goosehints", ".mcp.json", ".roomodes", ".roorules", ".rules", ".windsurfrules", "agent.md", "agents.md", "agents.override.md",
-    "claude.local.md", "claude.md", "copilot-instructions.md", "crush.json", "crush.md", "gemini.md", "mcp.json", "opencode.json", "opencode.jsonc", "qwen.md", "replit.md", "warp.md",
+    ".aider.conf.yml",
+    ".augment-guidelines",
+    ".clinerules",
+    ".continuerules",
+    ".crush.json",
+    ".cursorrules",
+    ".goosehints",
+    ".mcp.json",
+    ".roomodes",
+    ".roorules",
+    ".rules",
+    ".windsurfrules",
+    "agent.md",
+    "agents.md",
+    "agents.override.md",
+    "claude.local.md",
+    "claude.md",
+    "copilot-instructions.md",
+    "crush.json",
+    "crush.md",
+    "gemini.md",
+    "mcp.json",
+    "opencode.json",
+    "opencode.jsonc",
+    "qwen.md",
+    "replit.md",
+    "warp.md",
     // shells that look into each folder
-    ".autoenv", ".autoenv.zsh", ".envrc", ".mise.local.toml", ".mise.toml", ".tool-versions", "mise.local.toml", "mise.toml",
+    ".autoenv",
+    ".autoenv.zsh",
+    ".envrc",
+    ".mise.local.toml",
+    ".mise.toml",
+    ".tool-versions",
+    "mise.local.toml",
+    "mise.toml",
     // git and its hooks
-    ".gitattributes", ".gitconfig", ".gitmodules", ".huskyrc", ".huskyrc.js", ".huskyrc.json", ".lefthook.toml", ".lefthook.yaml", ".lefthook.yml", ".lfsconfig", ".overcommit.yml", ".pre-commit-config.yaml",
-    ".pre-commit-config.yml", ".pre-commit-hooks.yaml", ".simple-git-hooks.cjs", ".simple-git-hooks.js", ".simple-git-hooks.json", "lefthook-local.json", "lefthook-local.toml", "lefthook-local.yaml", "lefthook-local.yml", "lefthook.json", "lefthook.toml", "lefthook.yaml", "lefthook.yml",
+    ".gitattributes",
+    ".gitconfig",
+    ".gitmodules",
+    ".huskyrc",
+    ".huskyrc.js",
+    ".huskyrc.json",
+    ".lefthook.toml",
+    ".lefthook.yaml",
+    ".lefthook.yml",
+    ".lfsconfig",
+    ".overcommit.yml",
+    ".pre-commit-config.yaml",
+    ".pre-commit-config.yml",
+    ".pre-commit-hooks.yaml",
+    ".simple-git-hooks.cjs",
+    ".simple-git-hooks.js",
+    ".simple-git-hooks.json",
+    "lefthook-local.json",
+    "lefthook-local.toml",
+    "lefthook-local.yaml",
+    "lefthook-local.yml",
+    "lefthook.json",
+    "lefthook.toml",
+    "lefthook.yaml",
+    "lefthook.yml",
     // package managers
-    ".bowerrc", ".npmrc", ".pnpmfile.cjs", ".pnpmfile.mjs", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "nuget.config",
+    ".bowerrc",
+    ".npmrc",
+    ".pnpmfile.cjs",
+    ".pnpmfile.mjs",
+    ".yarnrc",
+    ".yarnrc.yml",
+    "bunfig.toml",
+    "nuget.config",
 });
 
 bool is_acting_file(const std::string& name) {
     return std::ranges::find(acting_files, name) != acting_files.end() || name.ends_with(".code-workspace");
 }
 
-constexpr unsigned most_links = 40;     ///< As Linux follows them.
+constexpr unsigned most_links = 40;  ///< As Linux follows them.
 
 std::deque<std::string> components(std::string_view path) {
     std::deque<std::string> parts;
@@ -69,7 +230,8 @@ std::string joined(const std::vector<std::string>& parts) {
     return path;
 }
 
-/// Each link that is met on the way from `path`, and what it leads to in the end; only the links where that is outside the tree or its root.
+/// Each link that is met on the way from `path`, and what it leads to in the end; only the links where that is outside the tree
+/// or its root.
 std::vector<std::string> way_from(const std::string& path, const std::map<std::string, std::string>& links) {
     std::vector<std::string> way;
     std::vector<std::string> at;
@@ -123,7 +285,8 @@ ActingLinks::ActingLinks(const std::map<std::string, std::string>& links) {
 }
 
 std::string_view ActingLinks::leading_to(std::string_view path) const {
-    for (std::size_t end = path.size(); end != std::string_view::npos; end = end == 0 ? std::string_view::npos : path.rfind('/', end - 1)) {
+    for (std::size_t end = path.size(); end != std::string_view::npos;
+         end = end == 0 ? std::string_view::npos : path.rfind('/', end - 1)) {
         if (const auto found = targets_.find(path.substr(0, end)); found != targets_.end()) { return found->second; }
     }
     return {};

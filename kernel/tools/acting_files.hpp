@@ -8,11 +8,12 @@
 
 namespace agentforge::kernel {
 
-/// Whether a file at `path` acts later: it configures an editor, an agent, a shell in that folder, git, git hooks, a package manager or a CI server so that
-/// it runs commands or follows instructions. Case does not count, and neither does the depth.
+/// Whether a file at `path` acts later: it configures an editor, an agent, a shell in that folder, git, git hooks, a package
+/// manager or a CI server so that it runs commands or follows instructions. Case does not count, and neither does the depth.
 [[nodiscard]] bool acts_later(std::string_view path);
 
-/// What acts later because a link of such a name leads to it: where `CLAUDE.md` is a link to `docs/handbook.md`, agents obey the handbook.
+/// What acts later because a link of such a name leads to it: where `CLAUDE.md` is a link to `docs/handbook.md`, agents obey the
+/// handbook.
 class ActingLinks {
 public:
     ActingLinks() = default;
@@ -22,7 +23,7 @@ public:
     [[nodiscard]] std::string_view leading_to(std::string_view path) const;
 
 private:
-    std::map<std::string, std::string, std::less<>> targets_;       ///< Each file, folder and link on the way, and the link that acts.
+    std::map<std::string, std::string, std::less<>> targets_;  ///< Each file, folder and link on the way, and the link that acts.
 };
 
 }  // namespace agentforge::kernel

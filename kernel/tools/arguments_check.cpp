@@ -21,7 +21,7 @@ struct Check {
     const json::object* root = nullptr;
     std::vector<std::string> defects;
     std::string schema_defect;
-    std::size_t* comparisons = nullptr;     ///< Shared with the checks inside combinations.
+    std::size_t* comparisons = nullptr;  ///< Shared with the checks inside combinations.
 
     void defect(std::string text) {
         if (defects.size() < max_defects) { defects.push_back(std::move(text)); }
@@ -34,14 +34,21 @@ std::string place(std::string_view path) { return path.empty() ? std::string("th
 
 const char* type_name(const json::value& value) noexcept {
     switch (value.kind()) {
-        case json::kind::null: return "null";
-        case json::kind::bool_: return "boolean";
+        case json::kind::null:
+            return "null";
+        case json::kind::bool_:
+            return "boolean";
         case json::kind::int64:
-        case json::kind::uint64: return "integer";
-        case json::kind::double_: return "number";
-        case json::kind::string: return "string";
-        case json::kind::array: return "array";
-        case json::kind::object: return "object";
+        case json::kind::uint64:
+            return "integer";
+        case json::kind::double_:
+            return "number";
+        case json::kind::string:
+            return "string";
+        case json::kind::array:
+            return "array";
+        case json::kind::object:
+            return "object";
     }
     return "value";
 }
@@ -58,7 +65,8 @@ double as_number(const json::value& value) noexcept {
 }
 
 std::size_t characters(std::string_view text) noexcept {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 std::size_t size_of(const json::value& value) noexcept {
@@ -68,13 +76,16 @@ std::size_t size_of(const json::value& value) noexcept {
 /// Whether names that `properties` has not are refused where the schema does not say.
 enum class Unknown : unsigned char { refused = 1, taken };
 
-void check_value(Check& check, const json::object& schema, json::value& value, const std::string& path, std::size_t depth, Unknown unknown = Unknown::refused);
+void check_value(Check& check, const json::object& schema, json::value& value, const std::string& path, std::size_t depth,
+                 Unknown unknown = Unknown::refused);
 
 /// Keywords that are looked at elsewhere, or that are only for the reader.
 bool is_described_keyword(std::string_view name) noexcept {
-    static constexpr std::array<std::string_view, 19> names{"type", "title", "description", "default", "examples", "properties", "required", "additionalProperties", "$schema",
-                                                            "$id", "$comment", "$defs", "definitions", "format", "deprecated", "readOnly", "writeOnly", "contentEncoding",
-                                                            "contentMediaType"};
+    static constexpr std::array<std::string_view, 19> names{
+        "type",       "title",     "description",          "default",         "examples",
+        "properties", "required",  "additionalProperties", "$schema",         "$id",
+        "$comment",   "$defs",     "definitions",          "format",          "deprecated",
+        "readOnly",   "writeOnly", "contentEncoding",      "contentMediaType"};
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -93,7 +104,8 @@ void check_type(Check& check, const json::value& type, json::value& value, const
     }
     std::string wanted;
     for (const auto& one : types) {
-        if (one == "integer" && value.is_double() && std::trunc(value.get_double()) == value.get_double() && std::abs(value.get_double()) < 9e15) {
+        if (one == "integer" && value.is_double() && std::trunc(value.get_double()) == value.get_double() &&
+            std::abs(value.get_double()) < 9e15) {
             value = static_cast<std::int64_t>(value.get_double());
         }
         if (has_type(value, one)) { return; }
@@ -102,7 +114,8 @@ void check_type(Check& check, const json::value& type, json::value& value, const
     check.defect(place(path) + " must be of type " + wanted + "; it is " + type_name(value) + " " + shown(value));
 }
 
-void check_object(Check& check, const json::object& schema, json::object& object, const std::string& path, std::size_t depth, Unknown unknown) {
+void check_object(Check& check, const json::object& schema, json::object& object, const std::string& path, std::size_t depth,
+                  Unknown unknown) {
     const auto inner = [&](std::string_view name) { return path.empty() ? std::string(name) : path + "." + std::string(name); };
     const auto* properties = schema.if_contains("properties");
     std::vector<std::string> names;
@@ -111,11 +124,14 @@ void check_object(Check& check, const json::object& schema, json::object& object
     }
     if (const auto* required = schema.if_contains("required"); required != nullptr && required->is_array()) {
         for (const auto& name : required->get_array()) {
-            if (name.is_string() && !object.contains(name.get_string())) { check.defect(place(inner(name.get_string())) + " is missing"); }
+            if (name.is_string() && !object.contains(name.get_string())) {
+                check.defect(place(inner(name.get_string())) + " is missing");
+            }
         }
     }
     const auto* additional = schema.if_contains("additionalProperties");
-    const bool open = additional == nullptr ? unknown == Unknown::taken : (additional->is_bool() && additional->get_bool()) || additional->is_object();
+    const bool open = additional == nullptr ? unknown == Unknown::taken
+                                            : (additional->is_bool() && additional->get_bool()) || additional->is_object();
     for (auto& member : object) {
         const std::string name(member.key());
         if (std::find(names.begin(), names.end(), name) != names.end()) {
@@ -125,16 +141,20 @@ void check_object(Check& check, const json::object& schema, json::object& object
             continue;
         }
         if (open) {
-            if (additional != nullptr && additional->is_object()) { check_value(check, additional->get_object(), member.value(), inner(name), depth + 1); }
+            if (additional != nullptr && additional->is_object()) {
+                check_value(check, additional->get_object(), member.value(), inner(name), depth + 1);
+            }
             continue;
         }
         const auto near = nearest(name, names);
-        check.defect(place(ellipsis(sanitize_utf8(inner(name)), 100)) + " is not a parameter" + (near.empty() ? std::string() : "; did you mean '" + near + "'?"));
+        check.defect(place(ellipsis(sanitize_utf8(inner(name)), 100)) + " is not a parameter" +
+                     (near.empty() ? std::string() : "; did you mean '" + near + "'?"));
     }
 }
 
 /// Whether `value` fits one schema of a combination; it is changed (3.0 → 3) only where it does.
-bool fits(Check& check, const json::value& schema, json::value& value, const std::string& path, std::size_t depth, std::vector<std::string>& defects) {
+bool fits(Check& check, const json::value& schema, json::value& value, const std::string& path, std::size_t depth,
+          std::vector<std::string>& defects) {
     if (schema.is_bool()) { return schema.get_bool(); }
     if (!schema.is_object()) { return true; }
     Check inner;
@@ -148,7 +168,8 @@ bool fits(Check& check, const json::value& schema, json::value& value, const std
     return defects.empty();
 }
 
-void check_combination(Check& check, std::string_view name, const json::array& schemas, json::value& value, const std::string& path, std::size_t depth) {
+void check_combination(Check& check, std::string_view name, const json::array& schemas, json::value& value,
+                       const std::string& path, std::size_t depth) {
     std::size_t fitting = 0;
     std::vector<std::string> nearest_defects;
     for (const json::value& schema : schemas) {
@@ -167,11 +188,13 @@ void check_combination(Check& check, std::string_view name, const json::array& s
     if (fitting > 1) {
         check.defect(place(path) + " fits more than one of its " + std::to_string(schemas.size()) + " forms");
     } else {
-        check.defect(place(path) + " fits none of its " + std::to_string(schemas.size()) + " forms; the nearest: " + (nearest_defects.empty() ? std::string("none") : nearest_defects.front()));
+        check.defect(place(path) + " fits none of its " + std::to_string(schemas.size()) +
+                     " forms; the nearest: " + (nearest_defects.empty() ? std::string("none") : nearest_defects.front()));
     }
 }
 
-void check_value(Check& check, const json::object& schema, json::value& value, const std::string& path, std::size_t depth, Unknown unknown) {
+void check_value(Check& check, const json::object& schema, json::value& value, const std::string& path, std::size_t depth,
+                 Unknown unknown) {
     if (++*check.comparisons > max_comparisons) {
         check.schema_defect = "it asks for too many comparisons";
         return;
@@ -199,17 +222,29 @@ void check_value(Check& check, const json::object& schema, json::value& value, c
         } else if (name == "const") {
             if (rule != value) { check.defect(place(path) + " must be " + shown(rule)); }
         } else if (name == "minimum") {
-            if (number && as_number(value) < limit()) { check.defect(place(path) + " must be at least " + shown(rule) + "; it is " + shown(value)); }
+            if (number && as_number(value) < limit()) {
+                check.defect(place(path) + " must be at least " + shown(rule) + "; it is " + shown(value));
+            }
         } else if (name == "maximum") {
-            if (number && as_number(value) > limit()) { check.defect(place(path) + " must be at most " + shown(rule) + "; it is " + shown(value)); }
+            if (number && as_number(value) > limit()) {
+                check.defect(place(path) + " must be at most " + shown(rule) + "; it is " + shown(value));
+            }
         } else if (name == "minLength") {
-            if (value.is_string() && static_cast<double>(size_of(value)) < limit()) { check.defect(place(path) + " must have at least " + shown(rule) + " characters"); }
+            if (value.is_string() && static_cast<double>(size_of(value)) < limit()) {
+                check.defect(place(path) + " must have at least " + shown(rule) + " characters");
+            }
         } else if (name == "maxLength") {
-            if (value.is_string() && static_cast<double>(size_of(value)) > limit()) { check.defect(place(path) + " must have at most " + shown(rule) + " characters"); }
+            if (value.is_string() && static_cast<double>(size_of(value)) > limit()) {
+                check.defect(place(path) + " must have at most " + shown(rule) + " characters");
+            }
         } else if (name == "minItems") {
-            if (value.is_array() && static_cast<double>(size_of(value)) < limit()) { check.defect(place(path) + " must have at least " + shown(rule) + " items"); }
+            if (value.is_array() && static_cast<double>(size_of(value)) < limit()) {
+                check.defect(place(path) + " must have at least " + shown(rule) + " items");
+            }
         } else if (name == "maxItems") {
-            if (value.is_array() && static_cast<double>(size_of(value)) > limit()) { check.defect(place(path) + " must have at most " + shown(rule) + " items"); }
+            if (value.is_array() && static_cast<double>(size_of(value)) > limit()) {
+                check.defect(place(path) + " must have at most " + shown(rule) + " items");
+            }
         } else if (name == "pattern" && rule.is_string()) {
             const RE2 pattern(std::string_view(rule.get_string()), RE2::Quiet);
             if (!pattern.ok()) {
@@ -220,27 +255,40 @@ void check_value(Check& check, const json::object& schema, json::value& value, c
         } else if (name == "items" && rule.is_object()) {
             if (!value.is_array()) { continue; }
             std::size_t index = 0;
-            for (auto& item : value.get_array()) { check_value(check, rule.get_object(), item, path + "[" + std::to_string(index++) + "]", depth + 1); }
+            for (auto& item : value.get_array()) {
+                check_value(check, rule.get_object(), item, path + "[" + std::to_string(index++) + "]", depth + 1);
+            }
         } else if (name == "exclusiveMinimum" && rule.is_number()) {
-            if (number && as_number(value) <= limit()) { check.defect(place(path) + " must be more than " + shown(rule) + "; it is " + shown(value)); }
+            if (number && as_number(value) <= limit()) {
+                check.defect(place(path) + " must be more than " + shown(rule) + "; it is " + shown(value));
+            }
         } else if (name == "exclusiveMaximum" && rule.is_number()) {
-            if (number && as_number(value) >= limit()) { check.defect(place(path) + " must be less than " + shown(rule) + "; it is " + shown(value)); }
+            if (number && as_number(value) >= limit()) {
+                check.defect(place(path) + " must be less than " + shown(rule) + "; it is " + shown(value));
+            }
         } else if (name == "multipleOf" && rule.is_number() && limit() > 0) {
             const double times = number ? as_number(value) / limit() : 0.0;
-            if (number && std::abs(times - std::round(times)) > 1e-9) { check.defect(place(path) + " must be a multiple of " + shown(rule) + "; it is " + shown(value)); }
+            if (number && std::abs(times - std::round(times)) > 1e-9) {
+                check.defect(place(path) + " must be a multiple of " + shown(rule) + "; it is " + shown(value));
+            }
         } else if (name == "uniqueItems" && rule.is_bool()) {
             if (!value.is_array() || !rule.get_bool()) { continue; }
             const auto& items = value.get_array();
             for (std::size_t i = 0; i < items.size() && i < 1000; ++i) {
-                if (std::find(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(i), items[i]) != items.begin() + static_cast<std::ptrdiff_t>(i)) {
+                if (std::find(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(i), items[i]) !=
+                    items.begin() + static_cast<std::ptrdiff_t>(i)) {
                     check.defect(place(path) + " holds " + shown(items[i]) + " twice");
                     break;
                 }
             }
         } else if (name == "minProperties" && rule.is_number()) {
-            if (value.is_object() && static_cast<double>(value.get_object().size()) < limit()) { check.defect(place(path) + " must have at least " + shown(rule) + " fields"); }
+            if (value.is_object() && static_cast<double>(value.get_object().size()) < limit()) {
+                check.defect(place(path) + " must have at least " + shown(rule) + " fields");
+            }
         } else if (name == "maxProperties" && rule.is_number()) {
-            if (value.is_object() && static_cast<double>(value.get_object().size()) > limit()) { check.defect(place(path) + " must have at most " + shown(rule) + " fields"); }
+            if (value.is_object() && static_cast<double>(value.get_object().size()) > limit()) {
+                check.defect(place(path) + " must have at most " + shown(rule) + " fields");
+            }
         } else if ((name == "anyOf" || name == "oneOf" || name == "allOf") && rule.is_array()) {
             check_combination(check, name, rule.get_array(), value, path, depth);
             if (!check.schema_defect.empty()) { return; }
@@ -261,7 +309,8 @@ void check_value(Check& check, const json::object& schema, json::value& value, c
             return;
         }
     }
-    if (value.is_object() && (schema.contains("properties") || schema.contains("required") || schema.contains("additionalProperties"))) {
+    if (value.is_object() &&
+        (schema.contains("properties") || schema.contains("required") || schema.contains("additionalProperties"))) {
         check_object(check, schema, value.get_object(), path, depth, unknown);
     }
 }
@@ -285,14 +334,32 @@ std::string parameter_list(const json::object& schema) {
 }  // namespace
 
 bool is_checked_keyword(std::string_view keyword) noexcept {
-    static constexpr std::array<std::string_view, 21> names{"enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
-                                                            "minItems", "maxItems", "uniqueItems", "items", "minProperties", "maxProperties", "pattern", "anyOf", "oneOf",
-                                                            "allOf", "not", "$ref"};
+    static constexpr std::array<std::string_view, 21> names{"enum",
+                                                            "const",
+                                                            "minimum",
+                                                            "maximum",
+                                                            "exclusiveMinimum",
+                                                            "exclusiveMaximum",
+                                                            "multipleOf",
+                                                            "minLength",
+                                                            "maxLength",
+                                                            "minItems",
+                                                            "maxItems",
+                                                            "uniqueItems",
+                                                            "items",
+                                                            "minProperties",
+                                                            "maxProperties",
+                                                            "pattern",
+                                                            "anyOf",
+                                                            "oneOf",
+                                                            "allOf",
+                                                            "not",
+                                                            "$ref"};
     return is_described_keyword(keyword) || std::find(names.begin(), names.end(), keyword) != names.end();
 }
 
 const json::value* resolve_reference(const json::object& root, std::string_view reference) {
-    if (reference == "#") { return nullptr; }      // The whole schema: rules of arguments do not hold inside them.
+    if (reference == "#") { return nullptr; }  // The whole schema: rules of arguments do not hold inside them.
     if (!reference.starts_with("#/")) { return nullptr; }
     const json::object* at = &root;
     const json::value* found = nullptr;
@@ -318,13 +385,15 @@ Result<void> check_arguments(std::string_view tool, const json::object& schema, 
     check_value(check, whole, value, "", 0);
     if (value.is_object()) { arguments = std::move(value.get_object()); }
     if (!check.schema_defect.empty()) {
-        return Error{"AF-TOOL-008", "The schema of '" + std::string(tool) + "' cannot be applied: " + check.schema_defect + ".", std::string(tool),
-                     "This is a defect of the plugin: report it to its author; use another tool meanwhile.", ErrorKind::internal};
+        return Error{"AF-TOOL-008", "The schema of '" + std::string(tool) + "' cannot be applied: " + check.schema_defect + ".",
+                     std::string(tool), "This is a defect of the plugin: report it to its author; use another tool meanwhile.",
+                     ErrorKind::internal};
     }
     if (check.defects.empty()) { return {}; }
     std::string message = "The arguments of '" + std::string(tool) + "' do not fit: ";
     for (std::size_t i = 0; i < check.defects.size(); ++i) { message += (i == 0 ? "" : "; ") + check.defects[i]; }
-    return Error{"AF-TOOL-004", message + ".", std::string(tool), "Parameters of " + std::string(tool) + ": " + parameter_list(schema) + ".", ErrorKind::invalid};
+    return Error{"AF-TOOL-004", message + ".", std::string(tool),
+                 "Parameters of " + std::string(tool) + ": " + parameter_list(schema) + ".", ErrorKind::invalid};
 }
 
 }  // namespace agentforge::kernel

@@ -13,12 +13,11 @@ namespace agentforge::kernel {
 
 /// Keywords: type, required, enum, const, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength
 /// (characters), minItems, maxItems, uniqueItems, items, properties, additionalProperties (false is implied, except inside a
-/// combination), minProperties, maxProperties, pattern (RE2), anyOf, oneOf, allOf, not, `$ref` inside the schema (`#/$defs/…`); title,
-/// description, default, examples, format, deprecated, readOnly, writeOnly, $schema, $id and $comment are only for the reader.
-/// A whole number written as 3.0 becomes an integer; nothing else is converted.
-/// Errors: `invalid` AF-TOOL-004 with every defect (at most ten), naming the nearest parameter of an unknown one;
-/// `internal` AF-TOOL-008 where the schema itself cannot be applied.
-/// A schema that asks for more than 20,000 comparisons is AF-TOOL-008, too.
+/// combination), minProperties, maxProperties, pattern (RE2), anyOf, oneOf, allOf, not, `$ref` inside the schema (`#/$defs/…`);
+/// title, description, default, examples, format, deprecated, readOnly, writeOnly, $schema, $id and $comment are only for the
+/// reader. A whole number written as 3.0 becomes an integer; nothing else is converted. Errors: `invalid` AF-TOOL-004 with every
+/// defect (at most ten), naming the nearest parameter of an unknown one; `internal` AF-TOOL-008 where the schema itself cannot be
+/// applied. A schema that asks for more than 20,000 comparisons is AF-TOOL-008, too.
 [[nodiscard]] Result<void> check_arguments(std::string_view tool, const json::object& schema, json::object& arguments);
 
 /// Whether the keyword is one of those above.

@@ -18,12 +18,18 @@ std::string join(const std::vector<std::string>& names) {
 
 const char* effect_name(ToolEffect effect) noexcept {
     switch (effect) {
-        case ToolEffect::reads: return "reads";
-        case ToolEffect::writes: return "writes";
-        case ToolEffect::executes: return "executes";
-        case ToolEffect::escalates: return "escalates";
-        case ToolEffect::completes: return "completes";
-        case ToolEffect::none: break;
+        case ToolEffect::reads:
+            return "reads";
+        case ToolEffect::writes:
+            return "writes";
+        case ToolEffect::executes:
+            return "executes";
+        case ToolEffect::escalates:
+            return "escalates";
+        case ToolEffect::completes:
+            return "completes";
+        case ToolEffect::none:
+            break;
     }
     return "none";
 }
@@ -39,7 +45,8 @@ ToolResult refusal(Error error) {
 /// Without the sentences that name a tool which the role does not have: advice that nobody can follow costs a step.
 std::string possible_advice(std::string_view remedy, const std::vector<std::string>& missing) {
     const auto names_missing = [&](std::string_view sentence) {
-        return std::any_of(missing.begin(), missing.end(), [&](const std::string& tool) { return sentence.find(tool) != std::string_view::npos; });
+        return std::any_of(missing.begin(), missing.end(),
+                           [&](const std::string& tool) { return sentence.find(tool) != std::string_view::npos; });
     };
     std::string kept;
     while (!remedy.empty()) {
@@ -55,7 +62,8 @@ std::string possible_advice(std::string_view remedy, const std::vector<std::stri
 class GuardedContext final : public ToolContext, public Workspace, public AtomicEdits {
 public:
     using Rules = std::map<std::string, Result<PathRule>, std::less<>>;
-    GuardedContext(const ToolSpec& spec, const ToolCallInfo& info, const AgentDefinition& agent, const Rules& rules, RoleWorkspace& workspace, ToolServices& services)
+    GuardedContext(const ToolSpec& spec, const ToolCallInfo& info, const AgentDefinition& agent, const Rules& rules,
+                   RoleWorkspace& workspace, ToolServices& services)
         : spec_(spec), info_(info), agent_(agent), rules_(rules), workspace_(workspace), services_(services) {
         workspace_.allow_writes(has(spec.effects, ToolEffect::writes));
     }
@@ -66,8 +74,12 @@ public:
     [[nodiscard]] const std::optional<Error>& violation() const noexcept { return violation_; }
 
     [[nodiscard]] bool cancelled() const noexcept override { return services_.cancelled(); }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return services_.deadline(); }
-    void log(LogLevel level, std::string_view message, const json::object& fields) override { services_.log(level, message, fields); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
+        return services_.deadline();
+    }
+    void log(LogLevel level, std::string_view message, const json::object& fields) override {
+        services_.log(level, message, fields);
+    }
     void progress(std::string_view text) override { services_.progress(text); }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return services_.now(); }
     [[nodiscard]] const ToolCallInfo& info() const noexcept override { return info_; }
@@ -102,7 +114,9 @@ private:
         AF_CHECK(need_reads("search"));
         return workspace_.search(query);
     }
-    [[nodiscard]] bool exists(std::string_view path) override { return need_reads("look for a file").ok() && workspace_.exists(path); }
+    [[nodiscard]] bool exists(std::string_view path) override {
+        return need_reads("look for a file").ok() && workspace_.exists(path);
+    }
     [[nodiscard]] Result<Change> create(std::string_view path, std::string_view content, bool overwrite) override {
         AF_CHECK(need(ToolEffect::writes, "create a file"));
         return workspace_.create(path, content, overwrite);
@@ -124,7 +138,9 @@ private:
     [[nodiscard]] Result<std::vector<FileEdited>> apply(const std::vector<FileEdit>& edits) override {
         AF_CHECK(need(ToolEffect::writes, "edit files"));
         for (const FileEdit& edit : edits) {
-            const char* tool = edit.kind == FileEditKind::create ? "create_file" : edit.kind == FileEditKind::remove ? "delete_file" : "edit_file";
+            const char* tool = edit.kind == FileEditKind::create   ? "create_file"
+                               : edit.kind == FileEditKind::remove ? "delete_file"
+                                                                   : "edit_file";
             if (edit.kind != FileEditKind::change || !edit.hunks.empty()) { AF_CHECK(may(tool, edit.path)); }
             if (!edit.move_to.empty()) { AF_CHECK(may("move_file", edit.path)); }
         }
@@ -137,16 +153,21 @@ private:
             const auto rule = rules_.find(tool);
             if (rule == rules_.end() || !rule->second.ok()) { return {}; }
             AF_TRY(const std::string normal, normalize_path(path));
-            return rule->second->allows(normal) ? Result<void>() : path_not_allowed(normal, agent_.role, rule->second->explained());
+            return rule->second->allows(normal) ? Result<void>()
+                                                : path_not_allowed(normal, agent_.role, rule->second->explained());
         }
-        return Error{"AF-TOOL-001", "What '" + std::string(tool) + "' does is forbidden for " + agent_.role + ", by whatever tool. Nothing was changed.", path,
-                     "Leave this file out.", ErrorKind::denied};
+        return Error{
+            "AF-TOOL-001",
+            "What '" + std::string(tool) + "' does is forbidden for " + agent_.role + ", by whatever tool. Nothing was changed.",
+            path, "Leave this file out.", ErrorKind::denied};
     }
 
     [[nodiscard]] Result<void> need(ToolEffect effect, const char* what) {
         if (has(spec_.effects, effect)) { return {}; }
-        Error error{"AF-TOOL-005", "Tool '" + spec_.name + "' tried to " + what + " and does not declare that it " + effect_name(effect) + ".", spec_.name,
-                    "This is a defect of the plugin: report it to its author; use another tool meanwhile.", ErrorKind::denied};
+        Error error{"AF-TOOL-005",
+                    "Tool '" + spec_.name + "' tried to " + what + " and does not declare that it " + effect_name(effect) + ".",
+                    spec_.name, "This is a defect of the plugin: report it to its author; use another tool meanwhile.",
+                    ErrorKind::denied};
         if (!violation_) { violation_ = error; }
         return error;
     }
@@ -193,10 +214,10 @@ struct ToolBridge::State {
     RoleWorkspace& workspace;
     ToolServices& services;
     std::vector<ToolSpec> offered;
-    std::map<std::string, std::size_t, std::less<>> index;             ///< Into `offered`.
-    std::map<std::string, Error, std::less<>> broken;                  ///< Tools whose description failed.
+    std::map<std::string, std::size_t, std::less<>> index;  ///< Into `offered`.
+    std::map<std::string, Error, std::less<>> broken;       ///< Tools whose description failed.
     GuardedContext::Rules constraints;
-    std::vector<std::string> missing;                                  ///< Tools that there are and the role has not.
+    std::vector<std::string> missing;  ///< Tools that there are and the role has not.
 
     [[nodiscard]] Result<const ToolSpec*> find(std::string_view tool) const;
     [[nodiscard]] Result<void> prepare(const ToolSpec& spec, json::object& arguments, json::object& notes) const;
@@ -204,11 +225,14 @@ struct ToolBridge::State {
 };
 
 Result<const ToolSpec*> ToolBridge::State::find(std::string_view tool) const {
-    const auto in = [&](const std::vector<std::string>& names) { return std::find(names.begin(), names.end(), tool) != names.end(); };
+    const auto in = [&](const std::vector<std::string>& names) {
+        return std::find(names.begin(), names.end(), tool) != names.end();
+    };
     const std::string allowed = "Allowed tools: " + join(agent.allowed_tools);
     const std::string name = ellipsis(sanitize_utf8(tool), 100);
     if (in(agent.forbidden_tools)) {
-        return Error{"AF-TOOL-001", "Tool '" + name + "' is forbidden for " + agent.role + ". " + allowed, name, "Use one of the allowed tools.", ErrorKind::denied};
+        return Error{"AF-TOOL-001", "Tool '" + name + "' is forbidden for " + agent.role + ". " + allowed, name,
+                     "Use one of the allowed tools.", ErrorKind::denied};
     }
     if (!in(agent.allowed_tools)) {
         const auto near = nearest(tool, agent.allowed_tools);
@@ -219,8 +243,11 @@ Result<const ToolSpec*> ToolBridge::State::find(std::string_view tool) const {
     if (const auto found = index.find(tool); found != index.end()) { return &offered[found->second]; }
     std::vector<std::string> present;
     for (const auto& spec : offered) { present.push_back(spec.name); }
-    return Error{"AF-TOOL-003", "Tool '" + name + "' is allowed for " + agent.role + ", but no loaded plugin provides it. Tools that are there: " + join(present), name,
-                 "Use one of these tools; a person can install the plugin (`agentforge plugins list`).", ErrorKind::unavailable};
+    return Error{"AF-TOOL-003",
+                 "Tool '" + name + "' is allowed for " + agent.role +
+                     ", but no loaded plugin provides it. Tools that are there: " + join(present),
+                 name, "Use one of these tools; a person can install the plugin (`agentforge plugins list`).",
+                 ErrorKind::unavailable};
 }
 
 /// Aliases, absent values, schema, paths: what the tool gets, or why it does not run.
@@ -241,8 +268,12 @@ Result<void> ToolBridge::State::prepare(const ToolSpec& spec, json::object& argu
             const auto name = property.key();
             const auto* value = arguments.if_contains(name);
             if (value == nullptr || is_required(spec.parameters, name)) { continue; }
-            const bool path = std::find(spec.path_parameters.begin(), spec.path_parameters.end(), std::string_view(name)) != spec.path_parameters.end();
-            if ((value->is_null() && !takes_null(*properties, name)) || (path && value->is_string() && value->get_string().empty())) { arguments.erase(name); }
+            const bool path = std::find(spec.path_parameters.begin(), spec.path_parameters.end(), std::string_view(name)) !=
+                              spec.path_parameters.end();
+            if ((value->is_null() && !takes_null(*properties, name)) ||
+                (path && value->is_string() && value->get_string().empty())) {
+                arguments.erase(name);
+            }
         }
     }
     AF_CHECK(check_arguments(spec.name, spec.parameters, arguments));
@@ -264,7 +295,8 @@ Result<void> ToolBridge::State::check_path(const ToolSpec& spec, std::string_vie
         return error;
     };
     if (!value.is_string()) {
-        return Error{"AF-TOOL-004", "'" + std::string(parameter) + "' of '" + spec.name + "' must be a path.", spec.name, "Give a path as a string.", ErrorKind::invalid};
+        return Error{"AF-TOOL-004", "'" + std::string(parameter) + "' of '" + spec.name + "' must be a path.", spec.name,
+                     "Give a path as a string.", ErrorKind::invalid};
     }
     auto path = normalize_path(value.get_string());
     if (!path.ok()) { return named(std::move(path).error()); }
@@ -279,18 +311,25 @@ Result<void> ToolBridge::State::check_path(const ToolSpec& spec, std::string_vie
     return {};
 }
 
-ToolBridge::ToolBridge(AgentDefinition agent, std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools, RoleWorkspace& workspace, ToolServices& services,
-                       json::object completion_schema, std::vector<std::string> known_tools)
+ToolBridge::ToolBridge(AgentDefinition agent, std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools,
+                       RoleWorkspace& workspace, ToolServices& services, json::object completion_schema,
+                       std::vector<std::string> known_tools)
     : state_(new State{std::move(agent), std::move(tools), workspace, services, {}, {}, {}, {}, std::move(known_tools)}) {
     auto& state = *state_;
-    for (const auto& [tool, text] : state.agent.path_constraints) { state.constraints.emplace(tool, PathRule::parse(text, workspace.symbols())); }
+    for (const auto& [tool, text] : state.agent.path_constraints) {
+        state.constraints.emplace(tool, PathRule::parse(text, workspace.symbols()));
+    }
     const std::set<std::string, std::less<>> forbidden(state.agent.forbidden_tools.begin(), state.agent.forbidden_tools.end());
     for (const auto& name : state.agent.allowed_tools) {
         const auto tool = state.tools.find(name);
-        if (tool == state.tools.end() || tool->second == nullptr || forbidden.contains(name) || state.index.contains(name)) { continue; }
+        if (tool == state.tools.end() || tool->second == nullptr || forbidden.contains(name) || state.index.contains(name)) {
+            continue;
+        }
         const auto defect = [&](std::string what) {
-            state.broken.emplace(name, Error{"AF-TOOL-008", "Tool '" + name + "' cannot describe itself: " + sanitize_utf8(what) + ".", name,
-                                             "This is a defect of the plugin: report it to its author; use another tool meanwhile.", ErrorKind::internal});
+            state.broken.emplace(
+                name, Error{"AF-TOOL-008", "Tool '" + name + "' cannot describe itself: " + sanitize_utf8(what) + ".", name,
+                            "This is a defect of the plugin: report it to its author; use another tool meanwhile.",
+                            ErrorKind::internal});
         };
         try {
             ToolSpec spec = tool->second->spec();
@@ -301,9 +340,7 @@ ToolBridge::ToolBridge(AgentDefinition agent, std::map<std::string, std::shared_
             if (has(spec.effects, ToolEffect::completes)) { spec.parameters = completion_schema; }
             state.index.emplace(name, state.offered.size());
             state.offered.push_back(std::move(spec));
-        } catch (const std::exception& exception) {
-            defect(exception.what());
-        } catch (...) {
+        } catch (const std::exception& exception) { defect(exception.what()); } catch (...) {
             defect("it threw something that is not a std::exception");
         }
     }
@@ -324,20 +361,20 @@ ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments
     const auto found = state_->find(tool);
     if (!found.ok()) { return refusal(found.error()); }
     const ToolSpec& spec = **found;
-    json::object prepared(arguments, {});       // Default storage: it crosses into a plugin.
+    json::object prepared(arguments, {});  // Default storage: it crosses into a plugin.
     json::object notes;
     if (auto fits = state_->prepare(spec, prepared, notes); !fits.ok()) { return refusal(std::move(fits).error()); }
     GuardedContext context(spec, info, state_->agent, state_->constraints, state_->workspace, state_->services);
     ToolResult result;
     const auto threw = [&](const std::string& what) {
-        result = refusal({"AF-TOOL-006", "Tool '" + spec.name + "' failed inside: " + ellipsis(sanitize_utf8(what), 500) + ".", spec.name,
-                          "This is a defect of the plugin: report it to its author; try other arguments or another tool.", ErrorKind::internal});
+        result =
+            refusal({"AF-TOOL-006", "Tool '" + spec.name + "' failed inside: " + ellipsis(sanitize_utf8(what), 500) + ".",
+                     spec.name, "This is a defect of the plugin: report it to its author; try other arguments or another tool.",
+                     ErrorKind::internal});
     };
     try {
         result = state_->tools.find(tool)->second->call(prepared, context);
-    } catch (const std::exception& exception) {
-        threw(exception.what());
-    } catch (...) {
+    } catch (const std::exception& exception) { threw(exception.what()); } catch (...) {
         threw("it threw something that is not a std::exception");
     }
     if (context.violation()) {
@@ -345,10 +382,13 @@ ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments
     } else if (result.error) {
         result.success = false;
     } else if (!result.success) {
-        result.error = Error{"AF-TOOL-007", "Tool '" + spec.name + "' failed without saying why.", spec.name, "Try other arguments or another tool.", ErrorKind::internal};
+        result.error = Error{"AF-TOOL-007", "Tool '" + spec.name + "' failed without saying why.", spec.name,
+                             "Try other arguments or another tool.", ErrorKind::internal};
     }
-    if (result.error && result.output == result.error->to_string()) { result.output.clear(); }      // Written below, without advice that is not for this role.
-    const Redactor& redactor = state_->services.redactor();      // Before anything is cut.
+    if (result.error && result.output == result.error->to_string()) {
+        result.output.clear();
+    }                                                        // Written below, without advice that is not for this role.
+    const Redactor& redactor = state_->services.redactor();  // Before anything is cut.
     result.output = redactor.redact_cut(std::move(result.output));
     result.summary = redactor.redact(std::move(result.summary));
     if (result.error) { result.error = redactor.redact(*std::move(result.error)); }
@@ -364,7 +404,7 @@ ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments
     if (result.summary.empty()) { result.summary = spec.name; }
     result.summary = ellipsis(sanitize_utf8(first_line(result.summary)), 200);
     const auto data_bytes = result.data.empty() ? 0 : json::serialize(result.data).size();
-    json::object data;                          // Default storage again: a plugin's own must not outlive it.
+    json::object data;  // Default storage again: a plugin's own must not outlive it.
     if (data_bytes > max_output_bytes) {
         data["left_out_bytes"] = data_bytes;
     } else {

@@ -37,13 +37,17 @@ public:
 };
 
 /// One role's tools. In this order a call is refused:
-/// 1. AF-TOOL-001 the tool is forbidden; 2. AF-TOOL-002 it is not in the role's allowed list (both name that list), AF-TOOL-003 it is
+/// 1. AF-TOOL-001 the tool is forbidden; 2. AF-TOOL-002 it is not in the role's allowed list (both name that list), AF-TOOL-003
+/// it is
 ///    allowed but no plugin provides it;
 /// 3. AF-TOOL-004 the arguments do not fit the tool's schema: unknown ones are named with the nearest parameter. `file_path`
-///    stands for `path` where the schema has `path` and no `file_path` (North Star 12.8; recorded as `alias` in `data`). `null` or an empty path for an
-///    optional parameter is as if it were not given. A tool that completes gets its arguments as they are: the contract judges them in `ToolServices::complete`;
-/// 4. AF-TOOL-010…015 a path parameter: its text, the tool's own path constraint, and for a tool that writes all rules of the role. The tool sees normalised paths;
-/// 5. AF-TOOL-005 the tool did what it does not declare (then the call fails whatever the tool answers), AF-TOOL-006 it threw, AF-TOOL-007 it said
+///    stands for `path` where the schema has `path` and no `file_path` (North Star 12.8; recorded as `alias` in `data`). `null`
+///    or an empty path for an optional parameter is as if it were not given. A tool that completes gets its arguments as they
+///    are: the contract judges them in `ToolServices::complete`;
+/// 4. AF-TOOL-010…015 a path parameter: its text, the tool's own path constraint, and for a tool that writes all rules of the
+/// role. The tool sees normalised paths;
+/// 5. AF-TOOL-005 the tool did what it does not declare (then the call fails whatever the tool answers), AF-TOOL-006 it threw,
+/// AF-TOOL-007 it said
 ///    that it failed and not why, AF-TOOL-008 its schema cannot be read or uses a keyword that is not checked here.
 ///
 /// Output, data and error hold no secrets (the services' redactor), are bounded to 16 KiB each and are valid UTF-8.
@@ -52,10 +56,10 @@ class ToolBridge {
 public:
     static constexpr std::size_t max_output_bytes = 16UL << 10U;
 
-    /// `tools`: every tool that is loaded, by name. `completion_schema` becomes the parameters of tools that complete. `known_tools`: all that there
-    /// are; what an error advises to do with one that the role has not is left out.
-    ToolBridge(AgentDefinition agent, std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools,
-               RoleWorkspace& workspace, ToolServices& services, json::object completion_schema, std::vector<std::string> known_tools = {});
+    /// `tools`: every tool that is loaded, by name. `completion_schema` becomes the parameters of tools that complete.
+    /// `known_tools`: all that there are; what an error advises to do with one that the role has not is left out.
+    ToolBridge(AgentDefinition agent, std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools, RoleWorkspace& workspace,
+               ToolServices& services, json::object completion_schema, std::vector<std::string> known_tools = {});
     ~ToolBridge();
 
     /// The role's tools, for the prompt, in the order of its allowed list.

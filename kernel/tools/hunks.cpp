@@ -42,7 +42,9 @@ std::string_view without_line_end(std::string_view line) {
 }
 
 std::string_view trim_end(std::string_view line) {
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r' || line.back() == '\n')) { line.remove_suffix(1); }
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r' || line.back() == '\n')) {
+        line.remove_suffix(1);
+    }
     return line;
 }
 
@@ -52,7 +54,9 @@ std::string_view trim_both(std::string_view line) {
     return line;
 }
 
-std::string_view indentation(std::string_view line) { return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size())); }
+std::string_view indentation(std::string_view line) {
+    return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size()));
+}
 
 std::size_t indentation_width(std::string_view line) {
     std::size_t width = 0;
@@ -61,7 +65,8 @@ std::size_t indentation_width(std::string_view line) {
 }
 
 std::uint64_t line_of(std::string_view content, std::size_t offset) {
-    return 1 + static_cast<std::uint64_t>(std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
+    return 1 +
+           static_cast<std::uint64_t>(std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
 }
 
 std::string to_lf(std::string_view text) {
@@ -84,12 +89,19 @@ std::string to_crlf(std::string_view text) {
     return result;
 }
 
-struct LineEnds { std::size_t lf = 0; std::size_t crlf = 0; };
+struct LineEnds {
+    std::size_t lf = 0;
+    std::size_t crlf = 0;
+};
 
 LineEnds count_line_ends(std::string_view text) {
     LineEnds ends;
     for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
-        if (at > 0 && text[at - 1] == '\r') { ++ends.crlf; } else { ++ends.lf; }
+        if (at > 0 && text[at - 1] == '\r') {
+            ++ends.crlf;
+        } else {
+            ++ends.lf;
+        }
     }
     return ends;
 }
@@ -100,26 +112,27 @@ LineEnds count_line_ends(std::string_view text) {
 char ascii_form(std::string_view text, std::size_t& size) {
     const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
     size = 3;
-    if (byte(0) == 0xC2U && byte(1) == 0xA0U) {         // U+00A0
+    if (byte(0) == 0xC2U && byte(1) == 0xA0U) {  // U+00A0
         size = 2;
         return ' ';
     }
     if (byte(0) == 0xE2U && byte(1) == 0x80U) {
         const auto last = byte(2);
-        if ((last >= 0x82U && last <= 0x8AU) || last == 0xAFU) { return ' '; }      // U+2002…200A, U+202F
-        if (last >= 0x90U && last <= 0x95U) { return '-'; }                         // U+2010…2015
-        if (last >= 0x98U && last <= 0x9BU) { return '\''; }                        // U+2018…201B
-        if (last >= 0x9CU && last <= 0x9FU) { return '"'; }                         // U+201C…201F
+        if ((last >= 0x82U && last <= 0x8AU) || last == 0xAFU) { return ' '; }  // U+2002…200A, U+202F
+        if (last >= 0x90U && last <= 0x95U) { return '-'; }                     // U+2010…2015
+        if (last >= 0x98U && last <= 0x9BU) { return '\''; }                    // U+2018…201B
+        if (last >= 0x9CU && last <= 0x9FU) { return '"'; }                     // U+201C…201F
     }
-    if (byte(0) == 0xE2U && byte(1) == 0x81U && byte(2) == 0x9FU) { return ' '; }   // U+205F
-    if (byte(0) == 0xE2U && byte(1) == 0x88U && byte(2) == 0x92U) { return '-'; }   // U+2212
-    if (byte(0) == 0xE3U && byte(1) == 0x80U && byte(2) == 0x80U) { return ' '; }   // U+3000
+    if (byte(0) == 0xE2U && byte(1) == 0x81U && byte(2) == 0x9FU) { return ' '; }  // U+205F
+    if (byte(0) == 0xE2U && byte(1) == 0x88U && byte(2) == 0x92U) { return '-'; }  // U+2212
+    if (byte(0) == 0xE3U && byte(1) == 0x80U && byte(2) == 0x80U) { return ' '; }  // U+3000
     size = 1;
     return 0;
 }
 
 bool may_have_punctuation(std::string_view text) {
-    return text.find('\xE2') != std::string_view::npos || text.find('\xC2') != std::string_view::npos || text.find('\xE3') != std::string_view::npos;
+    return text.find('\xE2') != std::string_view::npos || text.find('\xC2') != std::string_view::npos ||
+           text.find('\xE3') != std::string_view::npos;
 }
 
 /// `offsets`, where wanted: for each byte of the result where it came from, and the size of `text` at the end.
@@ -142,7 +155,8 @@ std::string ascii_punctuation(std::string_view text, std::vector<std::size_t>* o
 /// How two lines are compared, strictest first. Line ends never count.
 enum class Fit : unsigned char { whole = 1, trailing_space, indentation, punctuation, punctuation_and_indentation };
 
-constexpr std::array all_fits = {Fit::whole, Fit::trailing_space, Fit::indentation, Fit::punctuation, Fit::punctuation_and_indentation};
+constexpr std::array all_fits = {Fit::whole, Fit::trailing_space, Fit::indentation, Fit::punctuation,
+                                 Fit::punctuation_and_indentation};
 
 constexpr bool moves_indentation(Fit fit) { return fit == Fit::indentation || fit == Fit::punctuation_and_indentation; }
 constexpr bool compares_punctuation(Fit fit) { return fit == Fit::punctuation || fit == Fit::punctuation_and_indentation; }
@@ -212,7 +226,8 @@ struct Shift {
     std::string_view remove;
 };
 
-std::optional<Shift> shift_of(const std::vector<std::string_view>& lines, std::size_t at, const std::vector<std::string_view>& wanted) {
+std::optional<Shift> shift_of(const std::vector<std::string_view>& lines, std::size_t at,
+                              const std::vector<std::string_view>& wanted) {
     std::optional<Shift> shift;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (trim_both(wanted[i]).empty() && trim_both(lines[at + i]).empty()) { continue; }
@@ -271,21 +286,27 @@ std::vector<std::size_t> kept_lines(const std::vector<std::string_view>& before,
 
 // ------------------------------------------------------------------------------------ errors --
 
-std::string subject(const Hunk& hunk) { return hunk.label.empty() ? "The text to replace" : hunk.label + ": the text to replace"; }
+std::string subject(const Hunk& hunk) {
+    return hunk.label.empty() ? "The text to replace" : hunk.label + ": the text to replace";
+}
 
 std::string line_list(const std::vector<std::uint64_t>& lines, bool more) {
     std::string text;
-    for (std::size_t i = 0; i < lines.size() && i < most_places_named; ++i) { text += (i > 0 ? ", " : "") + std::to_string(lines[i]); }
+    for (std::size_t i = 0; i < lines.size() && i < most_places_named; ++i) {
+        text += (i > 0 ? ", " : "") + std::to_string(lines[i]);
+    }
     return text + (lines.size() > most_places_named || more ? ", …" : "");
 }
 
 Error several(const Hunk& hunk, std::string_view name, const std::vector<std::uint64_t>& lines, bool more, bool tolerant) {
     return {"AF-TOOL-041",
-            subject(hunk) + " stands " + std::to_string(lines.size()) + (more ? " times or more" : " times") + " in " + std::string(name) +
-                (tolerant ? " (white space and punctuation aside)" : "") + ": lines " + line_list(lines, more) + ". Nothing was changed.",
+            subject(hunk) + " stands " + std::to_string(lines.size()) + (more ? " times or more" : " times") + " in " +
+                std::string(name) + (tolerant ? " (white space and punctuation aside)" : "") + ": lines " +
+                line_list(lines, more) + ". Nothing was changed.",
             std::string(name) + ":" + std::to_string(lines.front()),
-            hunk.whole_lines ? "Give more lines around the place, or an @@ line with the line that heads it, so that it stands once."
-                             : "Give more lines around the place, so that it stands once.",
+            hunk.whole_lines
+                ? "Give more lines around the place, or an @@ line with the line that heads it, so that it stands once."
+                : "Give more lines around the place, so that it stands once.",
             ErrorKind::invalid};
 }
 
@@ -295,12 +316,17 @@ unsigned likeness(std::string_view a, std::string_view b) {
     b = b.substr(0, 200);
     if (a.size() < 2 || b.size() < 2) { return a == b ? 1000U : 0U; }
     std::array<std::uint16_t, 1024> counts{};
-    const auto bucket = [](char x, char y) { return (static_cast<unsigned char>(x) * 31U + static_cast<unsigned char>(y)) % 1024U; };
+    const auto bucket = [](char x, char y) {
+        return (static_cast<unsigned char>(x) * 31U + static_cast<unsigned char>(y)) % 1024U;
+    };
     for (std::size_t i = 0; i + 1 < a.size(); ++i) { ++counts[bucket(a[i], a[i + 1])]; }
     unsigned shared = 0;
     for (std::size_t i = 0; i + 1 < b.size(); ++i) {
         auto& count = counts[bucket(b[i], b[i + 1])];
-        if (count > 0) { --count; ++shared; }
+        if (count > 0) {
+            --count;
+            ++shared;
+        }
     }
     return static_cast<unsigned>(2000U * shared / (a.size() + b.size() - 2));
 }
@@ -342,21 +368,27 @@ void show_nearest(Error& error, const std::vector<std::string_view>& lines, cons
     }
     std::size_t non_blank = 0;
     for (std::size_t i = 0; i < window; ++i) { non_blank += trim_both(wanted[anchor + i]).empty() ? 0U : 1U; }
-    if (best_equal == non_blank && wanted.size() - anchor <= 20) { error.message += " Only white space differs (indentation, blank lines)."; }
+    if (best_equal == non_blank && wanted.size() - anchor <= 20) {
+        error.message += " Only white space differs (indentation, blank lines).";
+    }
     show_lines(error, lines, best, std::min(window + 1, most_nearest_lines));
 }
 
-Error nowhere(std::string_view content, const std::vector<std::string_view>& lines, const Hunk& hunk, std::string_view name, const std::string& aside) {
-    Error error{"AF-TOOL-040", subject(hunk) + " does not stand in " + std::string(name) + (aside.empty() ? "" : ", " + aside) + ". Nothing was changed.", std::string(name),
-                "Read the file again and copy the text exactly, indentation included.", ErrorKind::invalid};
+Error nowhere(std::string_view content, const std::vector<std::string_view>& lines, const Hunk& hunk, std::string_view name,
+              const std::string& aside) {
+    Error error{"AF-TOOL-040",
+                subject(hunk) + " does not stand in " + std::string(name) + (aside.empty() ? "" : ", " + aside) +
+                    ". Nothing was changed.",
+                std::string(name), "Read the file again and copy the text exactly, indentation included.", ErrorKind::invalid};
     if (lines.empty()) {
         error.message = subject(hunk) + " does not stand in " + std::string(name) + ": the file is empty.";
-        error.remedy = hunk.whole_lines ? "Give only lines to add." : "Give it content as a whole: `content` of edit_file does that. Otherwise leave it out.";
+        error.remedy = hunk.whole_lines ? "Give only lines to add."
+                                        : "Give it content as a whole: `content` of edit_file does that. Otherwise leave it out.";
         return error;
     }
     if (!trim_both(hunk.replace).empty() && content.find(hunk.replace) != std::string_view::npos) {
-        error.message += " The replacement stands there already, at line " + std::to_string(line_of(content, content.find(hunk.replace))) +
-                         ": perhaps this edit was made before.";
+        error.message += " The replacement stands there already, at line " +
+                         std::to_string(line_of(content, content.find(hunk.replace))) + ": perhaps this edit was made before.";
     }
     if (hunk.search.find("\xEF\xBF\xBD") != std::string::npos && !is_valid_utf8(content)) {
         error.message += " The file is not UTF-8; a byte that is shown as \xEF\xBF\xBD cannot be given.";
@@ -386,8 +418,11 @@ struct Scope {
 class Base {
 public:
     Base(std::string_view content, std::string_view name)
-        : content_(content), name_(name), start_(content.starts_with(byte_order_mark) ? byte_order_mark.size() : 0),
-          lines_(split_lines(content.substr(start_))), ends_(count_line_ends(content)) {}
+        : content_(content),
+          name_(name),
+          start_(content.starts_with(byte_order_mark) ? byte_order_mark.size() : 0),
+          lines_(split_lines(content.substr(start_))),
+          ends_(count_line_ends(content)) {}
 
     [[nodiscard]] Result<Place> place(const Hunk& hunk) {
         std::string aside;
@@ -412,7 +447,8 @@ private:
     /// The line end for new lines around a place.
     [[nodiscard]] std::string_view line_end_near(std::size_t begin, std::size_t end) const {
         const auto last = end > begin && content_[end - 1] == '\n' ? end : content_.find('\n', end);
-        LineEnds near = count_line_ends(content_.substr(begin, (last == std::string_view::npos ? content_.size() : last + 1) - begin));
+        LineEnds near =
+            count_line_ends(content_.substr(begin, (last == std::string_view::npos ? content_.size() : last + 1) - begin));
         if (near.lf + near.crlf == 0) { near = ends_; }
         return near.crlf > near.lf ? "\r\n" : "\n";
     }
@@ -421,8 +457,11 @@ private:
 
     Placed place_piece(const Hunk& hunk) {
         if (hunk.search.empty()) {
-            return Error{"AF-TOOL-042", subject(hunk) + " is empty; it would stand everywhere in " + std::string(name_) + ".", std::string(name_),
-                         "Give the text that is to be replaced, or `content` for the whole file. A new file is made with create_file.", ErrorKind::invalid};
+            return Error{
+                "AF-TOOL-042", subject(hunk) + " is empty; it would stand everywhere in " + std::string(name_) + ".",
+                std::string(name_),
+                "Give the text that is to be replaced, or `content` for the whole file. A new file is made with create_file.",
+                ErrorKind::invalid};
         }
         const bool has_cr = hunk.search.find('\r') != std::string::npos;
         const auto take = [&](const std::vector<std::size_t>& found, std::string_view search, bool tolerant) -> Placed {
@@ -432,9 +471,15 @@ private:
                 return several(hunk, name_, numbers, found.size() == most_places, tolerant);
             }
             const auto at = found.front();
-            const bool crlf = search.find('\r') == std::string_view::npos ? line_end_near(at, at + search.size()) == "\r\n" : tolerant;
+            const bool crlf =
+                search.find('\r') == std::string_view::npos ? line_end_near(at, at + search.size()) == "\r\n" : tolerant;
             const bool literal = has_cr && !tolerant;
-            return Place{at, search.size(), literal ? hunk.replace : crlf ? to_crlf(hunk.replace) : tolerant ? to_lf(hunk.replace) : hunk.replace, 0, tolerant};
+            return Place{at, search.size(),
+                         literal    ? hunk.replace
+                         : crlf     ? to_crlf(hunk.replace)
+                         : tolerant ? to_lf(hunk.replace)
+                                    : hunk.replace,
+                         0, tolerant};
         };
         if (const auto exact = byte_places(content_, hunk.search); !exact.empty()) { return take(exact, hunk.search, false); }
         // Line ends alike: the same text with the other kind.
@@ -467,14 +512,18 @@ private:
             for (const auto at : found) { numbers.push_back(line_of(text, at)); }
             return several(hunk, name_, numbers, found.size() == most_places, true);
         }
-        const auto character = [](std::string_view of, std::size_t at) { return at < of.size() && (static_cast<unsigned char>(of[at]) & 0xC0U) == 0x80U; };
+        const auto character = [](std::string_view of, std::size_t at) {
+            return at < of.size() && (static_cast<unsigned char>(of[at]) & 0xC0U) == 0x80U;
+        };
         const std::string_view from = hunk.search;
         const std::string_view to = hunk.replace;
         std::size_t head = 0;
         while (head < std::min(from.size(), to.size()) && from[head] == to[head]) { ++head; }
         while (head > 0 && (character(from, head) || character(to, head))) { --head; }
         std::size_t tail = 0;
-        while (tail < std::min(from.size(), to.size()) - head && from[from.size() - 1 - tail] == to[to.size() - 1 - tail]) { ++tail; }
+        while (tail < std::min(from.size(), to.size()) - head && from[from.size() - 1 - tail] == to[to.size() - 1 - tail]) {
+            ++tail;
+        }
         while (tail > 0 && (character(from, from.size() - tail) || character(to, to.size() - tail))) { --tail; }
         const auto begin = offsets[found.front() + ascii_punctuation(from.substr(0, head)).size()];
         const auto end = offsets[found.front() + search.size() - ascii_punctuation(from.substr(from.size() - tail)).size()];
@@ -506,7 +555,8 @@ private:
 
     Placed insert(const Hunk& hunk) {
         if (hunk.replace.empty()) {
-            return Error{"AF-TOOL-042", subject(hunk) + " is empty, and nothing takes its place.", std::string(name_), "Give lines to take away or to add.", ErrorKind::invalid};
+            return Error{"AF-TOOL-042", subject(hunk) + " is empty, and nothing takes its place.", std::string(name_),
+                         "Give lines to take away or to add.", ErrorKind::invalid};
         }
         std::size_t line = lines_.size();
         if (!hunk.anchors.empty() && !hunk.at_end) {
@@ -515,8 +565,10 @@ private:
                 std::vector<std::uint64_t> numbers;
                 for (const auto& scope : scopes) { numbers.push_back(scope.line + 1); }
                 Error error = several(hunk, name_, numbers, false, false);
-                error.message = (hunk.label.empty() ? "" : hunk.label + ": ") + "the line '" + ellipsis(sanitize_utf8(hunk.anchors.back()), 100) + "' stands " +
-                                std::to_string(numbers.size()) + " times in " + std::string(name_) + ": lines " + line_list(numbers, false) + ". Nothing was changed.";
+                error.message = (hunk.label.empty() ? "" : hunk.label + ": ") + "the line '" +
+                                ellipsis(sanitize_utf8(hunk.anchors.back()), 100) + "' stands " + std::to_string(numbers.size()) +
+                                " times in " + std::string(name_) + ": lines " + line_list(numbers, false) +
+                                ". Nothing was changed.";
                 error.remedy = "Give lines around the place, so that it is the only one.";
                 return error;
             }
@@ -525,7 +577,7 @@ private:
         const auto at = offset(line);
         const auto line_end = ends_.crlf > ends_.lf ? std::string_view("\r\n") : std::string_view("\n");
         std::string text = line_end == "\r\n" ? to_crlf(hunk.replace) : to_lf(hunk.replace);
-        if (at == content_.size() && at > start_ && content_.back() != '\n') {      // A missing last line end goes on missing.
+        if (at == content_.size() && at > start_ && content_.back() != '\n') {  // A missing last line end goes on missing.
             text.insert(0, line_end);
             if (text.ends_with(line_end)) { text.resize(text.size() - line_end.size()); }
         }
@@ -552,9 +604,12 @@ private:
                 if (next.empty()) { look(scopes.begin()->line + 1, lines_.size()); }
             }
             if (next.empty()) {
-                Error error{"AF-TOOL-040", (hunk.label.empty() ? "T" : hunk.label + ": t") + std::string("he line '") + ellipsis(sanitize_utf8(hunk.anchors[number]), 100) +
-                                "' of an @@ mark does not stand in " + std::string(name_) + (number > 0 ? " below the one before it" : "") + ". Nothing was changed.",
-                            std::string(name_), "Copy one whole line of the file after @@, or leave it away.", ErrorKind::invalid};
+                Error error{"AF-TOOL-040",
+                            (hunk.label.empty() ? "T" : hunk.label + ": t") + std::string("he line '") +
+                                ellipsis(sanitize_utf8(hunk.anchors[number]), 100) + "' of an @@ mark does not stand in " +
+                                std::string(name_) + (number > 0 ? " below the one before it" : "") + ". Nothing was changed.",
+                            std::string(name_), "Copy one whole line of the file after @@, or leave it away.",
+                            ErrorKind::invalid};
                 show_nearest(error, lines_, anchor);
                 return error;
             }
@@ -568,13 +623,17 @@ private:
         const auto width = indentation_width(lines_[line]);
         for (std::size_t next = line + 1; next < lines_.size(); ++next) {
             const auto text = trim_both(lines_[next]);
-            if (!text.empty() && indentation_width(lines_[next]) <= width && std::string_view(")]}{").find(text.front()) == std::string_view::npos) { return next; }
+            if (!text.empty() && indentation_width(lines_[next]) <= width &&
+                std::string_view(")]}{").find(text.front()) == std::string_view::npos) {
+                return next;
+            }
         }
         return lines_.size();
     }
 
     /// Places that lie where the hunk says. `aside`: why places that fit are not meant.
-    Result<std::vector<std::size_t>> wanted_places(const Hunk& hunk, std::vector<std::size_t> found, std::size_t count, std::string& aside) {
+    Result<std::vector<std::size_t>> wanted_places(const Hunk& hunk, std::vector<std::size_t> found, std::size_t count,
+                                                   std::string& aside) {
         if (found.empty()) { return found; }
         const auto first = found.front() + 1;
         if (hunk.at_end) {
@@ -598,11 +657,14 @@ private:
 
     Placed place_by(Fit fit, const Hunk& hunk, std::string_view search, std::string_view replace, std::string& aside) {
         const auto wanted = split_lines(search);
-        const bool blank = std::all_of(wanted.begin(), wanted.end(), [](std::string_view line) { return trim_end(line).empty(); });
+        const bool blank =
+            std::all_of(wanted.begin(), wanted.end(), [](std::string_view line) { return trim_end(line).empty(); });
         if (blank && (fit != Fit::whole || !hunk.whole_lines)) { return std::optional<Place>(); }
         const Keys& text = keys(fit);
         const Keys want(wanted, fit);
-        if (compares_punctuation(fit) && !text.changed() && !want.changed()) { return std::optional<Place>(); }     // As without punctuation.
+        if (compares_punctuation(fit) && !text.changed() && !want.changed()) {
+            return std::optional<Place>();
+        }  // As without punctuation.
         auto found = line_places(text, want);
         if (moves_indentation(fit)) {
             std::erase_if(found, [&](std::size_t at) { return !shift_of(lines_, at, wanted).has_value(); });
@@ -619,7 +681,8 @@ private:
     }
 
     /// The lines of `replace` in place of those from `at` on: kept ones with the file's own bytes.
-    Placed written(std::size_t at, const std::vector<std::string_view>& wanted, std::string_view replace, bool with_end, const Shift& shift, bool tolerant) const {
+    Placed written(std::size_t at, const std::vector<std::string_view>& wanted, std::string_view replace, bool with_end,
+                   const Shift& shift, bool tolerant) const {
         const auto after = split_lines(replace);
         const auto kept = kept_lines(wanted, after);
         const auto begin = offset(at);
@@ -642,7 +705,7 @@ private:
             } else if (line.starts_with(shift.remove)) {
                 text += line.substr(shift.remove.size());
             } else {
-                return std::optional<Place>();      // A new line is indented less than what would be taken away.
+                return std::optional<Place>();  // A new line is indented less than what would be taken away.
             }
             if (!after[i].ends_with('\n') || (final && with_end && !last.ends_with('\n'))) { continue; }
             text += own_end.empty() ? line_end : own_end;
@@ -669,7 +732,9 @@ void narrow(std::string_view content, Place& place) {
     std::size_t tail = 0;
     while (tail < shorter - head && old[old.size() - 1 - tail] == text[text.size() - 1 - tail]) { ++tail; }
     // The tail begins after a line end in both, or it is not made of whole lines.
-    const auto whole = [&](std::string_view of) { return tail == of.size() - head ? (head > 0 || place.begin == 0) : of[of.size() - 1 - tail] == '\n'; };
+    const auto whole = [&](std::string_view of) {
+        return tail == of.size() - head ? (head > 0 || place.begin == 0) : of[of.size() - 1 - tail] == '\n';
+    };
     while (tail > 0 && !(whole(old) && whole(text))) { --tail; }
     place.begin += head;
     place.size -= head + tail;
@@ -690,19 +755,24 @@ Result<HunksEdit> apply_hunks(std::string_view content, const std::vector<Hunk>&
         places.push_back(std::move(place));
     }
     if (!changes) {
-        return Error{"AF-TOOL-043", "The replacement is the text that stands there already; " + std::string(name) + " would not change.", std::string(name),
-                     "Go on: there is nothing to do here.", ErrorKind::invalid};
+        return Error{"AF-TOOL-043",
+                     "The replacement is the text that stands there already; " + std::string(name) + " would not change.",
+                     std::string(name), "Go on: there is nothing to do here.", ErrorKind::invalid};
     }
     std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
-        return a.begin != b.begin ? a.begin < b.begin : a.size == 0 && b.size != 0;     // What is put in before a place comes before it.
+        return a.begin != b.begin ? a.begin < b.begin
+                                  : a.size == 0 && b.size != 0;  // What is put in before a place comes before it.
     });
     for (std::size_t i = 1; i < places.size(); ++i) {
         if (places[i].begin >= places[i - 1].begin + places[i - 1].size) { continue; }
         const auto label = [&](const Place& place) {
             return hunks[place.hunk].label.empty() ? "Edit " + std::to_string(place.hunk + 1) : hunks[place.hunk].label;
         };
-        return Error{"AF-TOOL-049", label(places[i - 1]) + " and " + label(places[i]) + " change the same lines of " + std::string(name) + ". Nothing was changed.",
-                     std::string(name) + ":" + std::to_string(line_of(content, places[i].begin)), "Make one of them.", ErrorKind::invalid};
+        return Error{"AF-TOOL-049",
+                     label(places[i - 1]) + " and " + label(places[i]) + " change the same lines of " + std::string(name) +
+                         ". Nothing was changed.",
+                     std::string(name) + ":" + std::to_string(line_of(content, places[i].begin)), "Make one of them.",
+                     ErrorKind::invalid};
     }
     HunksEdit edit;
     std::size_t done = 0;

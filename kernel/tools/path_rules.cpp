@@ -16,8 +16,12 @@ constexpr std::size_t max_component_bytes = 255;
 char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::string_view trim(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '\n' || text.front() == '\r')) { text.remove_prefix(1); }
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\n' || text.back() == '\r')) { text.remove_suffix(1); }
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '\n' || text.front() == '\r')) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\n' || text.back() == '\r')) {
+        text.remove_suffix(1);
+    }
     return text;
 }
 
@@ -41,7 +45,10 @@ bool in_named_class(std::string_view name, unsigned char c) noexcept {
 std::size_t bracket(std::string_view pattern, std::size_t at, unsigned char c, bool& matched) noexcept {
     std::size_t i = at + 1;
     bool negated = false;
-    if (i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^')) { negated = true; ++i; }
+    if (i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^')) {
+        negated = true;
+        ++i;
+    }
     bool found = false;
     bool first = true;
     while (i < pattern.size() && (first || pattern[i] != ']')) {
@@ -85,16 +92,28 @@ bool component_matches(std::string_view pattern, std::string_view text) noexcept
                 continue;
             }
             if (t < text.size()) {
-                if (c == '?') { ++p; ++t; continue; }
+                if (c == '?') {
+                    ++p;
+                    ++t;
+                    continue;
+                }
                 if (c == '[') {
                     bool matched = false;
                     const auto end = bracket(pattern, p, static_cast<unsigned char>(text[t]), matched);
                     if (end == std::string_view::npos) { return false; }
-                    if (matched) { p = end; ++t; continue; }
+                    if (matched) {
+                        p = end;
+                        ++t;
+                        continue;
+                    }
                 } else {
                     const std::size_t at = c == '\\' ? p + 1 : p;
                     if (at >= pattern.size()) { return false; }
-                    if (pattern[at] == text[t]) { p = at + 1; ++t; continue; }
+                    if (pattern[at] == text[t]) {
+                        p = at + 1;
+                        ++t;
+                        continue;
+                    }
                 }
             }
         }
@@ -136,7 +155,7 @@ Prepared prepare(std::string_view pattern) {
         if (part == "**" && !glob.parts.empty() && glob.parts.back() == "**") { continue; }
         glob.parts.push_back(part);
     }
-    if (!anchored && glob.parts.size() == 1) { glob.parts.emplace_back("*"); }   // `**` alone
+    if (!anchored && glob.parts.size() == 1) { glob.parts.emplace_back("*"); }  // `**` alone
     return glob;
 }
 
@@ -155,7 +174,11 @@ bool parts_match(const std::vector<std::string_view>& glob, const std::vector<st
                 star_path = p;
                 continue;
             }
-            if (p < count && component_matches(glob[g], path[p])) { ++g; ++p; continue; }
+            if (p < count && component_matches(glob[g], path[p])) {
+                ++g;
+                ++p;
+                continue;
+            }
         }
         if (star == std::string_view::npos || star_path >= count) { return false; }
         g = star;
@@ -233,9 +256,7 @@ bool looks_like_symbol(std::string_view glob) {
 
 }  // namespace
 
-bool glob_matches(std::string_view pattern, std::string_view path) {
-    return matches(prepare(pattern), components(path), true);
-}
+bool glob_matches(std::string_view pattern, std::string_view path) { return matches(prepare(pattern), components(path), true); }
 
 Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const PathSymbols> symbols) {
     PathRule rule;
@@ -248,28 +269,35 @@ Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const Pa
             glob = trim(glob.substr(1));
         }
         if (const auto defect = glob_defect(glob); !defect.empty()) {
-            return Error{"AF-TOOL-020", "The pattern '" + ellipsis(sanitize_utf8(glob), 200) + "' cannot be read: " + defect + ".",
-                         ellipsis(sanitize_utf8(text), 300),
-                         "Write gitignore-style globs separated by commas, such as 'src/**/*.py, !src/vendor/'.", ErrorKind::invalid};
+            return Error{
+                "AF-TOOL-020", "The pattern '" + ellipsis(sanitize_utf8(glob), 200) + "' cannot be read: " + defect + ".",
+                ellipsis(sanitize_utf8(text), 300),
+                "Write gitignore-style globs separated by commas, such as 'src/**/*.py, !src/vendor/'.", ErrorKind::invalid};
         }
         entry.symbol = looks_like_symbol(glob);
         if (entry.symbol && glob != "@tests" && glob != "@sources" && glob != "@created") {
             return Error{"AF-TOOL-020", "The pattern '" + ellipsis(std::string(glob), 200) + "' is no symbol that rules know.",
                          ellipsis(sanitize_utf8(text), 300),
-                         "The symbols are @tests, @sources and @created; write '\\" + ellipsis(std::string(glob), 200) + "' for a file of that name.",
+                         "The symbols are @tests, @sources and @created; write '\\" + ellipsis(std::string(glob), 200) +
+                             "' for a file of that name.",
                          ErrorKind::invalid};
         }
         entry.pattern = std::string(glob);
         rule.globs_.push_back(std::move(entry));
         if (rule.globs_.size() > max_globs) {
-            return Error{"AF-TOOL-020", "The rule has more than " + std::to_string(max_globs) + " patterns.", {}, "Use fewer, wider patterns.",
+            return Error{"AF-TOOL-020",
+                         "The rule has more than " + std::to_string(max_globs) + " patterns.",
+                         {},
+                         "Use fewer, wider patterns.",
                          ErrorKind::invalid};
         }
     }
-    const bool created = std::any_of(rule.globs_.begin(), rule.globs_.end(), [](const Glob& glob) { return glob.symbol && glob.pattern == "@created"; });
+    const bool created = std::any_of(rule.globs_.begin(), rule.globs_.end(),
+                                     [](const Glob& glob) { return glob.symbol && glob.pattern == "@created"; });
     if (created && (!rule.binds_one_tool() || rule.globs_.front().negated)) {
-        return Error{"AF-TOOL-020", "The pattern '@created' stands beside others or behind a '!'.", ellipsis(sanitize_utf8(text), 300),
-                     "Give `@created` alone; where the role may write is said by the rules of its other tools.", ErrorKind::invalid};
+        return Error{
+            "AF-TOOL-020", "The pattern '@created' stands beside others or behind a '!'.", ellipsis(sanitize_utf8(text), 300),
+            "Give `@created` alone; where the role may write is said by the rules of its other tools.", ErrorKind::invalid};
     }
     return rule;
 }
@@ -309,16 +337,19 @@ bool PathRule::allows(std::string_view path) const {
 
 bool PathRule::matches_any(std::string_view path) const {
     const auto parts = components(path);
-    return std::any_of(globs_.begin(), globs_.end(), [&](const Glob& glob) { return !glob.negated && allowed_by(glob, path, parts); });
+    return std::any_of(globs_.begin(), globs_.end(),
+                       [&](const Glob& glob) { return !glob.negated && allowed_by(glob, path, parts); });
 }
 
 std::string PathRule::explained() const {
     std::string text = text_;
     for (const auto* name : {"@tests", "@sources", "@created"}) {
-        const auto glob = std::find_if(globs_.begin(), globs_.end(), [&](const Glob& each) { return each.symbol && each.pattern == name; });
+        const auto glob =
+            std::find_if(globs_.begin(), globs_.end(), [&](const Glob& each) { return each.symbol && each.pattern == name; });
         if (glob == globs_.end()) { continue; }
         const auto* symbol = meaning_of(*glob);
-        text += std::string(" (") + name + (symbol == nullptr || symbol->meaning.empty() ? " means nothing here)" : ": " + symbol->meaning + ")");
+        text += std::string(" (") + name +
+                (symbol == nullptr || symbol->meaning.empty() ? " means nothing here)" : ": " + symbol->meaning + ")");
     }
     return text;
 }
@@ -327,8 +358,16 @@ std::string plain_component(std::string_view component) {
     // As git's own check (core.protectHFS, core.protectNTFS): what some file system takes for `.git` counts as it.
     std::string plain;
     for (std::size_t i = 0; i < component.size(); ++i) {
-        if (component.substr(i, 3) == "\xE2\x84\xAA") { plain += 'k'; i += 2; continue; }      // KELVIN SIGN
-        if (component.substr(i, 2) == "\xC5\xBF") { plain += 's'; i += 1; continue; }           // LATIN SMALL LETTER LONG S
+        if (component.substr(i, 3) == "\xE2\x84\xAA") {
+            plain += 'k';
+            i += 2;
+            continue;
+        }  // KELVIN SIGN
+        if (component.substr(i, 2) == "\xC5\xBF") {
+            plain += 's';
+            i += 1;
+            continue;
+        }  // LATIN SMALL LETTER LONG S
         const auto three = component.substr(i, 3);
         const auto c = static_cast<unsigned char>(component[i]);
         if (three.size() == 3 && c == 0xE2) {
@@ -336,9 +375,15 @@ std::string plain_component(std::string_view component) {
             const auto third = static_cast<unsigned char>(three[2]);
             const bool ignored = (second == 0x80 && ((third >= 0x8C && third <= 0x8F) || (third >= 0xAA && third <= 0xAE))) ||
                                  (second == 0x81 && third >= 0xAA && third <= 0xAF);
-            if (ignored) { i += 2; continue; }
+            if (ignored) {
+                i += 2;
+                continue;
+            }
         }
-        if (three == "\xEF\xBB\xBF") { i += 2; continue; }
+        if (three == "\xEF\xBB\xBF") {
+            i += 2;
+            continue;
+        }
         plain += lower(component[i]);
     }
     if (const auto stream = plain.find(':'); stream != std::string::npos) { plain.resize(stream); }
@@ -354,15 +399,23 @@ bool is_protected_name(std::string_view component) {
 Result<std::string> normalize_path(std::string_view path) {
     const auto shown = [&] { return "'" + ellipsis(sanitize_utf8(path), 200) + "'"; };
     const auto bad = [](std::string message) {
-        return Error{"AF-TOOL-012", std::move(message), {}, "Give a path relative to the workspace, such as 'src/app.py'.", ErrorKind::invalid};
+        return Error{"AF-TOOL-012",
+                     std::move(message),
+                     {},
+                     "Give a path relative to the workspace, such as 'src/app.py'.",
+                     ErrorKind::invalid};
     };
     const auto outside = [&](const char* why) {
-        return Error{"AF-TOOL-010", "The path " + shown() + " leads out of the workspace: " + why + ".", {},
-                     "Give a path relative to the workspace, without '..'; '.' is the workspace itself.", ErrorKind::denied};
+        return Error{"AF-TOOL-010",
+                     "The path " + shown() + " leads out of the workspace: " + why + ".",
+                     {},
+                     "Give a path relative to the workspace, without '..'; '.' is the workspace itself.",
+                     ErrorKind::denied};
     };
     if (path.empty()) { return bad("The path is empty."); }
     if (path.size() > max_path_bytes) {
-        return bad("The path has " + std::to_string(path.size()) + " bytes; at most " + std::to_string(max_path_bytes) + " are allowed.");
+        return bad("The path has " + std::to_string(path.size()) + " bytes; at most " + std::to_string(max_path_bytes) +
+                   " are allowed.");
     }
     if (!is_valid_utf8(path)) { return bad("The path " + shown() + " is not valid UTF-8."); }
     for (std::size_t i = 0; i < path.size(); ++i) {
@@ -383,8 +436,11 @@ Result<std::string> normalize_path(std::string_view path) {
             return bad("The path " + shown() + " has a name longer than " + std::to_string(max_component_bytes) + " bytes.");
         }
         if (is_protected_name(part)) {
-            return Error{"AF-TOOL-011", "The path " + shown() + " is protected: '" + std::string(part) + "' is closed to every role.", {},
-                         "Work with the project's own files; version control and AgentForge's records are kept by AgentForge.", ErrorKind::denied};
+            return Error{"AF-TOOL-011",
+                         "The path " + shown() + " is protected: '" + std::string(part) + "' is closed to every role.",
+                         {},
+                         "Work with the project's own files; version control and AgentForge's records are kept by AgentForge.",
+                         ErrorKind::denied};
         }
         if (!result.empty()) { result += '/'; }
         result += part;
@@ -394,12 +450,17 @@ Result<std::string> normalize_path(std::string_view path) {
 }
 
 Error path_not_allowed(std::string_view path, std::string_view role, std::string_view constraint) {
-    return {"AF-TOOL-013", "Path '" + std::string(path) + "' is not allowed for " + std::string(role) + ". Constraint: " + std::string(constraint), {},
-            "Choose a path that the constraint allows ('!' excludes).", ErrorKind::denied};
+    return {
+        "AF-TOOL-013",
+        "Path '" + std::string(path) + "' is not allowed for " + std::string(role) + ". Constraint: " + std::string(constraint),
+        {},
+        "Choose a path that the constraint allows ('!' excludes).",
+        ErrorKind::denied};
 }
 
 Result<RolePaths> RolePaths::make(std::string role, const std::map<std::string, std::string, std::less<>>& constraints,
-                                  const std::vector<std::string>& locked_files, std::shared_ptr<const PathSymbols> symbols, std::vector<std::string> specified) {
+                                  const std::vector<std::string>& locked_files, std::shared_ptr<const PathSymbols> symbols,
+                                  std::vector<std::string> specified) {
     RolePaths paths;
     paths.specified_ = std::move(specified);
     for (const auto& [tool, text] : constraints) {
@@ -416,7 +477,8 @@ Result<RolePaths> RolePaths::make(std::string role, const std::map<std::string, 
     for (const auto& file : locked_files) {
         // A file that holds tests among other code is locked by the gates, part by part.
         const auto* tests = symbols == nullptr ? nullptr : &symbols->tests;
-        const bool mixed = tests != nullptr && tests->allowed && tests->forbidden && tests->allowed(file) && !tests->forbidden(file);
+        const bool mixed =
+            tests != nullptr && tests->allowed && tests->forbidden && tests->allowed(file) && !tests->forbidden(file);
         if (!mixed) { paths.locked_.push_back(file); }
     }
     std::sort(paths.locked_.begin(), paths.locked_.end());
@@ -429,17 +491,26 @@ bool RolePaths::created(std::string_view normalized_path) const {
 
 Result<void> RolePaths::check_write(std::string_view normalized_path) const {
     if (std::binary_search(locked_.begin(), locked_.end(), normalized_path)) {
-        return Error{"AF-TOOL-015", "Path '" + std::string(normalized_path) + "' is locked: the task's new tests stay as they are until the commit.", {},
-                     "Leave it as it is; what must change is other files.", ErrorKind::denied};
+        return Error{
+            "AF-TOOL-015",
+            "Path '" + std::string(normalized_path) + "' is locked: the task's new tests stay as they are until the commit.",
+            {},
+            "Leave it as it is; what must change is other files.",
+            ErrorKind::denied};
     }
     for (const auto& rule : rules_) {
         if (!rule.allows(normalized_path)) { return path_not_allowed(normalized_path, role_, rule.explained()); }
     }
     const std::string_view link = symbols_ == nullptr ? std::string_view() : symbols_->acting.leading_to(normalized_path);
     if ((acts_later(normalized_path) || !link.empty()) && std::ranges::find(specified_, normalized_path) == specified_.end()) {
-        return Error{"AF-TOOL-016", "Path '" + std::string(normalized_path) + "' acts later" + (link.empty() ? "" : ", for '" + std::string(link) + "' is a link to it") +
-                                        ": tools on the user's machine or a server run or obey such a file, and the specification does not name this one.", {},
-                     "Do without it. A task that is about it names it in files_to_create or files_to_modify of its specification.", ErrorKind::denied};
+        return Error{
+            "AF-TOOL-016",
+            "Path '" + std::string(normalized_path) + "' acts later" +
+                (link.empty() ? "" : ", for '" + std::string(link) + "' is a link to it") +
+                ": tools on the user's machine or a server run or obey such a file, and the specification does not name this one.",
+            {},
+            "Do without it. A task that is about it names it in files_to_create or files_to_modify of its specification.",
+            ErrorKind::denied};
     }
     return {};
 }

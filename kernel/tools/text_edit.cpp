@@ -9,13 +9,15 @@
 
 namespace agentforge::kernel {
 
-Result<TextEdit> replace_once(std::string_view content, std::string_view search, std::string_view replace, std::string_view name) {
+Result<TextEdit> replace_once(std::string_view content, std::string_view search, std::string_view replace,
+                              std::string_view name) {
     Hunk hunk;
     hunk.search = search;
     hunk.replace = replace;
     if (search.empty()) {
-        return Error{"AF-TOOL-042", "The text to replace is empty; it would stand everywhere in " + std::string(name) + ".", std::string(name),
-                     "Give the text that is to be replaced. A new file is made with create_file.", ErrorKind::invalid};
+        return Error{"AF-TOOL-042", "The text to replace is empty; it would stand everywhere in " + std::string(name) + ".",
+                     std::string(name), "Give the text that is to be replaced. A new file is made with create_file.",
+                     ErrorKind::invalid};
     }
     AF_TRY(auto edit, apply_hunks(content, {std::move(hunk)}, name));
     return TextEdit{std::move(edit.content), edit.line, edit.tolerant};
@@ -40,7 +42,9 @@ LineCounts count_changes(std::string_view before, std::string_view after) {
     if (n > 0 && m > 0 && n <= 4'000'000 / m) {
         // Longest common subsequence, one row at a time, on numbers instead of texts.
         std::map<std::string_view, std::uint32_t> numbers;
-        const auto number = [&](std::string_view line) { return numbers.emplace(line, static_cast<std::uint32_t>(numbers.size())).first->second; };
+        const auto number = [&](std::string_view line) {
+            return numbers.emplace(line, static_cast<std::uint32_t>(numbers.size())).first->second;
+        };
         std::vector<std::uint32_t> a(n);
         std::vector<std::uint32_t> b(m);
         for (std::size_t i = 0; i < n; ++i) { a[i] = number(old_lines[begin + i]); }

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t max_depth = 40;
 constexpr std::size_t max_values = 5'000;
-constexpr std::array<std::string_view, 6> path_formats{"path", "file-path", "filepath", "file_path", "directory-path", "directory_path"};
+constexpr std::array<std::string_view, 6> path_formats{"path",      "file-path",      "filepath",
+                                                       "file_path", "directory-path", "directory_path"};
 
 /// Keywords whose value is a schema, a list of schemas, or a map of schemas.
 constexpr std::array<std::string_view, 4> with_schema{"items", "not", "additionalProperties", "propertyNames"};
@@ -21,7 +22,9 @@ constexpr std::array<std::string_view, 3> with_list{"anyOf", "oneOf", "allOf"};
 constexpr std::array<std::string_view, 3> with_map{"properties", "$defs", "definitions"};
 
 template <class List>
-bool in(const List& list, std::string_view word) { return std::find(list.begin(), list.end(), word) != list.end(); }
+bool in(const List& list, std::string_view word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+}
 
 class Reader {
 public:
@@ -38,22 +41,33 @@ public:
             const std::string name(key);
             const std::string at = place.empty() ? name : place + "." + name;
             if (in(with_schema, name) && (rule.is_object() || rule.is_bool())) {
-                if (name == "propertyNames" || (name == "items" && rule.is_bool())) { leave_out(at); }
-                else { out[key] = read(rule, at, depth + 1); }
+                if (name == "propertyNames" || (name == "items" && rule.is_bool())) {
+                    leave_out(at);
+                } else {
+                    out[key] = read(rule, at, depth + 1);
+                }
             } else if (in(with_list, name) && rule.is_array()) {
                 json::array list;
                 for (const json::value& one : rule.get_array()) { list.push_back(read(one, at, depth + 1)); }
                 out[key] = std::move(list);
             } else if (in(with_map, name) && rule.is_object()) {
                 json::object map;
-                for (const auto& [property, schema] : rule.get_object()) { map[property] = read(schema, at + "." + std::string(property), depth + 1); }
+                for (const auto& [property, schema] : rule.get_object()) {
+                    map[property] = read(schema, at + "." + std::string(property), depth + 1);
+                }
                 out[key] = std::move(map);
             } else if (name == "$ref") {
-                if (rule.is_string() && resolve_reference(root_, rule.get_string()) != nullptr) { out[key] = rule; }
-                else { leave_out(at); }
+                if (rule.is_string() && resolve_reference(root_, rule.get_string()) != nullptr) {
+                    out[key] = rule;
+                } else {
+                    leave_out(at);
+                }
             } else if (name == "pattern") {
-                if (rule.is_string() && RE2(std::string_view(rule.get_string()), RE2::Quiet).ok()) { out[key] = rule; }
-                else { leave_out(at); }
+                if (rule.is_string() && RE2(std::string_view(rule.get_string()), RE2::Quiet).ok()) {
+                    out[key] = rule;
+                } else {
+                    leave_out(at);
+                }
             } else if (is_checked_keyword(name) && !in(with_schema, name) && !in(with_list, name) && !in(with_map, name)) {
                 out[key] = rule;
             } else {
@@ -79,10 +93,14 @@ private:
 }  // namespace
 
 Result<UsableSchema> usable_schema(const json::value& schema) {
-    const auto refuse = [](const std::string& why) { return Error{"AF-TOOL-008", "the `inputSchema` " + why, "", "Report this to the server's author.", ErrorKind::invalid}; };
+    const auto refuse = [](const std::string& why) {
+        return Error{"AF-TOOL-008", "the `inputSchema` " + why, "", "Report this to the server's author.", ErrorKind::invalid};
+    };
     if (!schema.is_object()) { return refuse("is no object"); }
     const json::object& root = schema.get_object();
-    if (const json::value* type = root.if_contains("type"); type != nullptr && *type != "object") { return refuse("describes no object"); }
+    if (const json::value* type = root.if_contains("type"); type != nullptr && *type != "object") {
+        return refuse("describes no object");
+    }
     Reader reader(root);
     UsableSchema made;
     made.schema = reader.read(schema, "", 0).get_object();
@@ -95,7 +113,9 @@ Result<UsableSchema> usable_schema(const json::value& schema) {
     }
     for (const auto& [name, property] : properties->get_object()) {
         const json::value* format = property.is_object() ? property.get_object().if_contains("format") : nullptr;
-        if (format != nullptr && format->is_string() && in(path_formats, std::string_view(format->get_string()))) { made.paths.emplace_back(name); }
+        if (format != nullptr && format->is_string() && in(path_formats, std::string_view(format->get_string()))) {
+            made.paths.emplace_back(name);
+        }
     }
     return made;
 }

@@ -12,8 +12,8 @@ namespace agentforge::kernel {
 
 struct UsableSchema {
     json::object schema;
-    std::vector<std::string> left_out;          ///< Keywords that are not checked here, with their place: the server alone judges them.
-    std::vector<std::string> paths;             ///< Properties whose `format` says that they are paths.
+    std::vector<std::string> left_out;  ///< Keywords that are not checked here, with their place: the server alone judges them.
+    std::vector<std::string> paths;     ///< Properties whose `format` says that they are paths.
 };
 
 /// Takes out what `check_arguments` does not know and says what that was. A schema without `properties` takes anything.

@@ -43,7 +43,10 @@ FileDescriptor open_beneath(int directory, const std::string& path, std::uint64_
     }
 }
 
-struct Split { std::string parent; std::string name; };
+struct Split {
+    std::string parent;
+    std::string name;
+};
 
 Split split_path(const std::string& path) {
     const auto slash = path.rfind('/');
@@ -66,31 +69,35 @@ Error link_error(std::string_view path, std::string_view link, std::string_view 
 }
 
 Error special_error(std::string_view path, mode_t mode) {
-    return {"AF-TOOL-033", "'" + std::string(path) + "' is a " + special_kind(mode) + ", not a regular file.", std::string(path), "Work with regular files only.",
-            ErrorKind::denied};
+    return {"AF-TOOL-033", "'" + std::string(path) + "' is a " + special_kind(mode) + ", not a regular file.", std::string(path),
+            "Work with regular files only.", ErrorKind::denied};
 }
 
 Error not_found_error(std::string_view path) {
-    return {"AF-TOOL-031", "'" + std::string(path) + "' does not exist.", std::string(path), "Check the path. list_files shows what there is.", ErrorKind::not_found};
+    return {"AF-TOOL-031", "'" + std::string(path) + "' does not exist.", std::string(path),
+            "Check the path. list_files shows what there is.", ErrorKind::not_found};
 }
 
 Error exists_error(std::string_view path) {
-    return {"AF-TOOL-035", "'" + std::string(path) + "' exists already.", std::string(path), "Change it with edit_file. Otherwise leave it and choose another path.",
-            ErrorKind::conflict};
+    return {"AF-TOOL-035", "'" + std::string(path) + "' exists already.", std::string(path),
+            "Change it with edit_file. Otherwise leave it and choose another path.", ErrorKind::conflict};
 }
 
 Error folder_error(std::string_view path) {
-    return {"AF-TOOL-034", "'" + std::string(path) + "' is a folder, not a file.", std::string(path), "Name a file in it. list_files shows them.", ErrorKind::invalid};
+    return {"AF-TOOL-034", "'" + std::string(path) + "' is a folder, not a file.", std::string(path),
+            "Name a file in it. list_files shows them.", ErrorKind::invalid};
 }
 
 Error size_error(std::string_view path, std::uint64_t size, std::uint64_t limit, std::string remedy) {
-    return {"AF-TOOL-037", "'" + std::string(path) + "' is too large: " + std::to_string(size) + " bytes, at most " + std::to_string(limit) + " here.",
+    return {"AF-TOOL-037",
+            "'" + std::string(path) + "' is too large: " + std::to_string(size) + " bytes, at most " + std::to_string(limit) +
+                " here.",
             std::string(path), std::move(remedy), ErrorKind::invalid};
 }
 
 Error changed_error(std::string_view path) {
-    return {"AF-TOOL-044", "'" + std::string(path) + "' changed while it was being edited; nothing was written.", std::string(path), "Read it again, then repeat the edit.",
-            ErrorKind::conflict};
+    return {"AF-TOOL-044", "'" + std::string(path) + "' changed while it was being edited; nothing was written.",
+            std::string(path), "Read it again, then repeat the edit.", ErrorKind::conflict};
 }
 
 Error in_the_way_error(std::string_view path, mode_t mode, std::string_view target) {
@@ -100,27 +107,31 @@ Error in_the_way_error(std::string_view path, mode_t mode, std::string_view targ
 }
 
 Error binary_error(std::string_view path, std::uint64_t size) {
-    return {"AF-TOOL-036", "'" + std::string(path) + "' is a binary file of " + std::to_string(size) + " bytes; it is neither shown nor edited.", std::string(path),
-            "Work with the text files it is made from.", ErrorKind::invalid};
+    return {"AF-TOOL-036",
+            "'" + std::string(path) + "' is a binary file of " + std::to_string(size) + " bytes; it is neither shown nor edited.",
+            std::string(path), "Work with the text files it is made from.", ErrorKind::invalid};
 }
 
 Error system_error(std::string_view path, std::string_view doing, int error) {
     const std::string text = errno_text(error);
     if (error == ENOSPC || error == EDQUOT) {
-        return {"AF-TOOL-039", "No room to write '" + std::string(path) + "': " + text + "; the old content stands.", std::string(path),
-                "Free space on the disk, then run `agentforge resume`.", ErrorKind::io};
+        return {"AF-TOOL-039", "No room to write '" + std::string(path) + "': " + text + "; the old content stands.",
+                std::string(path), "Free space on the disk, then run `agentforge resume`.", ErrorKind::io};
     }
     if (error == EROFS) {
-        return {"AF-TOOL-039", "'" + std::string(path) + "' is on a read-only file system.", std::string(path), "Move the state directory to a writable disk.",
-                ErrorKind::io};
+        return {"AF-TOOL-039", "'" + std::string(path) + "' is on a read-only file system.", std::string(path),
+                "Move the state directory to a writable disk.", ErrorKind::io};
     }
     // What a path or its rights forbid another action can heed; all else is the machine's.
-    const bool of_the_path = error == ENAMETOOLONG || error == ELOOP || error == ENOTDIR || error == EISDIR || error == EINVAL || error == ENOTEMPTY ||
-                             error == EXDEV || error == ENXIO || error == ETXTBSY || error == ENOENT || error == EEXIST;
+    const bool of_the_path = error == ENAMETOOLONG || error == ELOOP || error == ENOTDIR || error == EISDIR || error == EINVAL ||
+                             error == ENOTEMPTY || error == EXDEV || error == ENXIO || error == ETXTBSY || error == ENOENT ||
+                             error == EEXIST;
     const std::string message = "Cannot " + std::string(doing) + " '" + std::string(path) + "': " + text + ".";
     // Who reads the first two may be a model, which can change a path and no permissions.
     if (error == EACCES || error == EPERM) {
-        return {"AF-TOOL-038", message, std::string(path), "The permissions of the file or its folder forbid it; leave it as it is and work with other files.", ErrorKind::denied};
+        return {"AF-TOOL-038", message, std::string(path),
+                "The permissions of the file or its folder forbid it; leave it as it is and work with other files.",
+                ErrorKind::denied};
     }
     if (of_the_path) { return {"AF-TOOL-038", message, std::string(path), "Check the path.", ErrorKind::invalid}; }
     return {"AF-TOOL-038", message, std::string(path), "Look at the disk (dmesg), then run `agentforge resume`.", ErrorKind::io};
@@ -134,10 +145,13 @@ std::string read_link(int directory, const std::string& name) {
 
 bool same_file(const struct stat& a, const struct stat& b) noexcept {
     return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
-           a.st_mtim.tv_nsec == b.st_mtim.tv_nsec && a.st_ctim.tv_sec == b.st_ctim.tv_sec && a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
+           a.st_mtim.tv_nsec == b.st_mtim.tv_nsec && a.st_ctim.tv_sec == b.st_ctim.tv_sec &&
+           a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
 }
 
-bool is_binary(std::string_view bytes) noexcept { return bytes.substr(0, binary_probe_bytes).find('\0') != std::string_view::npos; }
+bool is_binary(std::string_view bytes) noexcept {
+    return bytes.substr(0, binary_probe_bytes).find('\0') != std::string_view::npos;
+}
 
 /// A temporary sibling that goes unless it was renamed.
 class Sibling {
@@ -166,10 +180,14 @@ int rename_new(int from_directory, const std::string& from, int to_directory, co
 
 struct OpenFile {
     FileDescriptor descriptor;
-    struct stat status{};
+    struct stat status {};
 };
 
-struct Entry { std::string name; mode_t mode = 0; std::uint64_t size = 0; };
+struct Entry {
+    std::string name;
+    mode_t mode = 0;
+    std::uint64_t size = 0;
+};
 
 std::string cut_around(std::string_view line, std::size_t at) {
     if (line.size() <= hit_text_bytes) { return sanitize_utf8(line); }
@@ -184,7 +202,7 @@ std::string cut_around(std::string_view line, std::size_t at) {
 struct RoleWorkspace::State {
     FileDescriptor root;
     RolePaths rules;
-    std::vector<std::string> pinned;    ///< Submodules.
+    std::vector<std::string> pinned;  ///< Submodules.
     const Redactor* redactor = nullptr;
     bool writes_allowed = true;
     std::uint64_t next_temporary = 0;
@@ -198,16 +216,22 @@ struct RoleWorkspace::State {
     [[nodiscard]] static Result<std::string> contents(const OpenFile& file, const std::string& path);
     [[nodiscard]] Result<std::string> writable(std::string_view path) const;
     [[nodiscard]] Result<void> check_pinned(std::string_view normal) const;
-    [[nodiscard]] Result<std::string> write_sibling(int parent, const std::string& path, std::string_view content, const struct stat* old);
-    [[nodiscard]] Result<void> replace(int parent, const std::string& name, const std::string& path, std::string_view content, const struct stat* old);
+    [[nodiscard]] Result<std::string> write_sibling(int parent, const std::string& path, std::string_view content,
+                                                    const struct stat* old);
+    [[nodiscard]] Result<void> replace(int parent, const std::string& name, const std::string& path, std::string_view content,
+                                       const struct stat* old);
     [[nodiscard]] static Result<std::vector<Entry>> entries(int directory, const std::string& path);
     template <class Visit>
-    [[nodiscard]] Result<bool> walk(int directory, const std::string& prefix, std::size_t depth, bool recursive, Visit&& visit) const;
+    [[nodiscard]] Result<bool> walk(int directory, const std::string& prefix, std::size_t depth, bool recursive,
+                                    Visit&& visit) const;
     /// `text` with the secrets in place of their placeholders; `before`: the file as it is now, `hidden`: what is hidden of it.
-    [[nodiscard]] Result<std::string> restored(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden, const std::string& path) const;
+    [[nodiscard]] Result<std::string> restored(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden,
+                                               const std::string& path) const;
     /// What a placeholder stands for in some file of the workspace; within the budget of a search.
     [[nodiscard]] std::optional<std::string> hidden_somewhere(std::string_view placeholder) const;
-    [[nodiscard]] std::string temporary_name() { return ".agentforge-tmp-" + std::to_string(::getpid()) + "-" + std::to_string(next_temporary++); }
+    [[nodiscard]] std::string temporary_name() {
+        return ".agentforge-tmp-" + std::to_string(::getpid()) + "-" + std::to_string(next_temporary++);
+    }
     /// Whether the file is as the agent last saw it.
     [[nodiscard]] Result<void> as_seen(const std::string& path, std::string_view bytes) const;
     void record(const Change& change) {
@@ -228,14 +252,17 @@ Result<void> RoleWorkspace::State::as_seen(const std::string& path, std::string_
     if (known == seen->end()) { return {}; }
     const std::string now = sha256(bytes);
     if (now == known->second) { return {}; }
-    return Error{"AF-TOOL-046", "'" + path + "' is not as you last saw it: something else changed it meanwhile (sha256 " + now.substr(0, 12) + ", seen " +
-                     known->second.substr(0, 12) + "). Nothing was changed.",
+    return Error{"AF-TOOL-046",
+                 "'" + path + "' is not as you last saw it: something else changed it meanwhile (sha256 " + now.substr(0, 12) +
+                     ", seen " + known->second.substr(0, 12) + "). Nothing was changed.",
                  path, "Read it again, then repeat the edit.", ErrorKind::conflict};
 }
 
-Result<std::string> RoleWorkspace::State::restored(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden, const std::string& path) const {
+Result<std::string> RoleWorkspace::State::restored(std::string_view text, std::string_view before,
+                                                   const std::vector<Hidden>& hidden, const std::string& path) const {
     if (!may_hold_placeholder(text)) { return std::string(text); }
-    return restore_secrets(text, before, hidden, [this](std::string_view placeholder) { return hidden_somewhere(placeholder); }, path);
+    return restore_secrets(
+        text, before, hidden, [this](std::string_view placeholder) { return hidden_somewhere(placeholder); }, path);
 }
 
 /// Names the link, the missing part or the file in the way: only for messages, so it may race.
@@ -247,12 +274,14 @@ Error RoleWorkspace::State::open_error(const std::string& path, int error, std::
             end = path.find('/', end + 1);
             const std::string prefix = path.substr(0, end);
             const auto at = open_beneath(root.get(), prefix, O_PATH | O_NOFOLLOW);
-            struct stat status{};
+            struct stat status {};
             if (!at.valid() || ::fstat(at.get(), &status) != 0) { break; }
             if (S_ISLNK(status.st_mode)) { return link_error(path, prefix, read_link(at.get(), "")); }
             if ((end != std::string::npos || error == ENOTDIR) && !S_ISDIR(status.st_mode)) {
-                return Error{"AF-TOOL-034", "'" + prefix + "' is a file, not a folder" + (end == std::string::npos ? "." : "; '" + path + "' cannot be in it."), path,
-                             "Check the path. list_files shows what there is.", ErrorKind::invalid};
+                return Error{"AF-TOOL-034",
+                             "'" + prefix + "' is a file, not a folder" +
+                                 (end == std::string::npos ? "." : "; '" + path + "' cannot be in it."),
+                             path, "Check the path. list_files shows what there is.", ErrorKind::invalid};
             }
         }
         if (error == ENOENT) { return not_found_error(path); }
@@ -293,7 +322,9 @@ Result<FileDescriptor> RoleWorkspace::State::make_folder(const std::string& path
         const std::string name = path.substr(begin, end - begin);
         auto next = open_beneath(at.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
         if (!next.valid() && errno == ENOENT) {
-            if (::mkdirat(at.get(), name.c_str(), 0777) != 0 && errno != EEXIST) { return system_error(path.substr(0, end), "create the folder", errno); }
+            if (::mkdirat(at.get(), name.c_str(), 0777) != 0 && errno != EEXIST) {
+                return system_error(path.substr(0, end), "create the folder", errno);
+            }
             next = open_beneath(at.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
         }
         if (!next.valid()) { return open_error(path.substr(0, end), errno, "open"); }
@@ -305,12 +336,17 @@ Result<FileDescriptor> RoleWorkspace::State::make_folder(const std::string& path
 
 Result<std::string> RoleWorkspace::State::contents(const OpenFile& file, const std::string& path) {
     const auto size = static_cast<std::uint64_t>(file.status.st_size);
-    if (size > max_file_bytes) { return size_error(path, size, max_file_bytes, "Leave this file as it is. escalate_question asks a person about it."); }
+    if (size > max_file_bytes) {
+        return size_error(path, size, max_file_bytes, "Leave this file as it is. escalate_question asks a person about it.");
+    }
     std::string bytes(size + 1, '\0');
     std::size_t have = 0;
     for (;;) {
         if (have == bytes.size()) {
-            if (bytes.size() > max_file_bytes) { return size_error(path, bytes.size(), max_file_bytes, "Leave this file as it is. escalate_question asks a person about it."); }
+            if (bytes.size() > max_file_bytes) {
+                return size_error(path, bytes.size(), max_file_bytes,
+                                  "Leave this file as it is. escalate_question asks a person about it.");
+            }
             bytes.resize(bytes.size() * 2);
         }
         const auto got = ::pread(file.descriptor.get(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
@@ -328,16 +364,25 @@ Result<std::string> RoleWorkspace::State::contents(const OpenFile& file, const s
 Result<void> RoleWorkspace::State::check_pinned(std::string_view normal) const {
     for (const std::string& folder : pinned) {
         if (normal != folder && !(normal.starts_with(folder) && normal.substr(folder.size()).starts_with('/'))) { continue; }
-        return Error{"AF-TOOL-060", "'" + std::string(normal) + "' lies in the submodule '" + folder + "', another repository; a task does not change it.", std::string(normal),
-                     "Leave it as it is. Where the work cannot be done without, ask with escalate_question and say what would have to change there.", ErrorKind::denied};
+        return Error{
+            "AF-TOOL-060",
+            "'" + std::string(normal) + "' lies in the submodule '" + folder +
+                "', another repository; a task does not change it.",
+            std::string(normal),
+            "Leave it as it is. Where the work cannot be done without, ask with escalate_question and say what would have to change there.",
+            ErrorKind::denied};
     }
     return {};
 }
 
 Result<std::string> RoleWorkspace::State::writable(std::string_view path) const {
     if (!writes_allowed) {
-        return Error{"AF-TOOL-014", "Writing '" + ellipsis(sanitize_utf8(path), 200) + "' is not allowed here: the tool does not declare that it writes.", {},
-                     "Use a tool that writes files, or declare the effect `writes` in the tool.", ErrorKind::denied};
+        return Error{
+            "AF-TOOL-014",
+            "Writing '" + ellipsis(sanitize_utf8(path), 200) + "' is not allowed here: the tool does not declare that it writes.",
+            {},
+            "Use a tool that writes files, or declare the effect `writes` in the tool.",
+            ErrorKind::denied};
     }
     AF_TRY(auto normal, normalize_path(path));
     if (normal == ".") { return folder_error(normal); }
@@ -347,7 +392,8 @@ Result<std::string> RoleWorkspace::State::writable(std::string_view path) const 
 }
 
 /// Writes a temporary sibling with the mode of `old`; returns its name.
-Result<std::string> RoleWorkspace::State::write_sibling(int parent, const std::string& path, std::string_view content, const struct stat* old) {
+Result<std::string> RoleWorkspace::State::write_sibling(int parent, const std::string& path, std::string_view content,
+                                                        const struct stat* old) {
     FileDescriptor file;
     std::string temporary;
     do {
@@ -366,9 +412,9 @@ Result<std::string> RoleWorkspace::State::write_sibling(int parent, const std::s
         rest.remove_prefix(static_cast<std::size_t>(written));
     }
     if (old != nullptr) {
-        struct stat fresh{};
+        struct stat fresh {};
         if (::fstat(file.get(), &fresh) == 0 && (fresh.st_uid != old->st_uid || fresh.st_gid != old->st_gid)) {
-            if (::fchown(file.get(), old->st_uid, old->st_gid) != 0) { errno = 0; }     // Best effort: only root may.
+            if (::fchown(file.get(), old->st_uid, old->st_gid) != 0) { errno = 0; }  // Best effort: only root may.
         }
         if (::fchmod(file.get(), old->st_mode & 0777U) != 0) { return system_error(path, "keep the mode of", errno); }
     }
@@ -378,7 +424,8 @@ Result<std::string> RoleWorkspace::State::write_sibling(int parent, const std::s
 }
 
 /// Writes a temporary sibling and renames it over `name` (`old`: what is there now) or to a new name.
-Result<void> RoleWorkspace::State::replace(int parent, const std::string& name, const std::string& path, std::string_view content, const struct stat* old) {
+Result<void> RoleWorkspace::State::replace(int parent, const std::string& name, const std::string& path, std::string_view content,
+                                           const struct stat* old) {
     AF_TRY(const std::string temporary, write_sibling(parent, path, content, old));
     Sibling sibling(parent, temporary);
     if (old == nullptr) {
@@ -386,8 +433,10 @@ Result<void> RoleWorkspace::State::replace(int parent, const std::string& name, 
         if (error == EEXIST) { return exists_error(path); }
         if (error != 0) { return system_error(path, "write", error); }
     } else {
-        struct stat now{};
-        if (::fstatat(parent, name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, *old)) { return changed_error(path); }
+        struct stat now {};
+        if (::fstatat(parent, name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, *old)) {
+            return changed_error(path);
+        }
         if (::renameat(parent, temporary.c_str(), parent, name.c_str()) != 0) { return system_error(path, "write", errno); }
     }
     sibling.keep();
@@ -411,8 +460,8 @@ Result<std::vector<Entry>> RoleWorkspace::State::entries(int directory, const st
         }
         Entry one{entry->d_name, 0, 0};
         if (one.name == "." || one.name == ".." || is_protected_name(one.name)) { continue; }
-        struct stat status{};
-        if (::fstatat(directory, one.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) { continue; }    // Gone meanwhile.
+        struct stat status {};
+        if (::fstatat(directory, one.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) { continue; }  // Gone meanwhile.
         one.mode = status.st_mode;
         one.size = S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
         found.push_back(std::move(one));
@@ -424,7 +473,8 @@ Result<std::vector<Entry>> RoleWorkspace::State::entries(int directory, const st
 
 /// Calls `visit(directory, entry, path)`; false from it ends the walk. Returns whether all was seen.
 template <class Visit>
-Result<bool> RoleWorkspace::State::walk(int directory, const std::string& prefix, std::size_t depth, bool recursive, Visit&& visit) const {
+Result<bool> RoleWorkspace::State::walk(int directory, const std::string& prefix, std::size_t depth, bool recursive,
+                                        Visit&& visit) const {
     AF_TRY(const auto found, entries(directory, prefix.empty() ? "." : prefix));
     bool complete = true;
     for (const auto& entry : found) {
@@ -437,7 +487,7 @@ Result<bool> RoleWorkspace::State::walk(int directory, const std::string& prefix
         }
         const auto child = open_beneath(directory, entry.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
         if (!child.valid()) {
-            complete = false;       // Gone, swapped for a link, or not readable.
+            complete = false;  // Gone, swapped for a link, or not readable.
             continue;
         }
         AF_TRY(const bool all, walk(child.get(), path, depth + 1, recursive, visit));
@@ -457,7 +507,9 @@ std::optional<std::string> RoleWorkspace::State::hidden_somewhere(std::string_vi
         if (++files > search_file_budget || bytes_read + entry.size > search_byte_budget) { return false; }
         OpenFile file;
         file.descriptor = open_beneath(parent, entry.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
-        if (!file.descriptor.valid() || ::fstat(file.descriptor.get(), &file.status) != 0 || !S_ISREG(file.status.st_mode)) { return true; }
+        if (!file.descriptor.valid() || ::fstat(file.descriptor.get(), &file.status) != 0 || !S_ISREG(file.status.st_mode)) {
+            return true;
+        }
         const auto text = contents(file, path);
         if (!text.ok()) { return true; }
         bytes_read += text->size();
@@ -477,18 +529,22 @@ RoleWorkspace::~RoleWorkspace() = default;
 
 Result<std::unique_ptr<RoleWorkspace>> RoleWorkspace::open(const std::string& root, RolePaths rules, const Redactor& redactor) {
     const auto refused = [&](std::string why, std::string remedy) {
-        return Error{"AF-TOOL-030", "The workspace '" + root + "' cannot be opened: " + std::move(why) + ".", root, std::move(remedy), ErrorKind::io};
+        return Error{"AF-TOOL-030", "The workspace '" + root + "' cannot be opened: " + std::move(why) + ".", root,
+                     std::move(remedy), ErrorKind::io};
     };
     auto state = std::make_unique<State>();
     state->root = FileDescriptor(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!state->root.valid()) {
         const int error = errno;
-        struct stat status{};
-        if (::lstat(root.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) { return refused("it is a symbolic link", "Give the folder itself."); }
+        struct stat status {};
+        if (::lstat(root.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
+            return refused("it is a symbolic link", "Give the folder itself.");
+        }
         return refused(errno_text(error), "Check that the folder exists and can be read.");
     }
     if (!open_beneath(state->root.get(), ".", O_RDONLY | O_DIRECTORY).valid()) {
-        return refused("openat2 failed: " + errno_text(errno), "AgentForge needs Linux 5.6 or later, and a container that allows openat2.");
+        return refused("openat2 failed: " + errno_text(errno),
+                       "AgentForge needs Linux 5.6 or later, and a container that allows openat2.");
     }
     state->rules = std::move(rules);
     state->redactor = &redactor;
@@ -508,14 +564,20 @@ Result<FileView> RoleWorkspace::read(std::string_view path, const ReadOptions& o
     view.path = normal;
     view.sha256 = sha256(bytes);
     view.size_bytes = bytes.size();
-    if (auto shown = state_->redactor->redacted(bytes)) { bytes = *std::move(shown); }      // Whole, so that no range cuts a secret in two.
+    if (auto shown = state_->redactor->redacted(bytes)) {
+        bytes = *std::move(shown);
+    }  // Whole, so that no range cuts a secret in two.
     view.total_lines = count_lines(bytes);
     view.first_line = std::max<std::uint64_t>(options.first_line, 1);
     const auto last = options.last_line == 0 ? view.total_lines : std::min(options.last_line, view.total_lines);
-    if ((options.last_line != 0 && options.last_line < view.first_line) || (view.first_line > view.total_lines && view.first_line > 1)) {
-        return Error{"AF-TOOL-045", "'" + normal + "' has " + std::to_string(view.total_lines) + " lines; lines " + std::to_string(view.first_line) + " to " +
-                         (options.last_line == 0 ? std::string("the end") : std::to_string(options.last_line)) + " are not a range of them.",
-                     normal, "Give first_line and last_line within the file, first_line not after last_line.", ErrorKind::invalid};
+    if ((options.last_line != 0 && options.last_line < view.first_line) ||
+        (view.first_line > view.total_lines && view.first_line > 1)) {
+        return Error{
+            "AF-TOOL-045",
+            "'" + normal + "' has " + std::to_string(view.total_lines) + " lines; lines " + std::to_string(view.first_line) +
+                " to " + (options.last_line == 0 ? std::string("the end") : std::to_string(options.last_line)) +
+                " are not a range of them.",
+            normal, "Give first_line and last_line within the file, first_line not after last_line.", ErrorKind::invalid};
     }
     std::size_t begin = 0;
     for (std::uint64_t line = 1; line < view.first_line; ++line) { begin = bytes.find('\n', begin) + 1; }
@@ -526,7 +588,7 @@ Result<FileView> RoleWorkspace::read(std::string_view path, const ReadOptions& o
         next = next == std::string::npos ? bytes.size() : next + 1;
         if (next - begin > options.max_bytes) {
             view.truncated = true;
-            if (end == begin) {     // Not even one line fits: its beginning.
+            if (end == begin) {  // Not even one line fits: its beginning.
                 end = begin + options.max_bytes;
                 while (end > begin && (static_cast<unsigned char>(bytes[end]) & 0xC0U) == 0x80U) { --end; }
                 ++view.last_line;
@@ -545,9 +607,7 @@ Result<Listing> RoleWorkspace::list(std::string_view directory, const ListOption
     AF_TRY(const auto normal, normalize_path(directory));
     AF_TRY(const auto folder, state_->open_folder(normal, "list"));
     std::optional<PathRule> filter;
-    if (!options.glob.empty()) {
-        AF_TRY(filter, PathRule::parse(options.glob));
-    }
+    if (!options.glob.empty()) { AF_TRY(filter, PathRule::parse(options.glob)); }
     Listing listing;
     const auto visit = [&](int parent, const Entry& entry, const std::string& path) {
         const bool is_folder = S_ISDIR(entry.mode);
@@ -577,18 +637,24 @@ Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
     settings.set_never_nl(true);
     settings.set_max_mem(8 << 20);
     if (query.pattern.empty() || query.pattern.size() > 4096) {
-        return Error{"AF-TOOL-021", query.pattern.empty() ? "The pattern is empty." : "The pattern is longer than 4096 bytes.", {}, "Give what to look for.",
+        return Error{"AF-TOOL-021",
+                     query.pattern.empty() ? "The pattern is empty." : "The pattern is longer than 4096 bytes.",
+                     {},
+                     "Give what to look for.",
                      ErrorKind::invalid};
     }
     const RE2 pattern(query.literal ? query.pattern : "(?m)" + query.pattern, settings);
     if (!pattern.ok()) {
-        return Error{"AF-TOOL-021", "The pattern '" + ellipsis(sanitize_utf8(query.pattern), 200) + "' is not a regular expression: " + pattern.error() + ".", {},
-                     "Write RE2 syntax (no look-around, no back-references), and escape ( ) [ ] { } . * + ? | ^ $ where they mean themselves.", ErrorKind::invalid};
+        return Error{
+            "AF-TOOL-021",
+            "The pattern '" + ellipsis(sanitize_utf8(query.pattern), 200) + "' is not a regular expression: " + pattern.error() +
+                ".",
+            {},
+            "Write RE2 syntax (no look-around, no back-references), and escape ( ) [ ] { } . * + ? | ^ $ where they mean themselves.",
+            ErrorKind::invalid};
     }
     std::optional<PathRule> filter;
-    if (!query.glob.empty()) {
-        AF_TRY(filter, PathRule::parse(query.glob));
-    }
+    if (!query.glob.empty()) { AF_TRY(filter, PathRule::parse(query.glob)); }
     AF_TRY(const auto root, state_->open_folder(".", "search"));
     const bool names_placeholder = query.pattern.find("REDACTED") != std::string::npos;
     SearchHits result;
@@ -602,7 +668,9 @@ Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
         }
         OpenFile file;
         file.descriptor = open_beneath(parent, entry.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
-        if (!file.descriptor.valid() || ::fstat(file.descriptor.get(), &file.status) != 0 || !S_ISREG(file.status.st_mode)) { return true; }
+        if (!file.descriptor.valid() || ::fstat(file.descriptor.get(), &file.status) != 0 || !S_ISREG(file.status.st_mode)) {
+            return true;
+        }
         auto read = State::contents(file, path);
         if (!read.ok() || is_binary(*read)) { return true; }
         std::string text = std::move(read).value();
@@ -611,7 +679,7 @@ Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
         if (names_placeholder || pattern.Match(text, 0, text.size(), RE2::UNANCHORED, nullptr, 0)) {
             if (auto shown = state_->redactor->redacted(text)) { text = *std::move(shown); }
         }
-        if (text.find('\r') != std::string::npos) {     // `$` is to match before CRLF too.
+        if (text.find('\r') != std::string::npos) {  // `$` is to match before CRLF too.
             std::size_t out = 0;
             for (std::size_t i = 0; i < text.size(); ++i) {
                 if (text[i] != '\r' || i + 1 >= text.size() || text[i + 1] != '\n') { text[out++] = text[i]; }
@@ -625,9 +693,10 @@ Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
         re2::StringPiece match;
         while (at < text.size() && pattern.Match(whole, at, text.size(), RE2::UNANCHORED, &match, 1)) {
             const auto offset = static_cast<std::size_t>(match.data() - text.data());
-            line += static_cast<std::uint64_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
+            line += static_cast<std::uint64_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
+                                                          text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
             counted = offset;
-            if (offset >= text.size() && text.back() == '\n') { break; }    // An empty match after the last line.
+            if (offset >= text.size() && text.back() == '\n') { break; }  // An empty match after the last line.
             auto begin = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
             begin = begin == std::string::npos ? 0 : begin + 1;
             const auto end = std::min(text.find('\n', offset), text.size());
@@ -655,7 +724,7 @@ Result<Change> RoleWorkspace::create(std::string_view path, std::string_view con
     if (content.size() > max_file_bytes) { return size_error(normal, content.size(), max_file_bytes, "Write less."); }
     const auto [folder, name] = split_path(normal);
     AF_TRY(const auto parent, state_->make_folder(folder));
-    struct stat old{};
+    struct stat old {};
     Change change;
     change.path = normal;
     if (::fstatat(parent.get(), name.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -717,7 +786,8 @@ Result<Change> RoleWorkspace::move(std::string_view from, std::string_view to) {
     AF_TRY(const auto source, state_->writable(from));
     AF_TRY(const auto target, state_->writable(to));
     if (source == target) {
-        return Error{"AF-TOOL-043", "'" + source + "' is there already; nothing would change.", source, "Give another path to move it to.", ErrorKind::invalid};
+        return Error{"AF-TOOL-043", "'" + source + "' is there already; nothing would change.", source,
+                     "Give another path to move it to.", ErrorKind::invalid};
     }
     AF_TRY(const auto file, state_->open_file(source));
     AF_TRY(const auto bytes, State::contents(file, source));
@@ -726,15 +796,18 @@ Result<Change> RoleWorkspace::move(std::string_view from, std::string_view to) {
     const auto [target_folder, target_name] = split_path(target);
     AF_TRY(const auto source_parent, state_->open_folder(source_folder, "open"));
     AF_TRY(const auto target_parent, state_->make_folder(target_folder));
-    struct stat now{};
+    struct stat now {};
     if (::fstatat(target_parent.get(), target_name.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0) {
         if (S_ISLNK(now.st_mode)) { return link_error(target, target, read_link(target_parent.get(), target_name)); }
         if (S_ISDIR(now.st_mode)) {
-            return Error{"AF-TOOL-034", "'" + target + "' is a folder.", target, "Give the new path with the file's name.", ErrorKind::invalid};
+            return Error{"AF-TOOL-034", "'" + target + "' is a folder.", target, "Give the new path with the file's name.",
+                         ErrorKind::invalid};
         }
         return exists_error(target);
     }
-    if (::fstatat(source_parent.get(), source_name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, file.status)) { return changed_error(source); }
+    if (::fstatat(source_parent.get(), source_name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, file.status)) {
+        return changed_error(source);
+    }
     const int error = rename_new(source_parent.get(), source_name, target_parent.get(), target_name);
     if (error == EEXIST) { return exists_error(target); }
     if (error != 0) { return system_error(target, "move to", error); }
@@ -761,8 +834,10 @@ Result<Change> RoleWorkspace::remove(std::string_view path) {
     AF_CHECK(state_->as_seen(normal, bytes));
     const auto [folder, name] = split_path(normal);
     AF_TRY(const auto parent, state_->open_folder(folder, "open"));
-    struct stat now{};
-    if (::fstatat(parent.get(), name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, file.status)) { return changed_error(normal); }
+    struct stat now {};
+    if (::fstatat(parent.get(), name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, file.status)) {
+        return changed_error(normal);
+    }
     if (::unlinkat(parent.get(), name.c_str(), 0) != 0) { return system_error(normal, "delete", errno); }
     Change change;
     change.path = normal;
@@ -780,16 +855,16 @@ namespace {
 struct Planned {
     FileEditKind kind = FileEditKind::change;
     std::string path;
-    std::string target;                 ///< Where the content goes; `path` unless it is moved.
+    std::string target;  ///< Where the content goes; `path` unless it is moved.
     OpenFile file;
     std::string before;
     std::string after;
     std::vector<LineRange> regions;
     bool tolerant = false;
-    bool rewrites = false;              ///< There is new content, not only a new path.
+    bool rewrites = false;  ///< There is new content, not only a new path.
     FileDescriptor parent;
     FileDescriptor target_parent;
-    std::string temporary;              ///< In `target_parent`: the new content, after the exchange the old.
+    std::string temporary;  ///< In `target_parent`: the new content, after the exchange the old.
 
     [[nodiscard]] bool moves() const { return target != path; }
     [[nodiscard]] bool has_old() const { return kind != FileEditKind::create; }
@@ -819,13 +894,16 @@ private:
 }  // namespace
 
 Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>& edits) {
-    if (edits.empty()) { return Error{"AF-TOOL-042", "There is no edit to apply.", {}, "Name at least one file.", ErrorKind::invalid}; }
+    if (edits.empty()) {
+        return Error{"AF-TOOL-042", "There is no edit to apply.", {}, "Name at least one file.", ErrorKind::invalid};
+    }
     // Every path against the rules, before any file is looked at.
     std::vector<Planned> plans(edits.size());
     std::set<std::string> paths;
     const auto once = [&](const std::string& path) -> Result<void> {
         if (paths.insert(path).second) { return {}; }
-        return Error{"AF-TOOL-048", "'" + path + "' is named twice. Nothing was changed.", path, "Put all changes of one file together.", ErrorKind::invalid};
+        return Error{"AF-TOOL-048", "'" + path + "' is named twice. Nothing was changed.", path,
+                     "Put all changes of one file together.", ErrorKind::invalid};
     };
     for (std::size_t i = 0; i < edits.size(); ++i) {
         plans[i].kind = edits[i].kind;
@@ -835,8 +913,8 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
         if (edits[i].move_to.empty()) { continue; }
         AF_TRY(plans[i].target, state_->writable(edits[i].move_to));
         if (plans[i].kind != FileEditKind::change) {
-            return Error{"AF-TOOL-042", "'" + plans[i].path + "' can only be moved where it is changed. Nothing was changed.", plans[i].path, "Leave the move away.",
-                         ErrorKind::invalid};
+            return Error{"AF-TOOL-042", "'" + plans[i].path + "' can only be moved where it is changed. Nothing was changed.",
+                         plans[i].path, "Leave the move away.", ErrorKind::invalid};
         }
         if (plans[i].moves()) { AF_CHECK(once(plans[i].target)); }
     }
@@ -849,18 +927,19 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
             AF_TRY(plan.file, state_->open_file(plan.path));
             AF_TRY(plan.before, State::contents(plan.file, plan.path));
             if (plan.kind == FileEditKind::overwrite && seen && !seen->contains(plan.path)) {
-                return Error{"AF-TOOL-047", "'" + plan.path + "' would be overwritten as a whole, and you do not see it. Nothing was changed.", plan.path,
-                             "Read it first, then repeat the edit.", ErrorKind::conflict};
+                return Error{"AF-TOOL-047",
+                             "'" + plan.path + "' would be overwritten as a whole, and you do not see it. Nothing was changed.",
+                             plan.path, "Read it first, then repeat the edit.", ErrorKind::conflict};
             }
             AF_CHECK(state_->as_seen(plan.path, plan.before));
         }
         std::vector<Hidden> hidden;
         const auto shown = state_->redactor->redacted(plan.before, &hidden);
-        const std::string& view = shown ? *shown : plan.before;       // What the hunks were written for.
+        const std::string& view = shown ? *shown : plan.before;  // What the hunks were written for.
         if (plan.kind == FileEditKind::change) {
             if (edit.hunks.empty() && !plan.moves()) {
-                return Error{"AF-TOOL-042", "Nothing is said about what to change in '" + plan.path + "'. Nothing was changed.", plan.path, "Give the change, or leave the file away.",
-                             ErrorKind::invalid};
+                return Error{"AF-TOOL-042", "Nothing is said about what to change in '" + plan.path + "'. Nothing was changed.",
+                             plan.path, "Give the change, or leave the file away.", ErrorKind::invalid};
             }
             plan.after = plan.before;
             if (!edit.hunks.empty()) {
@@ -876,18 +955,22 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
             AF_TRY(plan.after, state_->restored(in_the_form_of(view, edit.content), plan.before, hidden, plan.path));
             plan.rewrites = true;
             if (plan.after == plan.before) {
-                return Error{"AF-TOOL-043", "'" + plan.path + "' has this content already.", plan.path, "Go on: there is nothing to do here.", ErrorKind::invalid};
+                return Error{"AF-TOOL-043", "'" + plan.path + "' has this content already.", plan.path,
+                             "Go on: there is nothing to do here.", ErrorKind::invalid};
             }
         } else if (plan.kind == FileEditKind::create) {
             AF_TRY(plan.after, state_->restored(edit.content, {}, {}, plan.path));
             plan.rewrites = true;
         }
-        if (plan.after.size() > max_file_bytes) { return size_error(plan.target, plan.after.size(), max_file_bytes, "Write less."); }
+        if (plan.after.size() > max_file_bytes) {
+            return size_error(plan.target, plan.after.size(), max_file_bytes, "Write less.");
+        }
         if (plan.kind == FileEditKind::create || plan.moves()) {
             const auto there = open_beneath(state_->root.get(), plan.target, O_PATH | O_NOFOLLOW);
-            struct stat status{};
+            struct stat status {};
             if (there.valid() && ::fstat(there.get(), &status) == 0) {
-                return in_the_way_error(plan.target, status.st_mode, S_ISLNK(status.st_mode) ? read_link(there.get(), "") : std::string());
+                return in_the_way_error(plan.target, status.st_mode,
+                                        S_ISLNK(status.st_mode) ? read_link(there.get(), "") : std::string());
             }
             if (errno != ENOENT) { return state_->open_error(plan.target, errno, "write"); }
         }
@@ -903,7 +986,8 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
                     undo.add([this, prefix] {
                         const auto [above, last] = split_path(prefix);
                         const auto parent = open_beneath(state_->root.get(), above, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-                        return !parent.valid() || ::unlinkat(parent.get(), last.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT || errno == ENOTEMPTY;
+                        return !parent.valid() || ::unlinkat(parent.get(), last.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT ||
+                               errno == ENOTEMPTY;
                     });
                 }
                 if (end == std::string::npos) { break; }
@@ -912,7 +996,8 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
         }
         if (plan.has_old()) { AF_TRY(plan.parent, state_->open_folder(split_path(plan.path).parent, "open")); }
         if (plan.rewrites) {
-            AF_TRY(plan.temporary, state_->write_sibling(plan.target_parent.get(), plan.target, plan.after, plan.has_old() ? &plan.file.status : nullptr));
+            AF_TRY(plan.temporary, state_->write_sibling(plan.target_parent.get(), plan.target, plan.after,
+                                                         plan.has_old() ? &plan.file.status : nullptr));
             undo.add([&plan] { return ::unlinkat(plan.target_parent.get(), plan.temporary.c_str(), 0) == 0 || errno == ENOENT; });
         }
     }
@@ -935,8 +1020,10 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
         const int parent = plan.parent.get();
         const int target_parent = plan.target_parent.get();
         if (plan.has_old()) {
-            struct stat now{};
-            if (::fstatat(parent, name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, plan.file.status)) { return failed(changed_error(plan.path)); }
+            struct stat now {};
+            if (::fstatat(parent, name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, plan.file.status)) {
+                return failed(changed_error(plan.path));
+            }
         }
         int error = 0;
         if (plan.kind == FileEditKind::remove) {
@@ -944,7 +1031,9 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
         } else if (plan.moves() && !plan.rewrites) {
             error = rename_new(parent, name, target_parent, target_name);
             if (error == 0) {
-                undo.add([parent, name, target_parent, target_name] { return rename_new(target_parent, target_name, parent, name) == 0; });
+                undo.add([parent, name, target_parent, target_name] {
+                    return rename_new(target_parent, target_name, parent, name) == 0;
+                });
             }
         } else if (plan.moves() || plan.kind == FileEditKind::create) {
             error = rename_new(target_parent, plan.temporary, target_parent, target_name);
@@ -953,11 +1042,13 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
                 if (plan.moves()) { error = set_aside(parent, name); }
             }
         } else if (::renameat2(parent, plan.temporary.c_str(), parent, name.c_str(), RENAME_EXCHANGE) == 0) {
-            undo.add([parent, name, temporary = plan.temporary] { return ::renameat2(parent, temporary.c_str(), parent, name.c_str(), RENAME_EXCHANGE) == 0; });
+            undo.add([parent, name, temporary = plan.temporary] {
+                return ::renameat2(parent, temporary.c_str(), parent, name.c_str(), RENAME_EXCHANGE) == 0;
+            });
             old_files.emplace_back(parent, plan.temporary);
         } else if (errno != EINVAL && errno != ENOSYS) {
             error = errno;
-        } else if (error = set_aside(parent, name); error == 0) {       // A file system without RENAME_EXCHANGE.
+        } else if (error = set_aside(parent, name); error == 0) {  // A file system without RENAME_EXCHANGE.
             error = rename_new(parent, plan.temporary, parent, name);
             if (error == 0) {
                 undo.add([parent, name] { return ::unlinkat(parent, name.c_str(), 0) == 0; });

@@ -86,8 +86,8 @@ private:
         initialized = true;
 
         phase_ = "validate_input";
-        if (auto refusal = judge(stage_.validate_input(context_), "AF-STAGE-002", "Input validation failed: ",
-                                 "Correct the stage before it, or the stage's required fields.")) {
+        if (auto refusal = judge(stage_.validate_input(context_), "AF-STAGE-002",
+                                 "Input validation failed: ", "Correct the stage before it, or the stage's required fields.")) {
             return StageResult::failed(*refusal);
         }
 
@@ -97,8 +97,8 @@ private:
         if (!result.success()) { return result; }
 
         phase_ = "validate_output";
-        if (auto refusal = judge(stage_.validate_output(context_, *result.artifact), "AF-STAGE-003", "Output validation failed: ",
-                                 "The stage runs again while attempts are left.")) {
+        if (auto refusal = judge(stage_.validate_output(context_, *result.artifact), "AF-STAGE-003",
+                                 "Output validation failed: ", "The stage runs again while attempts are left.")) {
             StageResult refused = StageResult::failed(*refusal);
             refused.artifact = std::move(result.artifact);  // What was refused, for the next attempt to mend.
             refused.metrics = std::move(result.metrics);
@@ -115,24 +115,33 @@ private:
 
     /// What execute must not return: a result that says two things, or nothing.
     std::optional<Error> contradiction(StageResult& result) {
-        constexpr const char* remedy = "Return StageResult::completed, failed, escalate or cycle; report it to the stage's author.";
+        constexpr const char* remedy =
+            "Return StageResult::completed, failed, escalate or cycle; report it to the stage's author.";
         const bool waits = result.escalated() || !result.cycle_to.empty();
         switch (result.status) {
             case StageStatus::completed:
-                if (waits) { return error("AF-STAGE-005", "The stage says that it completed and that it must wait", remedy, ErrorKind::internal); }
+                if (waits) {
+                    return error("AF-STAGE-005", "The stage says that it completed and that it must wait", remedy,
+                                 ErrorKind::internal);
+                }
                 if (!result.artifact) { return error("AF-STAGE-004", "No artifact produced", remedy, ErrorKind::invalid); }
                 return std::nullopt;
             case StageStatus::failed:
-                if (!result.error) { result.error = error("AF-STAGE-006", "The stage failed and gave no reason", remedy, ErrorKind::internal); }
+                if (!result.error) {
+                    result.error = error("AF-STAGE-006", "The stage failed and gave no reason", remedy, ErrorKind::internal);
+                }
                 return std::nullopt;
             case StageStatus::pending:
                 if (result.escalated() && !result.cycle_to.empty()) {
-                    return error("AF-STAGE-005", "The stage asks for a person and for an earlier stage at once", remedy, ErrorKind::internal);
+                    return error("AF-STAGE-005", "The stage asks for a person and for an earlier stage at once", remedy,
+                                 ErrorKind::internal);
                 }
                 if (waits) { return std::nullopt; }
                 break;
-            case StageStatus::skipped: return std::nullopt;
-            case StageStatus::running: break;
+            case StageStatus::skipped:
+                return std::nullopt;
+            case StageStatus::running:
+                break;
         }
         return error("AF-STAGE-005", "The stage returned without a verdict", remedy, ErrorKind::internal);
     }
@@ -155,9 +164,7 @@ private:
     StageResult guarded(Function&& function) {
         try {
             return function();
-        } catch (const std::exception& failure) {
-            return StageResult::failed(thrown(failure.what()));
-        } catch (...) {
+        } catch (const std::exception& failure) { return StageResult::failed(thrown(failure.what())); } catch (...) {
             return StageResult::failed(thrown("something that is not a std::exception"));
         }
     }

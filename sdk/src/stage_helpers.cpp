@@ -68,11 +68,18 @@ std::size_t object_end(std::string_view text, std::size_t begin) {
     for (std::size_t i = begin; i < text.size(); ++i) {
         const char c = text[i];
         if (quoted) {
-            if (c == '\\') { ++i; }
-            else if (c == '"') { quoted = false; }
-        } else if (c == '"') { quoted = true; }
-        else if (c == '{') { ++depth; }
-        else if (c == '}' && --depth == 0) { return i + 1; }
+            if (c == '\\') {
+                ++i;
+            } else if (c == '"') {
+                quoted = false;
+            }
+        } else if (c == '"') {
+            quoted = true;
+        } else if (c == '{') {
+            ++depth;
+        } else if (c == '}' && --depth == 0) {
+            return i + 1;
+        }
     }
     return std::string_view::npos;
 }
@@ -104,10 +111,12 @@ StageResult LLMStage::execute(StageContext& context) {
         result = finish(std::move(*artifact), outcome, context);
     } else {
         result = StageResult::failed({"AF-STAGE-020", "The model's answer holds no artifact", "stage " + context.input().stage,
-                                      "The stage runs again while attempts are left; see the answer in the journal.", ErrorKind::invalid});
+                                      "The stage runs again while attempts are left; see the answer in the journal.",
+                                      ErrorKind::invalid});
     }
     for (const auto& [name, value] : {std::pair<const char*, std::uint64_t>{"steps", outcome.steps},
-                                      {"input_tokens", outcome.input_tokens}, {"output_tokens", outcome.output_tokens}}) {
+                                      {"input_tokens", outcome.input_tokens},
+                                      {"output_tokens", outcome.output_tokens}}) {
         if (!result.metrics.contains(name)) { result.metrics[name] = value; }
     }
     return result;
@@ -145,14 +154,17 @@ StageResult ContractStage::execute(StageContext& context) {
     const StageInput& input = context.input();
     json::object inputs = mapping_.defaults;
     for (const auto& [name, field] : mapping_.input) {
-        if (const json::value* value = input.input_artifact.if_contains(field)) { inputs[name] = *value; }
-        else if (field == "user_request") { inputs[name] = input.request; }
+        if (const json::value* value = input.input_artifact.if_contains(field)) {
+            inputs[name] = *value;
+        } else if (field == "user_request") {
+            inputs[name] = input.request;
+        }
     }
 
     auto ran = context.run_contract(mapping_.contract, inputs);
     if (!ran.ok()) { return StageResult::failed(std::move(ran).error()); }
 
-    json::object artifact = input.input_artifact;   // Carried forward.
+    json::object artifact = input.input_artifact;  // Carried forward.
     if (mapping_.output.empty()) {
         for (const auto& [name, value] : *ran) { artifact[name] = value; }
     }
@@ -193,7 +205,9 @@ std::optional<json::object> extract_json(std::string_view text) {
 Validation require_artifacts(const StageInput& input, const std::vector<std::string>& contracts) {
     Validation validation;
     for (const std::string& contract : contracts) {
-        if (!input.artifacts.contains(contract)) { validation.errors.push_back("no earlier stage has made the artifact `" + contract + "`"); }
+        if (!input.artifacts.contains(contract)) {
+            validation.errors.push_back("no earlier stage has made the artifact `" + contract + "`");
+        }
     }
     return validation;
 }

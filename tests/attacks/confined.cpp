@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one program as the kernel's runner confines it: a request as JSON on standard input, the outcome as JSON on standard output.
+// Runs one program as the kernel's runner confines it: a request as JSON on standard input, the outcome as JSON on standard
+// output.
+#include <unistd.h>
 #include <iostream>
 #include <iterator>
-#include <unistd.h>
 
 #include "sandbox/process.hpp"
 
@@ -32,7 +33,9 @@ ProcessRequest request_of(const json::object& asked) {
     request.argv = texts(asked, "argv");
     request.directory = asked.at("directory").as_string().c_str();
     request.environment = base_environment(current_environment());
-    for (const auto& [name, value] : asked.at("environment").as_object()) { request.environment[std::string(name)] = value.as_string().c_str(); }
+    for (const auto& [name, value] : asked.at("environment").as_object()) {
+        request.environment[std::string(name)] = value.as_string().c_str();
+    }
     request.timeout = std::chrono::milliseconds(number(asked, "timeout_ms", 30'000));
     request.grace = std::chrono::milliseconds(200);
     Confinement& confinement = request.confinement;
@@ -56,7 +59,12 @@ int run(const std::string& helper) {
     const auto outcome = make_process_runner({helper, texts(asked, "accepted_gaps")})->run(request_of(asked), {});
     json::object told;
     if (outcome.ok()) {
-        told = {{"exit_code", outcome->exit_code}, {"signal", outcome->signal}, {"timed_out", outcome->timed_out}, {"out", outcome->out}, {"err", outcome->err}, {"confinement", outcome->confinement}};
+        told = {{"exit_code", outcome->exit_code},
+                {"signal", outcome->signal},
+                {"timed_out", outcome->timed_out},
+                {"out", outcome->out},
+                {"err", outcome->err},
+                {"confinement", outcome->confinement}};
     } else {
         told = {{"error", outcome.error().code}, {"message", outcome.error().message}};
     }

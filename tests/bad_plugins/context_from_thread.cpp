@@ -7,7 +7,7 @@ namespace {
 
 class Faulty : public faulty::GoodTool {
 public:
-    agentforge::ToolResult call(const agentforge::json::object& , agentforge::ToolContext& context) override {
+    agentforge::ToolResult call(const agentforge::json::object&, agentforge::ToolContext& context) override {
         std::thread([&] { context.progress("from elsewhere"); }).join();
         return agentforge::ToolResult::done("done", "done");
     }

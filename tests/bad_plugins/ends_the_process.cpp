@@ -34,7 +34,8 @@ public:
         if (how_ == "child") { return child_runs_a_program(); }
         if (how_ == "atexit") {
             std::atexit([] { ::_exit(0); });
-            return agentforge::StageResult::failed(agentforge::Error{"FAULTY-1", "it failed", "", "", agentforge::ErrorKind::invalid});
+            return agentforge::StageResult::failed(
+                agentforge::Error{"FAULTY-1", "it failed", "", "", agentforge::ErrorKind::invalid});
         }
         std::raise(SIGKILL);
         return {};
@@ -50,7 +51,8 @@ private:
         }
         int status = 0;
         ::waitpid(child, &status, 0);
-        return agentforge::StageResult::failed(agentforge::Error{"FAULTY-" + std::to_string(WEXITSTATUS(status)), "the child ended", "", "", agentforge::ErrorKind::invalid});
+        return agentforge::StageResult::failed(agentforge::Error{"FAULTY-" + std::to_string(WEXITSTATUS(status)),
+                                                                 "the child ended", "", "", agentforge::ErrorKind::invalid});
     }
 
     std::string how_;

@@ -7,7 +7,7 @@ namespace {
 
 class Faulty : public faulty::GoodTool {
 public:
-    agentforge::ToolResult call(const agentforge::json::object& arguments, agentforge::ToolContext& ) override {
+    agentforge::ToolResult call(const agentforge::json::object& arguments, agentforge::ToolContext&) override {
         if (arguments.empty()) { std::exit(3); }
         return agentforge::ToolResult::done("done", "done");
     }

@@ -5,9 +5,7 @@ namespace {
 
 class Faulty : public faulty::GoodTool {
 public:
-    agentforge::ToolResult call(const agentforge::json::object& , agentforge::ToolContext& ) override {
-        return {};
-    }
+    agentforge::ToolResult call(const agentforge::json::object&, agentforge::ToolContext&) override { return {}; }
 };
 
 }  // namespace

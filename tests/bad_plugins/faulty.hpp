@@ -17,7 +17,9 @@ public:
         spec.parameters = {{"type", "object"}, {"properties", {{"text", {{"type", "string"}}}}}};
         return spec;
     }
-    agentforge::ToolResult call(const agentforge::json::object&, agentforge::ToolContext&) override { return agentforge::ToolResult::done("done", "done"); }
+    agentforge::ToolResult call(const agentforge::json::object&, agentforge::ToolContext&) override {
+        return agentforge::ToolResult::done("done", "done");
+    }
 };
 
 inline const agentforge::AgentforgeFactory* good_factory() {
@@ -27,19 +29,27 @@ inline const agentforge::AgentforgeFactory* good_factory() {
 
 /// A descriptor without a fault, to be spoilt.
 inline agentforge::AgentforgeDescriptor good_descriptor() {
-    return {sizeof(agentforge::AgentforgeDescriptor), AGENTFORGE_ABI_VERSION, AGENTFORGE_ABI_FINGERPRINT, agentforge_abi_fingerprint(), FAULTY_ID, "1.0.0", "Apache-2.0", good_factory(), 1};
+    return {sizeof(agentforge::AgentforgeDescriptor),
+            AGENTFORGE_ABI_VERSION,
+            AGENTFORGE_ABI_FINGERPRINT,
+            agentforge_abi_fingerprint(),
+            FAULTY_ID,
+            "1.0.0",
+            "Apache-2.0",
+            good_factory(),
+            1};
 }
 
 }  // namespace faulty
 
 /// The entry of a plugin whose descriptor or factory is spoilt: statements on `descriptor` and `factory`.
-#define FAULTY_ENTRY(...)                                                                                            \
+#define FAULTY_ENTRY(...)                                                                                                 \
     extern "C" __attribute__((visibility("default"), used)) const agentforge::AgentforgeDescriptor* agentforge_plugin() { \
-        static agentforge::AgentforgeFactory factory = *faulty::good_factory();                                       \
-        static agentforge::AgentforgeDescriptor descriptor = faulty::good_descriptor();                               \
-        descriptor.factories = &factory;                                                                              \
-        __VA_ARGS__;                                                                                                  \
-        return &descriptor;                                                                                           \
+        static agentforge::AgentforgeFactory factory = *faulty::good_factory();                                           \
+        static agentforge::AgentforgeDescriptor descriptor = faulty::good_descriptor();                                   \
+        descriptor.factories = &factory;                                                                                  \
+        __VA_ARGS__;                                                                                                      \
+        return &descriptor;                                                                                               \
     }
 
 /// A plugin whose one tool is of this class.

@@ -3,4 +3,6 @@
 
 #include "faulty.hpp"
 
-FAULTY_ENTRY(factory.create = [](const char*, char*, std::size_t) -> void* { for (;;) { ::pause(); } })
+FAULTY_ENTRY(factory.create = [](const char*, char*, std::size_t) -> void* {
+    for (;;) { ::pause(); }
+})

@@ -57,29 +57,46 @@ TEST_P(RefusedByTheHost, with_file_found_expected_and_what_to_do) {
 INSTANTIATE_TEST_SUITE_P(
     Faulty, RefusedByTheHost,
     ::testing::Values(
-        Refusal{"no_symbol", "AF-PLUG-013", "The library of plugin `org.agentforge.test.faulty` does not export `agentforge_plugin`", "Put AGENTFORGE_PLUGIN(…)"},
-        Refusal{"symbol_is_data", "AF-PLUG-013", "The symbol `agentforge_plugin` of plugin `org.agentforge.test.faulty` is data, but it must be a function", "Put AGENTFORGE_PLUGIN(…)"},
-        Refusal{"unresolved", "AF-PLUG-011", "it needs the symbol `_Z15defined_nowherei`, which neither it nor its libraries define", "Link the plugin with -Wl,-z,defs"},
-        Refusal{"missing_library", "AF-PLUG-011", "it needs the library `libagentforge-test-gone.so`, which is not installed", "Install that library"},
+        Refusal{"no_symbol", "AF-PLUG-013",
+                "The library of plugin `org.agentforge.test.faulty` does not export `agentforge_plugin`",
+                "Put AGENTFORGE_PLUGIN(…)"},
+        Refusal{"symbol_is_data", "AF-PLUG-013",
+                "The symbol `agentforge_plugin` of plugin `org.agentforge.test.faulty` is data, but it must be a function",
+                "Put AGENTFORGE_PLUGIN(…)"},
+        Refusal{"unresolved", "AF-PLUG-011",
+                "it needs the symbol `_Z15defined_nowherei`, which neither it nor its libraries define",
+                "Link the plugin with -Wl,-z,defs"},
+        Refusal{"missing_library", "AF-PLUG-011", "it needs the library `libagentforge-test-gone.so`, which is not installed",
+                "Install that library"},
         Refusal{"older_abi", "AF-PLUG-012", "was built for SDK ABI 0, but this host has SDK ABI 1", "Rebuild the plugin"},
         Refusal{"newer_abi", "AF-PLUG-012", "was built for SDK ABI 2, but this host has SDK ABI 1", "Install a newer AgentForge"},
-        Refusal{"other_fingerprint", "AF-PLUG-012", "was built for AGENTFORGE_1_libstdcxx99_cxx11abi1_gxxabi1017_boost1_81_dbg0_sanNone, but this host is AGENTFORGE_1_", "Rebuild the plugin"},
+        Refusal{
+            "other_fingerprint", "AF-PLUG-012",
+            "was built for AGENTFORGE_1_libstdcxx99_cxx11abi1_gxxabi1017_boost1_81_dbg0_sanNone, but this host is AGENTFORGE_1_",
+            "Rebuild the plugin"},
         Refusal{"wrong_size", "AF-PLUG-012", "has 72 bytes, but that of SDK ABI 1 has 64", "Rebuild the plugin"},
         Refusal{"null_descriptor", "AF-PLUG-014", "returned null, but it must return a descriptor", "Let AGENTFORGE_PLUGIN(…)"},
         Refusal{"null_id", "AF-PLUG-014", "differ in the id: the library says nothing", "say the same"},
         Refusal{"null_factories", "AF-PLUG-014", "there are no factories (null)", "say the same"},
         Refusal{"no_factories", "AF-PLUG-014", "the library says 0, the manifest 1", "say the same"},
         Refusal{"huge_factory_count", "AF-PLUG-014", "the library says 4294967295, the manifest 1", "say the same"},
-        Refusal{"wrong_factory_size", "AF-PLUG-014", "Factory 0 of plugin `org.agentforge.test.faulty` has 32 bytes, but it must have 40", "agentforge::provides_tool"},
+        Refusal{"wrong_factory_size", "AF-PLUG-014",
+                "Factory 0 of plugin `org.agentforge.test.faulty` has 32 bytes, but it must have 40",
+                "agentforge::provides_tool"},
         Refusal{"null_name", "AF-PLUG-014", "has no name (null), but it must have one", "agentforge::provides_tool"},
         Refusal{"null_create", "AF-PLUG-014", "has no create function (null), but it must have one", "agentforge::provides_tool"},
         Refusal{"unknown_kind", "AF-PLUG-014", "it provides `faulty` of the unknown kind 99", "say the same"},
-        Refusal{"other_interface_version", "AF-PLUG-015", "has version 99 of its interface, but this host takes version 1", "Install a newer AgentForge"},
+        Refusal{"other_interface_version", "AF-PLUG-015", "has version 99 of its interface, but this host takes version 1",
+                "Install a newer AgentForge"},
         Refusal{"failing_init", "AF-PLUG-016", "could not make its tool `faulty`: the moon is not full", "Correct its settings"},
-        Refusal{"silent_init", "AF-PLUG-016", "could not make its tool `faulty`: it gave no reason", "report it to the plugin's author"},
-        Refusal{"throw_in_create", "AF-PLUG-016", "could not make its tool `faulty`: no exception may leave", "report it to the plugin's author"},
-        Refusal{"throw_in_spec", "AF-PLUG-020", "/throw_in_spec.so threw in spec() of its tool `faulty`: no words for it", "Report it to the plugin's author"},
-        Refusal{"other_name", "AF-PLUG-017", "provides the tool `faulty`, but its spec() says `somebody_else`", "Report it to the plugin's author"}),
+        Refusal{"silent_init", "AF-PLUG-016", "could not make its tool `faulty`: it gave no reason",
+                "report it to the plugin's author"},
+        Refusal{"throw_in_create", "AF-PLUG-016", "could not make its tool `faulty`: no exception may leave",
+                "report it to the plugin's author"},
+        Refusal{"throw_in_spec", "AF-PLUG-020", "/throw_in_spec.so threw in spec() of its tool `faulty`: no words for it",
+                "Report it to the plugin's author"},
+        Refusal{"other_name", "AF-PLUG-017", "provides the tool `faulty`, but its spec() says `somebody_else`",
+                "Report it to the plugin's author"}),
     [](const auto& row) { return std::string(row.param.fault); });
 
 TEST(HostStands, when_a_call_throws) {
@@ -87,12 +104,15 @@ TEST(HostStands, when_a_call_throws) {
     const auto result = tool_of("throw_in_call")->call({}, context);
     ASSERT_TRUE(result.error);
     EXPECT_EQ(result.error->code, "AF-PLUG-020");
-    EXPECT_EQ(result.error->message, std::string("The plugin `") + id + "` in " + folder_of("throw_in_call") + "/throw_in_call.so threw in call() of its tool `faulty`: no exception may leave");
+    EXPECT_EQ(result.error->message, std::string("The plugin `") + id + "` in " + folder_of("throw_in_call") +
+                                         "/throw_in_call.so threw in call() of its tool `faulty`: no exception may leave");
 }
 
 TEST(HostStands, when_a_call_throws_an_int) {
     agentforge::testing::FakeToolContext context;
-    EXPECT_EQ(tool_of("throw_int")->call({}, context).error->message, std::string("The plugin `") + id + "` in " + folder_of("throw_int") + "/throw_int.so threw in call() of its tool `faulty`: something that is not a std::exception");
+    EXPECT_EQ(tool_of("throw_int")->call({}, context).error->message,
+              std::string("The plugin `") + id + "` in " + folder_of("throw_int") +
+                  "/throw_int.so threw in call() of its tool `faulty`: something that is not a std::exception");
 }
 
 TEST(HostStands, when_destroy_throws) {
@@ -135,7 +155,8 @@ TEST_F(FaultyFiles, truncated_library) {
 }
 
 TEST_F(FaultyFiles, library_that_is_not_elf) {
-    std::ofstream(good() + "/good.so") << "#!/bin/sh\necho I am not a library, and I am longer than an ELF header is, which has 64 bytes\n";
+    std::ofstream(good() + "/good.so")
+        << "#!/bin/sh\necho I am not a library, and I am longer than an ELF header is, which has 64 bytes\n";
     EXPECT_EQ(refusal().message, "The plugin library cannot be opened: it is not a shared library (no ELF header)");
 }
 
@@ -157,11 +178,13 @@ TEST_F(FaultyFiles, manifest_that_is_not_json) {
 
 TEST_F(FaultyFiles, manifest_that_lies_about_the_id) {
     manifest("id", "org.example.another");
-    EXPECT_THAT(refusal().message, HasSubstr("differ in the id: the library says `org.agentforge.test.faulty`, the manifest `org.example.another`"));
+    EXPECT_THAT(refusal().message,
+                HasSubstr("differ in the id: the library says `org.agentforge.test.faulty`, the manifest `org.example.another`"));
 }
 
 TEST_F(FaultyFiles, manifest_that_lies_about_the_kind) {
-    manifest("provides", json::array{json::object{{"kind", "tool"}, {"name", "faulty"}}, json::object{{"kind", "stage"}, {"name", "faulty"}}});
+    manifest("provides", json::array{json::object{{"kind", "tool"}, {"name", "faulty"}},
+                                     json::object{{"kind", "stage"}, {"name", "faulty"}}});
     EXPECT_THAT(refusal().message, HasSubstr("differ in the number of things provided: the library says 1, the manifest 2"));
 }
 
@@ -171,7 +194,8 @@ TEST_F(FaultyFiles, two_plugins_of_one_id_are_told_with_both_folders) {
     ASSERT_FALSE(registry.problems().empty());
     const Error error = registry.problems().front();
     EXPECT_EQ(error.code, "AF-PLUG-009");
-    EXPECT_THAT(error.to_string(), ::testing::AllOf(HasSubstr(good()), HasSubstr((folder_.path() / "again").string()), HasSubstr(id)));
+    EXPECT_THAT(error.to_string(),
+                ::testing::AllOf(HasSubstr(good()), HasSubstr((folder_.path() / "again").string()), HasSubstr(id)));
 }
 
 }  // namespace

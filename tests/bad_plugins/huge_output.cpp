@@ -5,7 +5,7 @@ namespace {
 
 class Faulty : public faulty::GoodTool {
 public:
-    agentforge::ToolResult call(const agentforge::json::object& arguments, agentforge::ToolContext& ) override {
+    agentforge::ToolResult call(const agentforge::json::object& arguments, agentforge::ToolContext&) override {
         return agentforge::ToolResult::done(std::string(arguments.empty() ? 9UL << 20U : 4, 'x'), "done");
     }
 };

@@ -5,7 +5,7 @@ namespace {
 
 class Faulty : public faulty::GoodTool {
 public:
-    agentforge::ToolResult call(const agentforge::json::object& , agentforge::ToolContext& ) override {
+    agentforge::ToolResult call(const agentforge::json::object&, agentforge::ToolContext&) override {
         static agentforge::json::monotonic_resource memory;
         agentforge::ToolResult result = agentforge::ToolResult::done("done", "done");
         result.data.~object();

@@ -7,7 +7,7 @@ namespace {
 
 class Faulty : public faulty::GoodTool {
 public:
-    agentforge::ToolResult call(const agentforge::json::object& , agentforge::ToolContext& ) override {
+    agentforge::ToolResult call(const agentforge::json::object&, agentforge::ToolContext&) override {
         throw std::runtime_error("no exception may leave");
     }
 };

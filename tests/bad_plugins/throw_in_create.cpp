@@ -3,4 +3,6 @@
 
 #include "faulty.hpp"
 
-FAULTY_ENTRY(factory.create = [](const char*, char*, std::size_t) -> void* { throw std::runtime_error("no exception may leave"); })
+FAULTY_ENTRY(factory.create = [](const char*, char*, std::size_t) -> void* {
+    throw std::runtime_error("no exception may leave");
+})

@@ -5,7 +5,7 @@ namespace {
 
 class Faulty : public faulty::GoodTool {
 public:
-    agentforge::ToolResult call(const agentforge::json::object& , agentforge::ToolContext& context) override {
+    agentforge::ToolResult call(const agentforge::json::object&, agentforge::ToolContext& context) override {
         const auto change = context.workspace().create("new.txt", "text");
         return agentforge::ToolResult::done(change.ok() ? "written" : "refused", "done");
     }

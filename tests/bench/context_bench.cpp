@@ -23,7 +23,10 @@ Memory after(unsigned steps) {
         record.success = true;
         record.summary = "read 120 lines of textkit/module_" + std::to_string(step % 40) + ".py";
         record.output = text;
-        record.data = {{"path", "textkit/module_" + std::to_string(step % 40) + ".py"}, {"first_line", 1}, {"last_line", 120}, {"total_lines", 120}};
+        record.data = {{"path", "textkit/module_" + std::to_string(step % 40) + ".py"},
+                       {"first_line", 1},
+                       {"last_line", 120},
+                       {"total_lines", 120}};
         memory.add(record);
     }
     return memory;
@@ -50,7 +53,8 @@ void context_at_step_500(benchmark::State& state) {
     Samples floor;
     for (auto _ : state) {
         floor.add(microseconds([&] { benchmark::DoNotOptimize(must(build_context(spec, fixed, early, verification))); }));
-        const double spent = microseconds([&] { benchmark::DoNotOptimize(must(build_context(spec, fixed, late, verification))); });
+        const double spent =
+            microseconds([&] { benchmark::DoNotOptimize(must(build_context(spec, fixed, late, verification))); });
         ours.add(spent);
         state.SetIterationTime(spent / 1e6);
     }

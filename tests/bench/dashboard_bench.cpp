@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dashboard over its UNIX socket: a record until it is an event at the client, a thousand tasks, a step of a million, memory, and what it takes while nothing happens.
+// The dashboard over its UNIX socket: a record until it is an event at the client, a thousand tasks, a step of a million, memory,
+// and what it takes while nothing happens.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -26,17 +27,21 @@ namespace fs = std::filesystem;
 
 /// The lines of a journal in tests/journals.
 struct Kept {
-    std::vector<std::string> header;    ///< `key: JSON`
-    std::vector<std::string> records;   ///< From `{` on, without `prev` and `hash`, and without the last `}`.
+    std::vector<std::string> header;   ///< `key: JSON`
+    std::vector<std::string> records;  ///< From `{` on, without `prev` and `hash`, and without the last `}`.
     std::string task_id;
 
     explicit Kept(const std::string& name) {
         std::ifstream in(fs::path(source_folder()) / "tests" / "journals" / name / "actions.yaml", std::ios::binary);
         bool body = false;
         for (std::string line; std::getline(in, line);) {
-            if (line == "actions:") { body = true; }
-            else if (body) { records.push_back(line.substr(2, line.rfind(", \"prev\": \"") - 2)); }
-            else if (!line.starts_with("agentforge_journal")) { header.push_back(line); }
+            if (line == "actions:") {
+                body = true;
+            } else if (body) {
+                records.push_back(line.substr(2, line.rfind(", \"prev\": \"") - 2));
+            } else if (!line.starts_with("agentforge_journal")) {
+                header.push_back(line);
+            }
             if (line.starts_with("task_id: ")) { task_id = line.substr(10, line.size() - 11); }
         }
         if (records.empty()) { give_up("tests/journals/" + name + " has no record"); }
@@ -46,7 +51,8 @@ struct Kept {
 /// Writes a journal without waiting for the disk: what is measured is who reads it.
 class Writer {
 public:
-    Writer(const fs::path& agentforge, const Kept& kept, const std::string& task_id) : kept_(kept), task_id_(task_id), file_(agentforge / "tasks" / task_id / "actions.yaml") {
+    Writer(const fs::path& agentforge, const Kept& kept, const std::string& task_id)
+        : kept_(kept), task_id_(task_id), file_(agentforge / "tasks" / task_id / "actions.yaml") {
         fs::create_directories(file_.parent_path());
         out_.open(file_, std::ios::binary);
         json::object fields;
@@ -66,14 +72,19 @@ public:
         out_ << "- " << text << ", \"hash\": \"" << hash_ << "\"}\n";
         ++seq_;
     }
-    void append_kept(std::size_t count) { for (std::size_t n = 0; n < count; ++n) { append(renamed(kept_.records[seq_])); } }
+    void append_kept(std::size_t count) {
+        for (std::size_t n = 0; n < count; ++n) { append(renamed(kept_.records[seq_])); }
+    }
     void flush() { out_.flush(); }
     [[nodiscard]] std::uint64_t seq() const { return seq_; }
     [[nodiscard]] const std::string& task_id() const { return task_id_; }
 
 private:
     [[nodiscard]] std::string renamed(std::string text) const {
-        for (std::size_t at = text.find(kept_.task_id); at != std::string::npos; at = text.find(kept_.task_id, at + task_id_.size())) { text.replace(at, kept_.task_id.size(), task_id_); }
+        for (std::size_t at = text.find(kept_.task_id); at != std::string::npos;
+             at = text.find(kept_.task_id, at + task_id_.size())) {
+            text.replace(at, kept_.task_id.size(), task_id_);
+        }
         return text;
     }
     const Kept& kept_;
@@ -93,9 +104,12 @@ std::string id_of(std::uint64_t number) {
 /// A task in GREEN and steps that say as little as a step may.
 class LongTask {
 public:
-    LongTask(const fs::path& agentforge, std::uint64_t number) : kept_("killed_in_green"), writer_(agentforge, kept_, id_of(number)) {
+    LongTask(const fs::path& agentforge, std::uint64_t number)
+        : kept_("killed_in_green"), writer_(agentforge, kept_, id_of(number)) {
         std::size_t last = 0;
-        for (std::size_t at = 0; at < kept_.records.size(); ++at) { if (kept_.records[at].find("\"type\": \"step\"") != std::string::npos) { last = at; } }
+        for (std::size_t at = 0; at < kept_.records.size(); ++at) {
+            if (kept_.records[at].find("\"type\": \"step\"") != std::string::npos) { last = at; }
+        }
         writer_.append_kept(last + 1);
         const json::object step = must(parse_json(kept_.records[last] + "}", "step")).as_object();
         steps_ = step.at("step").to_number<std::uint64_t>();
@@ -105,7 +119,10 @@ public:
         rest_.pop_back();
     }
     void add(std::uint64_t count) {
-        for (std::uint64_t n = 0; n < count; ++n) { writer_.append("{\"seq\": " + std::to_string(writer_.seq() + 1) + ", \"step\": " + std::to_string(++steps_) + ", " + rest_); }
+        for (std::uint64_t n = 0; n < count; ++n) {
+            writer_.append("{\"seq\": " + std::to_string(writer_.seq() + 1) + ", \"step\": " + std::to_string(++steps_) + ", " +
+                           rest_);
+        }
         writer_.flush();
     }
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
@@ -128,7 +145,8 @@ public:
         if (child_ == 0) {
             ::dup2(out[1], 1);
             const std::string path = program();
-            ::execl(path.c_str(), "agentforge", "-C", repository.c_str(), "dashboard", "--socket", socket_.c_str(), "--read-only", "--json", nullptr);
+            ::execl(path.c_str(), "agentforge", "-C", repository.c_str(), "dashboard", "--socket", socket_.c_str(), "--read-only",
+                    "--json", nullptr);
             ::_exit(127);
         }
         ::close(out[1]);
@@ -145,7 +163,9 @@ public:
     [[nodiscard]] const std::string& socket() const { return socket_; }
     [[nodiscard]] double megabytes(const char* key) const {
         std::ifstream in("/proc/" + std::to_string(child_) + "/status");
-        for (std::string line; std::getline(in, line);) { if (line.starts_with(key)) { return std::stod(line.substr(std::strlen(key))) / 1024; } }
+        for (std::string line; std::getline(in, line);) {
+            if (line.starts_with(key)) { return std::stod(line.substr(std::strlen(key))) / 1024; }
+        }
         return 0;
     }
     /// Processor time of all its threads.
@@ -171,7 +191,9 @@ public:
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
         std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-        if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) { give_up("cannot connect to " + path); }
+        if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+            give_up("cannot connect to " + path);
+        }
     }
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
@@ -179,7 +201,9 @@ public:
 
     void ask(const std::string& path) {
         const std::string request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
-        if (::send(socket_, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) { give_up("the dashboard does not listen"); }
+        if (::send(socket_, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) {
+            give_up("the dashboard does not listen");
+        }
     }
     /// The body of the next response, which says how long it is.
     std::string body() {
@@ -213,9 +237,10 @@ private:
 
 double ask_in_ms(Client& client, const std::string& path) {
     return microseconds([&] {
-        client.ask(path);
-        benchmark::DoNotOptimize(client.body());
-    }) / 1e3;
+               client.ask(path);
+               benchmark::DoNotOptimize(client.body());
+           }) /
+           1e3;
 }
 
 void dashboard_of_a_thousand(benchmark::State& state) {
@@ -237,25 +262,30 @@ void dashboard_of_a_thousand(benchmark::State& state) {
     for (auto _ : state) {
         const Running dashboard(repository);
         Client client(dashboard.socket());
-        for (int round = 0; round < 20; ++round) { listing.add(ask_in_ms(client, "/api/tasks?limit=500") + ask_in_ms(client, "/api/tasks?limit=500&offset=500")); }
+        for (int round = 0; round < 20; ++round) {
+            listing.add(ask_in_ms(client, "/api/tasks?limit=500") + ask_in_ms(client, "/api/tasks?limit=500&offset=500"));
+        }
         Client listener(dashboard.socket());
         listener.ask("/api/events");
         listener.until("event: hello");
         for (int round = 0; round < 50; ++round) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             event.add(microseconds([&] {
-                growing.add(1);
-                listener.until("\"step\": " + std::to_string(growing.steps()) + ",");
-            }) / 1e3);
+                          growing.add(1);
+                          listener.until("\"step\": " + std::to_string(growing.steps()) + ",");
+                      }) /
+                      1e3);
         }
         constexpr int idle_seconds = 20;
         const double before = dashboard.milliseconds();
         std::this_thread::sleep_for(std::chrono::seconds(idle_seconds));
         const double idle = (dashboard.milliseconds() - before) / (idle_seconds * 1000) * 100;
         state.SetIterationTime(listing.median() / 1e3);
-        report(state, {"a record written until it is an event at the client", "ms", event.median(), 0, "", {Aim::Of::value, 100}});
+        report(state,
+               {"a record written until it is an event at the client", "ms", event.median(), 0, "", {Aim::Of::value, 100}});
         report(state, {"1,000 tasks listed over HTTP", "ms", listing.median(), 0, "", {Aim::Of::value, 50}});
-        report(state, {"memory of the dashboard with 1,000 tasks", "MB", dashboard.megabytes("VmRSS:"), 0, "", {Aim::Of::value, 40}});
+        report(state,
+               {"memory of the dashboard with 1,000 tasks", "MB", dashboard.megabytes("VmRSS:"), 0, "", {Aim::Of::value, 40}});
         report(state, {"… its peak, while it read them", "MB", dashboard.megabytes("VmHWM:"), 0, "", {}});
         report(state, {"… of a core while nothing happens, one client listening", "%", idle, 0, "", {Aim::Of::value, 0.1}});
     }
@@ -271,7 +301,7 @@ void step_of_a_million(benchmark::State& state) {
     task.add(steps - task.steps());
     Samples one;
     Samples page;
-    std::mt19937_64 random(1);      // NOLINT: the same numbers in each run.
+    std::mt19937_64 random(1);  // NOLINT: the same numbers in each run.
     for (auto _ : state) {
         const Running dashboard(repository);
         Client client(dashboard.socket());
@@ -292,9 +322,14 @@ void step_of_a_million(benchmark::State& state) {
             const std::uint64_t number = random() % steps + 1;
             found.add(microseconds([&] { must(index.find(number)); }) / 1e3);
             reads.add(microseconds([&] {
-                char bytes[16UL << 10U];
-                for (const std::size_t size : {std::size_t{8}, sizeof bytes}) { if (::pread(file.get(), bytes, size, static_cast<off_t>(number * 500)) <= 0) { give_up("the journal cannot be read"); } }
-            }) / 1e3);
+                          char bytes[16UL << 10U];
+                          for (const std::size_t size : {std::size_t{8}, sizeof bytes}) {
+                              if (::pread(file.get(), bytes, size, static_cast<off_t>(number * 500)) <= 0) {
+                                  give_up("the journal cannot be read");
+                              }
+                          }
+                      }) /
+                      1e3);
         }
         report(state, {"… by the index alone", "ms", found.median(), reads.median(), "two reads", {Aim::Of::value, 1}});
         report(state, {"… memory of the dashboard", "MB", dashboard.megabytes("VmRSS:"), 0, "", {}});
@@ -305,7 +340,9 @@ BENCHMARK(step_of_a_million)->Iterations(1)->UseManualTime()->Unit(benchmark::kM
 void page_bytes(benchmark::State& state) {
     double bytes = 0;
     for (auto _ : state) {
-        bytes = std::stod(shell("for file in '" + source_folder() + "'/kernel/dashboard/page/*; do gzip -9 -c \"$file\"; done | wc -c")) / 1e3;
+        bytes = std::stod(shell("for file in '" + source_folder() +
+                                "'/kernel/dashboard/page/*; do gzip -9 -c \"$file\"; done | wc -c")) /
+                1e3;
         state.SetIterationTime(1e-3);
     }
     report(state, {"the dashboard's page, each file compressed", "kB", bytes, 0, "", {Aim::Of::value, 150}});

@@ -22,18 +22,25 @@ std::string number(double value) {
 
 double judged(const Figure& figure) {
     switch (figure.aim.of) {
-        case Aim::Of::ratio: return figure.measured / figure.floor;
-        case Aim::Of::difference: return figure.measured - figure.floor;
-        default: return figure.measured;
+        case Aim::Of::ratio:
+            return figure.measured / figure.floor;
+        case Aim::Of::difference:
+            return figure.measured - figure.floor;
+        default:
+            return figure.measured;
     }
 }
 
 std::string aim_text(const Figure& figure) {
     switch (figure.aim.of) {
-        case Aim::Of::none: return "";
-        case Aim::Of::value: return "≤ " + number(figure.aim.at_most) + " " + figure.unit;
-        case Aim::Of::ratio: return "≤ " + number(figure.aim.at_most) + " × floor";
-        case Aim::Of::difference: return "≤ floor + " + number(figure.aim.at_most) + " " + figure.unit;
+        case Aim::Of::none:
+            return "";
+        case Aim::Of::value:
+            return "≤ " + number(figure.aim.at_most) + " " + figure.unit;
+        case Aim::Of::ratio:
+            return "≤ " + number(figure.aim.at_most) + " × floor";
+        case Aim::Of::difference:
+            return "≤ floor + " + number(figure.aim.at_most) + " " + figure.unit;
     }
     return "";
 }
@@ -80,7 +87,8 @@ std::string table() {
     std::string text = "| figure | measured | floor | ratio | floor is | aim | met |\n|---|---:|---:|---:|---|---|---|\n";
     for (const Figure& figure : figures()) {
         text += "| " + figure.name + " | " + number(figure.measured) + " " + figure.unit + " | ";
-        text += figure.floor > 0 ? number(figure.floor) + " " + figure.unit + " | " + number(figure.measured / figure.floor) : std::string("– | –");
+        text += figure.floor > 0 ? number(figure.floor) + " " + figure.unit + " | " + number(figure.measured / figure.floor)
+                                 : std::string("– | –");
         text += " | " + figure.floor_is + " | " + aim_text(figure) + " | ";
         text += figure.aim.of == Aim::Of::none ? "" : met(figure) ? "yes" : "NO";
         text += " |\n";

@@ -32,16 +32,16 @@ private:
 struct Aim {
     enum class Of : unsigned char { none = 1, value, ratio, difference };
     Of of = Of::none;
-    double at_most = 0;     ///< In the figure's unit, or times the floor.
+    double at_most = 0;  ///< In the figure's unit, or times the floor.
 };
 
 /// One line of the table.
 struct Figure {
     std::string name;
-    std::string unit;               ///< µs, ms, MB
+    std::string unit;  ///< µs, ms, MB
     double measured = 0;
     double floor = 0;
-    std::string floor_is;           ///< What the floor is, in a few words.
+    std::string floor_is;  ///< What the floor is, in a few words.
     Aim aim;
 };
 

@@ -27,7 +27,9 @@ public:
         request.confinement.enabled = mode != Mode::unconfined;
         request.confinement.namespaces = mode == Mode::full;
         Result<ProcessOutcome> outcome = runner_->run(request, stop);
-        if (mode == Mode::full && outcome && outcome->confinement.at("mode") != "full") { give_up("this machine has no full mode"); }
+        if (mode == Mode::full && outcome && outcome->confinement.at("mode") != "full") {
+            give_up("this machine has no full mode");
+        }
         return outcome;
     }
 
@@ -40,9 +42,10 @@ private:
 /// Milliseconds of one run of the gate. `turn` keeps the report of an earlier run from being used.
 double milliseconds_of(GateRunner& gates, const std::string& tree, int turn) {
     return microseconds([&] {
-        const GateReport report = must(gates.run({{"tests", {}, {{"run", turn}}}, tree}, {}));
-        if (!report.passed) { give_up("the demo's tests do not pass"); }
-    }) / 1e3;
+               const GateReport report = must(gates.run({{"tests", {}, {{"run", turn}}}, tree}, {}));
+               if (!report.passed) { give_up("the demo's tests do not pass"); }
+           }) /
+           1e3;
 }
 
 void gate_of_the_demo(benchmark::State& state, Mode mode, const char* name) {
@@ -65,7 +68,8 @@ void gate_of_the_demo(benchmark::State& state, Mode mode, const char* name) {
     milliseconds_of(gates, tree, turn++);
     Samples confined;
     Samples unconfined;
-    // Which comes first changes, so that neither gains by what the other left in the caches, nor from a machine that gets slower meanwhile.
+    // Which comes first changes, so that neither gains by what the other left in the caches, nor from a machine that gets slower
+    // meanwhile.
     for (auto _ : state) {
         double spent = 0;
         const bool confined_first = turn % 4 >= 2;
@@ -80,7 +84,9 @@ void gate_of_the_demo(benchmark::State& state, Mode mode, const char* name) {
     report(state, {name, "ms", confined.median(), unconfined.median(), "the same, not confined", {Aim::Of::ratio, 1.1}});
 }
 
-void gate_in_landlock_mode(benchmark::State& state) { gate_of_the_demo(state, Mode::landlock, "tests gate of the demo, in Landlock mode"); }
+void gate_in_landlock_mode(benchmark::State& state) {
+    gate_of_the_demo(state, Mode::landlock, "tests gate of the demo, in Landlock mode");
+}
 void gate_in_full_mode(benchmark::State& state) { gate_of_the_demo(state, Mode::full, "tests gate of the demo, in full mode"); }
 BENCHMARK(gate_in_landlock_mode)->Iterations(40)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(gate_in_full_mode)->Iterations(40)->UseManualTime()->Unit(benchmark::kMillisecond);

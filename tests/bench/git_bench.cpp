@@ -21,7 +21,9 @@ std::string name_of(int file) { return "package_" + std::to_string(file % 40) + 
 
 std::string text_of(int file) {
     std::string text;
-    for (int line = 0; line < 40; ++line) { text += "def function_" + std::to_string(file) + "_" + std::to_string(line) + "(): return " + std::to_string(line) + "\n"; }
+    for (int line = 0; line < 40; ++line) {
+        text += "def function_" + std::to_string(file) + "_" + std::to_string(line) + "(): return " + std::to_string(line) + "\n";
+    }
     return text;
 }
 
@@ -65,7 +67,7 @@ void worktree(benchmark::State& state) {
         const fs::path path = folder.path() / "state" / "work";
         std::optional<Worktree> tree;
         making.add(microseconds([&] { tree = must(Worktree::ensure(repository, path, "bench", commit)); }) / 1e3);
-        must(tree->snapshot());     // Fills the stat cache.
+        must(tree->snapshot());  // Fills the stat cache.
         for (int repeat = 0; repeat < 5; ++repeat) {
             whole_floor.add(microseconds([&] { stat_files(path); }) / 1e3);
             whole.add(microseconds([&] { must(tree->snapshot()); }) / 1e3);
@@ -80,7 +82,8 @@ void worktree(benchmark::State& state) {
         state.SetIterationTime(making.median() / 1e3);
     }
     report(state, {"worktree of 2,000 files made", "ms", making.median(), making_floor.median(), "writing the same files", {}});
-    report(state, {"snapshot of 2,000 files, unchanged", "ms", whole.median(), whole_floor.median(), "lstat of the same files", {}});
+    report(state,
+           {"snapshot of 2,000 files, unchanged", "ms", whole.median(), whole_floor.median(), "lstat of the same files", {}});
     report(state, {"snapshot after one write, by path", "ms", one.median(), one_syncs.median(), "its own fsync calls", {}});
 }
 BENCHMARK(worktree)->Iterations(7)->UseManualTime()->Unit(benchmark::kMillisecond);

@@ -36,17 +36,21 @@ json::object step_record(int step) {
 }
 
 Journal new_journal(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system()) {
-    return must(Journal::create(path, {{"task_id", "task-20260102-bench-00000001"}, {"request", "Add a slugify function"}}, disk));
+    return must(
+        Journal::create(path, {{"task_id", "task-20260102-bench-00000001"}, {"request", "Add a slugify function"}}, disk));
 }
 
-FileDescriptor bare_file(const std::filesystem::path& path) { return FileDescriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)); }
+FileDescriptor bare_file(const std::filesystem::path& path) {
+    return FileDescriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+}
 
 std::size_t line_size(const Record& record) { return to_json_line(record.body).size() + 3; }
 
 double process_cpu() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 + static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
+           static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 void journal_append(benchmark::State& state) {
@@ -65,10 +69,17 @@ void journal_append(benchmark::State& state) {
         }));
     };
     for (auto _ : state) {
-        if (step % 2 == 0) { pair(); append(); } else { append(); pair(); }     // Neither always follows the other.
+        if (step % 2 == 0) {
+            pair();
+            append();
+        } else {
+            append();
+            pair();
+        }  // Neither always follows the other.
         state.SetIterationTime(ours.median() / 1e6);
     }
-    report(state, {"journal append", "µs", ours.median(), floor.median(), "write + fdatasync of the same bytes", {Aim::Of::ratio, 1.5}});
+    report(state,
+           {"journal append", "µs", ours.median(), floor.median(), "write + fdatasync of the same bytes", {Aim::Of::ratio, 1.5}});
 }
 BENCHMARK(journal_append)->Iterations(600)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
@@ -105,7 +116,11 @@ void journal_append_cpu(benchmark::State& state) {
         floor.add(cpu_microseconds([&] { must(::ftruncate(bare.get(), ++size) == 0 ? Result<void>() : Result<void>(Error{})); }));
         state.SetIterationTime(spent / 1e6);
     }
-    report(state, {"processor time of an append, no disk", "µs", ours.median(), floor.median(), "growing a file by ftruncate, which stands for the write",
+    report(state, {"processor time of an append, no disk",
+                   "µs",
+                   ours.median(),
+                   floor.median(),
+                   "growing a file by ftruncate, which stands for the write",
                    {Aim::Of::difference, 30}});
 }
 BENCHMARK(journal_append_cpu)->Iterations(3000)->UseManualTime()->Unit(benchmark::kMicrosecond);
@@ -133,7 +148,11 @@ void journal_append_process_cpu(benchmark::State& state) {
         floor.add((process_cpu() - begin) / batch);
         state.SetIterationTime(ours.median() / 1e6);
     }
-    report(state, {"processor time of an append, real disk", "µs", ours.median(), floor.median(), "write + fdatasync of the same bytes",
+    report(state, {"processor time of an append, real disk",
+                   "µs",
+                   ours.median(),
+                   floor.median(),
+                   "write + fdatasync of the same bytes",
                    {Aim::Of::difference, 30}});
 }
 BENCHMARK(journal_append_process_cpu)->Iterations(9)->UseManualTime()->Unit(benchmark::kMicrosecond);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A long task: processor time and memory of a step at record 100,000 beside those at record 100. A step here is what the kernel does around a model's
-// answer: two records with the step's bodies, folded and projected. What a run of 2,000 steps costs through the whole program is in steps_bench.cpp.
+// A long task: processor time and memory of a step at record 100,000 beside those at record 100. A step here is what the kernel
+// does around a model's answer: two records with the step's bodies, folded and projected. What a run of 2,000 steps costs through
+// the whole program is in steps_bench.cpp.
 #include <fcntl.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -47,7 +48,9 @@ public:
     void step(std::size_t bytes) {
         const std::string stage = session_->state().stage().name;
         if (++steps_ % steps_of_a_visit == 0) {
-            must(session_->record(records::StageFailed{stage, records::RecordedError{.code = "AF-STAGE-001", .message = "again", .where = "", .remedy = "", .kind = 0}, 12}));
+            must(session_->record(records::StageFailed{
+                stage, records::RecordedError{.code = "AF-STAGE-001", .message = "again", .where = "", .remedy = "", .kind = 0},
+                12}));
             visit();
         }
         const std::string text = "step " + std::to_string(steps_) + "\n" + std::string(bytes, 'c');
@@ -61,20 +64,21 @@ public:
                                               .answer = must(session_->keep(json::object{{"text", text}}))}));
         const std::string context = must(session_->put_text(text));
         const std::string arguments = must(session_->put(json::object{{"path", "notes/" + std::to_string(steps_) + ".txt"}}));
-        must(session_->record(records::Step{.phase = stage,
-                                            .visit = visit_,
-                                            .run = 1,
-                                            .run_step = steps_,
-                                            .action = records::ActionTaken{"read_file", arguments},
-                                            .result = records::ActionResult{"success", "read 1 line of notes/" + std::to_string(steps_) + ".txt"},
-                                            .llm_call = json::object{{"model", "scripted"}, {"prompt_tokens", 2000}, {"completion_tokens", 40}},
-                                            .input_tokens = 2000,
-                                            .output_tokens = 40,
-                                            .section_tokens = json::object{{"total", 2000}},
-                                            .context_blob = context,
-                                            .system_blob = context,
-                                            .record_blob = context,
-                                            .tree = std::string(40, 'b')}));
+        must(session_->record(
+            records::Step{.phase = stage,
+                          .visit = visit_,
+                          .run = 1,
+                          .run_step = steps_,
+                          .action = records::ActionTaken{"read_file", arguments},
+                          .result = records::ActionResult{"success", "read 1 line of notes/" + std::to_string(steps_) + ".txt"},
+                          .llm_call = json::object{{"model", "scripted"}, {"prompt_tokens", 2000}, {"completion_tokens", 40}},
+                          .input_tokens = 2000,
+                          .output_tokens = 40,
+                          .section_tokens = json::object{{"total", 2000}},
+                          .context_blob = context,
+                          .system_blob = context,
+                          .record_blob = context,
+                          .tree = std::string(40, 'b')}));
     }
 
     /// Ends the session and opens the task again, as `resume` does.
@@ -93,7 +97,8 @@ public:
 private:
     void visit() {
         ++visit_;
-        must(session_->record(records::StageStarted{.stage = session_->state().stage().name, .attempt = visit_, .visit = visit_, .iteration = 0, .cycle = 0}));
+        must(session_->record(records::StageStarted{
+            .stage = session_->state().stage().name, .attempt = visit_, .visit = visit_, .iteration = 0, .cycle = 0}));
     }
 
     SystemClock clock_;
@@ -133,7 +138,12 @@ void step_of_a_long_task(benchmark::State& state) {
         late = standing_of(task);
         state.SetIterationTime(late.step_microseconds / 1e6);
     }
-    report(state, {"processor time of a step at record 100,000", "µs", late.cpu_microseconds, early.cpu_microseconds, "at record 100", {Aim::Of::ratio, 1.1}});
+    report(state, {"processor time of a step at record 100,000",
+                   "µs",
+                   late.cpu_microseconds,
+                   early.cpu_microseconds,
+                   "at record 100",
+                   {Aim::Of::ratio, 1.1}});
     report(state, {"… its time", "µs", late.step_microseconds, early.step_microseconds, "at record 100", {}});
     report(state, {"… memory on the heap", "MB", late.megabytes, early.megabytes, "at record 100", {Aim::Of::ratio, 1.1}});
 }
@@ -142,10 +152,11 @@ BENCHMARK(step_of_a_long_task)->Iterations(1)->UseManualTime()->Unit(benchmark::
 /// What nobody can open a journal without: each of its bytes is read.
 double reading_ms(const std::filesystem::path& file) {
     return microseconds([&] {
-        const FileDescriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-        std::string part(256UL << 10U, '\0');
-        while (::read(in.get(), part.data(), part.size()) > 0) {}
-    }) / 1e3;
+               const FileDescriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+               std::string part(256UL << 10U, '\0');
+               while (::read(in.get(), part.data(), part.size()) > 0) {}
+           }) /
+           1e3;
 }
 
 void open_of_a_long_task(benchmark::State& state) {
@@ -170,13 +181,19 @@ void open_of_a_long_task(benchmark::State& state) {
             std::filesystem::remove(task.paths().root / ".fold");
             whole.add(microseconds([&] { task.open_again(); }) / 1e3);
         }
-        (void)spawn_once(status);       // It leaves what the next one begins with.
+        (void)spawn_once(status);  // It leaves what the next one begins with.
         shown = spawn_in_turns(rounds, status, {"true"}).first;
         state.SetIterationTime(opening.median() / 1e3);
     }
-    report(state, {"open of 100,000 records", "ms", opening.median(), reading.median(), "reading the file", {Aim::Of::value, 100}});
+    report(state,
+           {"open of 100,000 records", "ms", opening.median(), reading.median(), "reading the file", {Aim::Of::value, 100}});
     report(state, {"… without a snapshot", "ms", whole.median(), reading.median(), "reading the file", {}});
-    report(state, {"`agentforge status TASK` of them", "ms", shown.milliseconds, reading.median(), "reading the file", {Aim::Of::value, 100}});
+    report(state, {"`agentforge status TASK` of them",
+                   "ms",
+                   shown.milliseconds,
+                   reading.median(),
+                   "reading the file",
+                   {Aim::Of::value, 100}});
     report(state, {"… its memory", "MB", shown.megabytes, 0, "", {Aim::Of::value, 60}});
 }
 BENCHMARK(open_of_a_long_task)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);

@@ -15,7 +15,9 @@ int main(int argc, char** argv) {
     ::setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
     ::setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
     for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"}) { ::unsetenv(name); }
-    if (argc == 2 && std::string_view(argv[1]).starts_with("--child=")) { return agentforge::bench::run_child(std::string_view(argv[1]).substr(8)); }
+    if (argc == 2 && std::string_view(argv[1]).starts_with("--child=")) {
+        return agentforge::bench::run_child(std::string_view(argv[1]).substr(8));
+    }
     const agentforge::bench::WorkFolder temporary("tmp");
     ::setenv("TMPDIR", temporary.path().c_str(), 1);
     ::setenv("HOME", temporary.path().c_str(), 1);

@@ -23,15 +23,16 @@ void give_up(const std::string& why) {
 
 namespace {
 
-/// Asks the file system to place each folder made in this one for itself, as the unrelated trees they stand for are (ext4: chattr +T). Without it a
-/// run pays for the runs before: an ext4 without a journal passes over the inodes freed near by in the last minutes before it finds one for a new file.
+/// Asks the file system to place each folder made in this one for itself, as the unrelated trees they stand for are (ext4: chattr
+/// +T). Without it a run pays for the runs before: an ext4 without a journal passes over the inodes freed near by in the last
+/// minutes before it finds one for a new file.
 void place_folders_apart(const fs::path& folder) {
     const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) { give_up("cannot open " + folder.string()); }
     int flags = 0;
     if (::ioctl(descriptor, FS_IOC_GETFLAGS, &flags) == 0) {
         flags |= FS_TOPDIR_FL;
-        ::ioctl(descriptor, FS_IOC_SETFLAGS, &flags);       // Other file systems may not know it: then nothing changes.
+        ::ioctl(descriptor, FS_IOC_SETFLAGS, &flags);  // Other file systems may not know it: then nothing changes.
     }
     ::close(descriptor);
 }
@@ -73,11 +74,13 @@ void make_repository(const fs::path& folder, const fs::path& from) {
     fs::create_directories(folder);
     if (!from.empty()) { fs::copy(from, folder, fs::copy_options::recursive); }
     const std::string git = "git -C '" + folder.string() + "' ";
-    shell(git + "init -q -b main . && " + git + "config user.name Bench && " + git + "config user.email bench@example.invalid && " + git +
-          "add -A && " + git + "-c commit.gpgsign=false commit -q -m Import");
+    shell(git + "init -q -b main . && " + git + "config user.name Bench && " + git +
+          "config user.email bench@example.invalid && " + git + "add -A && " + git +
+          "-c commit.gpgsign=false commit -q -m Import");
 }
 
-std::pair<Spawned, Spawned> spawn_in_turns(unsigned rounds, const std::vector<std::string>& a, const std::vector<std::string>& b) {
+std::pair<Spawned, Spawned> spawn_in_turns(unsigned rounds, const std::vector<std::string>& a,
+                                           const std::vector<std::string>& b) {
     std::string command = "'" + binary_folder() + "/tests/bench/agentforge-bench-spawn' " + std::to_string(rounds);
     for (const std::string& word : a) { command += " '" + word + "'"; }
     command += " --";
@@ -87,7 +90,8 @@ std::pair<Spawned, Spawned> spawn_in_turns(unsigned rounds, const std::vector<st
     Samples cpu[2];
     Samples memory[2];
     int which = 0;
-    for (double nanoseconds = 0, cpu_nanoseconds = 0, kibibytes = 0; lines >> nanoseconds >> cpu_nanoseconds >> kibibytes; which = 1 - which) {
+    for (double nanoseconds = 0, cpu_nanoseconds = 0, kibibytes = 0; lines >> nanoseconds >> cpu_nanoseconds >> kibibytes;
+         which = 1 - which) {
         time[which].add(nanoseconds / 1e6);
         cpu[which].add(cpu_nanoseconds / 1e6);
         memory[which].add(kibibytes / 1024);
@@ -102,7 +106,9 @@ Spawned spawn_once(const std::vector<std::string>& words) {
     const std::string said = shell(command + " -- true");
     std::istringstream line(said);
     Spawned spent;
-    if (!(line >> spent.milliseconds >> spent.cpu_milliseconds >> spent.megabytes)) { give_up("no figures came back from: " + command + "\n" + said); }
+    if (!(line >> spent.milliseconds >> spent.cpu_milliseconds >> spent.megabytes)) {
+        give_up("no figures came back from: " + command + "\n" + said);
+    }
     spent.milliseconds /= 1e6;
     spent.cpu_milliseconds /= 1e6;
     spent.megabytes /= 1024;

@@ -46,12 +46,13 @@ void make_repository(const std::filesystem::path& folder, const std::filesystem:
 
 /// One program started again and again by the small helper.
 struct Spawned {
-    double milliseconds = 0;        ///< From before the start until it was waited for; the median.
-    double cpu_milliseconds = 0;    ///< Processor time; the median. What others do on the machine changes it least.
-    double megabytes = 0;           ///< Largest resident size; the median.
+    double milliseconds = 0;      ///< From before the start until it was waited for; the median.
+    double cpu_milliseconds = 0;  ///< Processor time; the median. What others do on the machine changes it least.
+    double megabytes = 0;         ///< Largest resident size; the median.
 };
 /// Runs `a` and `b` in turns, `rounds` times each, output to /dev/null.
-[[nodiscard]] std::pair<Spawned, Spawned> spawn_in_turns(unsigned rounds, const std::vector<std::string>& a, const std::vector<std::string>& b);
+[[nodiscard]] std::pair<Spawned, Spawned> spawn_in_turns(unsigned rounds, const std::vector<std::string>& a,
+                                                         const std::vector<std::string>& b);
 
 /// Runs a program once, without a run before it.
 [[nodiscard]] Spawned spawn_once(const std::vector<std::string>& words);

@@ -29,10 +29,18 @@ void make_all(PluginRegistry& plugins) {
         for (const ManifestEntry& entry : manifest.provides) {
             const json::object settings = settings_of(entry.name);
             switch (entry.kind) {
-                case PluginKind::stage: must(plugins.stage(entry.name, settings)); break;
-                case PluginKind::tool: must(plugins.tool(entry.name, settings)); break;
-                case PluginKind::llm: must(plugins.backend(entry.name, settings)); break;
-                case PluginKind::escalation: must(plugins.escalation(entry.name, settings)); break;
+                case PluginKind::stage:
+                    must(plugins.stage(entry.name, settings));
+                    break;
+                case PluginKind::tool:
+                    must(plugins.tool(entry.name, settings));
+                    break;
+                case PluginKind::llm:
+                    must(plugins.backend(entry.name, settings));
+                    break;
+                case PluginKind::escalation:
+                    must(plugins.escalation(entry.name, settings));
+                    break;
             }
         }
     }
@@ -72,17 +80,18 @@ void load_plugins(benchmark::State& state) {
         state.SetIterationTime(ours.median() / 1e3);
     }
     const std::string which = from_disk ? ", files read from the disk" : "";
-    report(state, {"find, load and make all " + std::to_string(files.size()) + " shipped plugins" + which, "ms", ours.median(), floor.median(), "dlopen of the same libraries",
-                   from_disk ? Aim{} : Aim{Aim::Of::value, 10}});
+    report(state, {"find, load and make all " + std::to_string(files.size()) + " shipped plugins" + which, "ms", ours.median(),
+                   floor.median(), "dlopen of the same libraries", from_disk ? Aim{} : Aim{Aim::Of::value, 10}});
     if (!from_disk) {
         const auto count = static_cast<double>(files.size());
-        report(state, {"… one plugin", "ms", ours.median() / count, floor.median() / count, "dlopen of one library", Aim{Aim::Of::value, 0.3}});
+        report(state, {"… one plugin", "ms", ours.median() / count, floor.median() / count, "dlopen of one library",
+                       Aim{Aim::Of::value, 0.3}});
     }
 }
 BENCHMARK(load_plugins)->Arg(0)->Arg(1)->Iterations(21)->UseManualTime()->Unit(benchmark::kMillisecond);
 
-/// Calls on objects that do nothing: of a loaded plugin as the host calls it, and of this program. In turns, so that what else the
-/// machine does meets both.
+/// Calls on objects that do nothing: of a loaded plugin as the host calls it, and of this program. In turns, so that what else
+/// the machine does meets both.
 template <class Call>
 void measure_calls(benchmark::State& state, const std::string& name, Call&& call) {
     constexpr int calls = 20'000;
@@ -91,8 +100,9 @@ void measure_calls(benchmark::State& state, const std::string& name, Call&& call
     for (auto _ : state) {
         const auto spent = [&](bool plugin) {
             return cpu_microseconds([&] {
-                for (int i = 0; i < calls; ++i) { call(plugin); }
-            }) * 1e3 / calls;
+                       for (int i = 0; i < calls; ++i) { call(plugin); }
+                   }) *
+                   1e3 / calls;
         };
         plain.add(spent(false));
         ours.add(spent(true));

@@ -19,7 +19,8 @@ void bare_spawn(const std::string& path) {
     char* words[] = {name.data(), nullptr};
     pid_t child = 0;
     int status = 0;
-    if (::posix_spawn(&child, words[0], nullptr, nullptr, words, environ) != 0 || ::waitpid(child, &status, 0) != child || status != 0) {
+    if (::posix_spawn(&child, words[0], nullptr, nullptr, words, environ) != 0 || ::waitpid(child, &status, 0) != child ||
+        status != 0) {
         give_up("cannot run " + path);
     }
 }
@@ -28,23 +29,31 @@ enum class How : unsigned char { unconfined = 1, landlock, full };
 
 constexpr const char* name_of(How how) {
     switch (how) {
-        case How::unconfined: return "subprocess `true`, not confined";
-        case How::landlock: return "subprocess `true`, confined in Landlock mode";
-        case How::full: return "subprocess `true`, confined in full mode";
+        case How::unconfined:
+            return "subprocess `true`, not confined";
+        case How::landlock:
+            return "subprocess `true`, confined in Landlock mode";
+        case How::full:
+            return "subprocess `true`, confined in full mode";
     }
     return "";
 }
 
 Aim aim_of(How how) {
     switch (how) {
-        case How::unconfined: return {};
-        case How::landlock: return {Aim::Of::difference, 3.0};
-        case How::full: return {Aim::Of::difference, 6.0};
+        case How::unconfined:
+            return {};
+        case How::landlock:
+            return {Aim::Of::difference, 3.0};
+        case How::full:
+            return {Aim::Of::difference, 6.0};
     }
     return {};
 }
 
-std::unique_ptr<ProcessRunner> runner() { return make_process_runner({must(ProductPaths::find_for("", program())).exec_helper, {"metadata"}}); }
+std::unique_ptr<ProcessRunner> runner() {
+    return make_process_runner({must(ProductPaths::find_for("", program())).exec_helper, {"metadata"}});
+}
 
 ProcessRequest request_for(std::vector<std::string> argv, const WorkFolder& folder, How how) {
     ProcessRequest request;
@@ -60,10 +69,11 @@ ProcessRequest request_for(std::vector<std::string> argv, const WorkFolder& fold
 /// Milliseconds of one run, which must succeed in the mode that was asked for.
 double milliseconds_of(ProcessRunner& runner, const ProcessRequest& request, How how) {
     return microseconds([&] {
-        const ProcessOutcome outcome = must(runner.run(request, {}));
-        if (outcome.exit_code != 0) { give_up("exit code " + std::to_string(outcome.exit_code) + "\n" + outcome.err); }
-        if (how == How::full && outcome.confinement.at("mode") != "full") { give_up("this machine has no full mode"); }
-    }) / 1e3;
+               const ProcessOutcome outcome = must(runner.run(request, {}));
+               if (outcome.exit_code != 0) { give_up("exit code " + std::to_string(outcome.exit_code) + "\n" + outcome.err); }
+               if (how == How::full && outcome.confinement.at("mode") != "full") { give_up("this machine has no full mode"); }
+           }) /
+           1e3;
 }
 
 void spawn(benchmark::State& state, How how) {
@@ -79,8 +89,7 @@ void spawn(benchmark::State& state, How how) {
         ours.add(spent);
         state.SetIterationTime(spent / 1e3);
     }
-    report(state, {name_of(how), "ms", ours.median(), floor.median(),
-                   "posix_spawn and waitpid of `true`", aim_of(how)});
+    report(state, {name_of(how), "ms", ours.median(), floor.median(), "posix_spawn and waitpid of `true`", aim_of(how)});
 }
 
 void spawn_unconfined(benchmark::State& state) { spawn(state, How::unconfined); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program as a whole process: each command that only reads, and `agentforge status` with a thousand and with ten thousand tasks.
+// The program as a whole process: each command that only reads, and `agentforge status` with a thousand and with ten thousand
+// tasks.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -28,10 +29,23 @@ void start_up(benchmark::State& state) {
         found = spawn_in_turns(rounds, {program(), "--version"}, {"true"});
         state.SetIterationTime(found.first.milliseconds / 1e3);
     }
-    report(state, {"start-up of `agentforge --version`", "ms", found.first.milliseconds, found.second.milliseconds, "`true` started the same way",
+    report(state, {"start-up of `agentforge --version`",
+                   "ms",
+                   found.first.milliseconds,
+                   found.second.milliseconds,
+                   "`true` started the same way",
                    {Aim::Of::value, 15}});
-    report(state, {"… its processor time", "ms", found.first.cpu_milliseconds, found.second.cpu_milliseconds, "`true` started the same way", {}});
-    report(state, {"memory of `agentforge --version`", "MB", found.first.megabytes, found.second.megabytes, "`true` started the same way",
+    report(state, {"… its processor time",
+                   "ms",
+                   found.first.cpu_milliseconds,
+                   found.second.cpu_milliseconds,
+                   "`true` started the same way",
+                   {}});
+    report(state, {"memory of `agentforge --version`",
+                   "MB",
+                   found.first.megabytes,
+                   found.second.megabytes,
+                   "`true` started the same way",
                    {Aim::Of::value, 20}});
 }
 BENCHMARK(start_up)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
@@ -59,16 +73,38 @@ void start_up_of_commands(benchmark::State& state) {
     const WorkFolder folder("commands");
     const auto repository = folder.path() / "repository";
     make_repository(repository, source_folder() + "/examples/textkit");
-    shell("'" + program() + "' -C '" + repository.string() + "' start --quiet --transcript '" + source_folder() + "/examples/transcripts/slugify.yaml' 'Add a slugify function'");
+    shell("'" + program() + "' -C '" + repository.string() + "' start --quiet --transcript '" + source_folder() +
+          "/examples/transcripts/slugify.yaml' 'Add a slugify function'");
     std::string task;
     for (const auto& entry : std::filesystem::directory_iterator(repository / ".agentforge" / "tasks")) {
         if (is_task_id(entry.path().filename().string())) { task = entry.path().filename(); }
     }
-    const std::vector<std::vector<std::string>> commands{
-        {"help"}, {"help", "start"}, {"completion", "bash"}, {"status"}, {"status", task}, {"inspect", task}, {"inspect", task, "--step", "5"}, {"logs", task}, {"cost", task}, {"diff", task},
-        {"escalations", "list"}, {"archive", "list"}, {"config", "show"}, {"config", "get", "pipeline.default"}, {"agents", "list"}, {"agents", "show", "requirements_analyst"}, {"agents", "validate"},
-        {"contracts", "list"}, {"contracts", "show", "intake_record"}, {"contracts", "validate"}, {"pipelines", "list"}, {"pipelines", "show", "implement"}, {"pipelines", "validate"},
-        {"plugins", "list"}, {"plugins", "show", "read_file"}, {"servers", "list"}};
+    const std::vector<std::vector<std::string>> commands{{"help"},
+                                                         {"help", "start"},
+                                                         {"completion", "bash"},
+                                                         {"status"},
+                                                         {"status", task},
+                                                         {"inspect", task},
+                                                         {"inspect", task, "--step", "5"},
+                                                         {"logs", task},
+                                                         {"cost", task},
+                                                         {"diff", task},
+                                                         {"escalations", "list"},
+                                                         {"archive", "list"},
+                                                         {"config", "show"},
+                                                         {"config", "get", "pipeline.default"},
+                                                         {"agents", "list"},
+                                                         {"agents", "show", "requirements_analyst"},
+                                                         {"agents", "validate"},
+                                                         {"contracts", "list"},
+                                                         {"contracts", "show", "intake_record"},
+                                                         {"contracts", "validate"},
+                                                         {"pipelines", "list"},
+                                                         {"pipelines", "show", "implement"},
+                                                         {"pipelines", "validate"},
+                                                         {"plugins", "list"},
+                                                         {"plugins", "show", "read_file"},
+                                                         {"servers", "list"}};
     for (auto _ : state) {
         double slowest = 0;
         for (const auto& words : commands) {
@@ -80,14 +116,20 @@ void start_up_of_commands(benchmark::State& state) {
             }
             const auto found = spawn_in_turns(rounds / 3, command, {"true"});
             slowest = std::max(slowest, found.first.milliseconds);
-            report(state, {"`agentforge" + name + "`", "ms", found.first.milliseconds, found.second.milliseconds, fmt::format("`true`; processor time {:.1f} ms", found.first.cpu_milliseconds), {Aim::Of::value, 20}});
+            report(state, {"`agentforge" + name + "`",
+                           "ms",
+                           found.first.milliseconds,
+                           found.second.milliseconds,
+                           fmt::format("`true`; processor time {:.1f} ms", found.first.cpu_milliseconds),
+                           {Aim::Of::value, 20}});
         }
         state.SetIterationTime(slowest / 1e3);
     }
 }
 BENCHMARK(start_up_of_commands)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
-/// Tasks that have each gone through all eight stages, as such a task left its projection; of its journal the record that the projection ends with.
+/// Tasks that have each gone through all eight stages, as such a task left its projection; of its journal the record that the
+/// projection ends with.
 void make_tasks(const std::filesystem::path& tasks, int count) {
     TaskState finished = finished_task();
     for (int index = 0; index < count; ++index) {
@@ -113,10 +155,18 @@ void status_of_a_thousand(benchmark::State& state) {
         found = spawn_in_turns(rounds / 2, {program(), "-C", repository.string(), "status"}, {"true"});
         state.SetIterationTime(found.first.milliseconds / 1e3);
     }
-    report(state, {"`agentforge status`, 1,000 tasks", "ms", found.first.milliseconds, found.second.milliseconds + reading.median(),
-                   "`true`, and reading the 1,000 files", {Aim::Of::value, 50}});
-    report(state, {"… its processor time", "ms", found.first.cpu_milliseconds, found.second.cpu_milliseconds + reading.median(),
-                   "the same", {}});
+    report(state, {"`agentforge status`, 1,000 tasks",
+                   "ms",
+                   found.first.milliseconds,
+                   found.second.milliseconds + reading.median(),
+                   "`true`, and reading the 1,000 files",
+                   {Aim::Of::value, 50}});
+    report(state, {"… its processor time",
+                   "ms",
+                   found.first.cpu_milliseconds,
+                   found.second.cpu_milliseconds + reading.median(),
+                   "the same",
+                   {}});
 }
 BENCHMARK(status_of_a_thousand)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
@@ -137,9 +187,19 @@ void status_of_ten_thousand(benchmark::State& state) {
         found = spawn_in_turns(rounds / 2, command, {"true"});
         state.SetIterationTime(found.first.milliseconds / 1e3);
     }
-    report(state, {"`agentforge status --limit 0`, 10,000 tasks", "ms", found.first.milliseconds, found.second.milliseconds, "`true`", {Aim::Of::value, 100}});
+    report(state, {"`agentforge status --limit 0`, 10,000 tasks",
+                   "ms",
+                   found.first.milliseconds,
+                   found.second.milliseconds,
+                   "`true`",
+                   {Aim::Of::value, 100}});
     report(state, {"… its processor time", "ms", found.first.cpu_milliseconds, found.second.cpu_milliseconds, "the same", {}});
-    report(state, {"… without what an earlier one kept", "ms", first.milliseconds, found.second.milliseconds + reading.median(), "`true`, and reading the 10,000 files", {}});
+    report(state, {"… without what an earlier one kept",
+                   "ms",
+                   first.milliseconds,
+                   found.second.milliseconds + reading.median(),
+                   "`true`, and reading the 10,000 files",
+                   {}});
 }
 BENCHMARK(status_of_ten_thousand)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 

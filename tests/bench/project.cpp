@@ -23,8 +23,8 @@ std::unique_ptr<Product> open_product() {
     AgentSet agents = must(AgentSet::load(paths.config + "/agents", "", contracts));
     PipelineSet pipelines = must(PipelineSet::load(paths.config + "/pipelines", "", "", contracts));
     PluginRegistry plugins = discover_plugins(paths);
-    return std::make_unique<Product>(Product{std::move(paths), std::move(settings), std::move(contracts), std::move(agents), std::move(pipelines),
-                                             std::move(plugins)});
+    return std::make_unique<Product>(Product{std::move(paths), std::move(settings), std::move(contracts), std::move(agents),
+                                             std::move(pipelines), std::move(plugins)});
 }
 
 }  // namespace agentforge::bench

@@ -14,10 +14,14 @@ using namespace kernel;
 /// `line`: what each line of the text is, with its number behind it.
 void redact(benchmark::State& state, const char* name, const std::string& line) {
     std::vector<Secret> known;
-    for (int i = 0; i < 10; ++i) { known.push_back({"KEY_" + std::to_string(i), "kR4tY7uI0pL3jH6gF9dS2aZx8Cv5Bn2Mq1We4" + std::to_string(1000 + i)}); }
+    for (int i = 0; i < 10; ++i) {
+        known.push_back({"KEY_" + std::to_string(i), "kR4tY7uI0pL3jH6gF9dS2aZx8Cv5Bn2Mq1We4" + std::to_string(1000 + i)});
+    }
     const Redactor redactor(known, must(load_secret_rules(AGENTFORGE_SOURCE_DIR "/config/secrets/rules.yaml")), "k");
     std::string text;
-    for (int number = 0; text.size() < 32UL * 1024; ++number) { text += line + std::to_string(number) + "]  # one more line of a file\n"; }
+    for (int number = 0; text.size() < 32UL * 1024; ++number) {
+        text += line + std::to_string(number) + "]  # one more line of a file\n";
+    }
     Samples ours;
     Samples floor;
     for (auto _ : state) {
@@ -31,9 +35,13 @@ void redact(benchmark::State& state, const char* name, const std::string& line) 
     report(state, {name, "µs", ours.median(), floor.median(), "SHA-256 of the same bytes", {}});
 }
 
-void redact_a_prompt(benchmark::State& state) { redact(state, "looking for secrets in a prompt of 32 KiB", "    return words(text)["); }
+void redact_a_prompt(benchmark::State& state) {
+    redact(state, "looking for secrets in a prompt of 32 KiB", "    return words(text)[");
+}
 /// The dearest there is: a view of its own for every line.
-void redact_escapes(benchmark::State& state) { redact(state, "looking for secrets in 32 KiB with an escape in every line", "    return words(\"%s\\n\")["); }
+void redact_escapes(benchmark::State& state) {
+    redact(state, "looking for secrets in 32 KiB with an escape in every line", "    return words(\"%s\\n\")[");
+}
 BENCHMARK(redact_escapes)->Iterations(1000)->UseManualTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(redact_a_prompt)->Iterations(1000)->UseManualTime()->Unit(benchmark::kMicrosecond);
 

@@ -72,7 +72,8 @@ void tool_call(benchmark::State& state) {
     place.environment = current_environment();
     const auto client = must(ServerClient::start(server, place, {}, {}));
     const json::object arguments{{"words", "twenty bytes of words"}};
-    const std::string line = json::serialize(json::object{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", arguments}}) + "\n";
+    const std::string line =
+        json::serialize(json::object{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", arguments}}) + "\n";
     Echo echo;
     Samples ours;
     Samples floor;
@@ -85,7 +86,12 @@ void tool_call(benchmark::State& state) {
         ours.add(spent);
         state.SetIterationTime(spent / 1e6);
     }
-    report(state, {"tool call over stdio, server in Python", "µs", ours.median(), floor.median(), "one line through `cat` and back", {Aim::Of::value, 300}});
+    report(state, {"tool call over stdio, server in Python",
+                   "µs",
+                   ours.median(),
+                   floor.median(),
+                   "one line through `cat` and back",
+                   {Aim::Of::value, 300}});
 }
 BENCHMARK(tool_call)->Iterations(2000)->UseManualTime()->Unit(benchmark::kMicrosecond);
 

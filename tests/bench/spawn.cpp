@@ -36,7 +36,8 @@ bool run(char** words, posix_spawn_file_actions_t& actions, bool shown) {
         return false;
     }
     const long long end = now();
-    const long long cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000'000LL + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000LL;
+    const long long cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000'000LL +
+                          (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000LL;
     if (shown) { std::printf("%lld %lld %ld ", end - begin, cpu, usage.ru_maxrss); }
     return true;
 }
@@ -53,7 +54,7 @@ int main(int argc, char** argv) {
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     const bool once = std::strcmp(argv[1], "once") == 0;
     const int rounds = once ? 1 : std::atoi(argv[1]);
-    for (int round = once ? 0 : -1; round < rounds; ++round) {     // The first warms the page cache.
+    for (int round = once ? 0 : -1; round < rounds; ++round) {  // The first warms the page cache.
         if (!run(argv + 2, actions, round >= 0) || !run(argv + separator + 1, actions, round >= 0)) { return 1; }
         std::printf("\n");
     }

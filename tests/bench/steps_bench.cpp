@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of 50 and of 500 steps: the program itself against a scripted server over HTTP, one trivial tool call a step, in a small
-// repository, in one of 50,000 files and in one with 2 GiB of history. A step is what passes between an answer and the next request; its floor is one bare exchange with such a
-// server, one posix_spawn and one write with fdatasync, measured in turns with the steps: while the program waits for its answer.
-// And what the live view costs: the program on a terminal of its own, while the model lets it wait, and beside a run that shows nothing.
+// repository, in one of 50,000 files and in one with 2 GiB of history. A step is what passes between an answer and the next
+// request; its floor is one bare exchange with such a server, one posix_spawn and one write with fdatasync, measured in turns
+// with the steps: while the program waits for its answer. And what the live view costs: the program on a terminal of its own,
+// while the model lets it wait, and beside a run that shows nothing.
 #include <fcntl.h>
 #include <pty.h>
 #include <spawn.h>
@@ -29,14 +30,17 @@ namespace fs = std::filesystem;
 constexpr unsigned few = 50;
 constexpr unsigned many = 500;
 constexpr unsigned very_many = 2000;
-constexpr std::size_t request_bytes = 7000;     ///< What a step asks, about.
-constexpr std::size_t record_bytes = 3000;      ///< What a step writes into its journal, about.
+constexpr std::size_t request_bytes = 7000;  ///< What a step asks, about.
+constexpr std::size_t record_bytes = 3000;   ///< What a step writes into its journal, about.
 
-/// A prompt's bytes as a server with a cache charges them: those of the request before count 0.1, new ones are written into the cache at 1.25.
-double equivalents(std::size_t bytes, std::size_t same) { return (0.1 * static_cast<double>(same)) + (1.25 * static_cast<double>(bytes - same)); }
+/// A prompt's bytes as a server with a cache charges them: those of the request before count 0.1, new ones are written into the
+/// cache at 1.25.
+double equivalents(std::size_t bytes, std::size_t same) {
+    return (0.1 * static_cast<double>(same)) + (1.25 * static_cast<double>(bytes - same));
+}
 
-/// The same of a whole conversation, which grows by as much every turn. Claude Code 2.1.197 with the same scripted model, bytes of the first and the last prompt:
-/// 77 k and 92 k over 50 turns, 77 k and 235 k over 500.
+/// The same of a whole conversation, which grows by as much every turn. Claude Code 2.1.197 with the same scripted model, bytes
+/// of the first and the last prompt: 77 k and 92 k over 50 turns, 77 k and 235 k over 500.
 double equivalents_of_claude_code(unsigned steps) {
     const std::size_t first = 77'000;
     const std::size_t last = steps <= few ? 92'000 : 235'000;
@@ -73,7 +77,8 @@ json::object artifact() {
 
 fs::path repository_of(const fs::path& folder, unsigned files, const std::string& history) {
     const fs::path repository = folder / "repository";
-    shell("'" + source_folder() + "/scripts/make-large-repository' --files " + std::to_string(files) + " --history " + history + " '" + repository.string() + "'");
+    shell("'" + source_folder() + "/scripts/make-large-repository' --files " + std::to_string(files) + " --history " + history +
+          " '" + repository.string() + "'");
     write_text(repository / ".agentforge/pipelines/steps.yaml", pipeline_text);
     return repository;
 }
@@ -95,7 +100,8 @@ double milliseconds_to_write(const fs::path& folder, unsigned files) {
         const fs::path part = folder / ("part" + std::to_string(file / 200));
         if (file == 1 || file % 200 == 0) { fs::create_directories(part); }
         const std::string text = "file " + std::to_string(file) + "\n";
-        const int out = ::open((part / ("file" + std::to_string(file) + ".txt")).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        const int out =
+            ::open((part / ("file" + std::to_string(file) + ".txt")).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         if (out < 0 || ::write(out, text.data(), text.size()) < 0) { give_up("cannot write the floor's files"); }
         ::close(out);
     }
@@ -106,14 +112,19 @@ double milliseconds_to_write(const fs::path& folder, unsigned files) {
 class Floor {
 public:
     explicit Floor(const fs::path& folder)
-        : server_(0, "complete", {}, artifact(), {}), client_(server_.port(), request_bytes), file_(::open((folder / "floor").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)), record_(record_bytes, 'r') {
+        : server_(0, "complete", {}, artifact(), {}),
+          client_(server_.port(), request_bytes),
+          file_(::open((folder / "floor").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)),
+          record_(record_bytes, 'r') {
         if (file_ < 0) { give_up("cannot write the floor's file"); }
     }
     ~Floor() { ::close(file_); }
     Floor(const Floor&) = delete;
     Floor& operator=(const Floor&) = delete;
 
-    void measure() { samples_.add(microseconds([this] { once(); }) / 1e3); }
+    void measure() {
+        samples_.add(microseconds([this] { once(); }) / 1e3);
+    }
     [[nodiscard]] double milliseconds() const { return samples_.median(); }
 
 private:
@@ -123,8 +134,13 @@ private:
         char* words[] = {name, nullptr};
         pid_t child = 0;
         int status = 0;
-        if (::posix_spawn(&child, name, nullptr, nullptr, words, environ) != 0 || ::waitpid(child, &status, 0) != child || status != 0) { give_up("cannot run /bin/true"); }
-        if (::write(file_, record_.data(), record_.size()) != static_cast<ssize_t>(record_.size()) || ::fdatasync(file_) != 0) { give_up("cannot write the floor's file"); }
+        if (::posix_spawn(&child, name, nullptr, nullptr, words, environ) != 0 || ::waitpid(child, &status, 0) != child ||
+            status != 0) {
+            give_up("cannot run /bin/true");
+        }
+        if (::write(file_, record_.data(), record_.size()) != static_cast<ssize_t>(record_.size()) || ::fdatasync(file_) != 0) {
+            give_up("cannot write the floor's file");
+        }
     }
 
     StepsServer server_;
@@ -157,20 +173,32 @@ double cpu_milliseconds_of(const fs::path& repository) {
 struct Run {
     double step_milliseconds = 0;
     double floor_milliseconds = 0;
-    double cpu_milliseconds = 0;        ///< Of a step.
-    double start_milliseconds = 0;      ///< Until the first request: worktrees, journal, plugins.
+    double cpu_milliseconds = 0;    ///< Of a step.
+    double start_milliseconds = 0;  ///< Until the first request: worktrees, journal, plugins.
     double megabytes = 0;
-    double disk_megabytes = 0;          ///< Worktree, git's record of it and the journal, when the first request came.
+    double disk_megabytes = 0;  ///< Worktree, git's record of it and the journal, when the first request came.
     std::size_t first_bytes = 0;
     std::size_t fifth_bytes = 0;
-    std::size_t last_bytes = 0;         ///< Of the last step before `complete`.
-    double equivalent_bytes = 0;        ///< Of all requests.
-    double same_permille = 0;           ///< Of all bytes, those that stood at the beginning of the request before.
+    std::size_t last_bytes = 0;   ///< Of the last step before `complete`.
+    double equivalent_bytes = 0;  ///< Of all requests.
+    double same_permille = 0;     ///< Of all bytes, those that stood at the beginning of the request before.
 };
 
 std::vector<std::string> start_with(const fs::path& repository, const StepsServer& server) {
-    return {program(), "-C", repository.string(), "start", "--pipeline", "steps", "--quiet", "--set", "llm.backend=openai", "--set", "llm.model=scripted", "--set",
-            "llm.base_url=" + server.base_url(), "Say what the note says"};
+    return {program(),
+            "-C",
+            repository.string(),
+            "start",
+            "--pipeline",
+            "steps",
+            "--quiet",
+            "--set",
+            "llm.backend=openai",
+            "--set",
+            "llm.model=scripted",
+            "--set",
+            "llm.base_url=" + server.base_url(),
+            "Say what the note says"};
 }
 
 Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
@@ -178,7 +206,10 @@ Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
     unsigned requests = 0;
     double cpu = 0;
     double disk = 0;
-    const auto used = [&] { return megabytes_below(fs::path(std::getenv("HOME")) / ".local/state/agentforge") + megabytes_below(repository / ".git/worktrees") + megabytes_below(repository / ".agentforge"); };
+    const auto used = [&] {
+        return megabytes_below(fs::path(std::getenv("HOME")) / ".local/state/agentforge") +
+               megabytes_below(repository / ".git/worktrees") + megabytes_below(repository / ".agentforge");
+    };
     const double before = used();
     const auto between = [&] {
         if (requests == 0) { disk = used() - before; }
@@ -191,9 +222,13 @@ Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
     // Not warmed: a run of hundreds of steps warms itself.
     const auto spent = spawn_once(start_with(repository, server));
     const std::vector<Asked> asked = server.take();
-    if (asked.size() != steps + 1) { give_up(std::to_string(asked.size()) + " requests came instead of " + std::to_string(steps + 1)); }
+    if (asked.size() != steps + 1) {
+        give_up(std::to_string(asked.size()) + " requests came instead of " + std::to_string(steps + 1));
+    }
     Samples times;
-    for (std::size_t index = 1; index < asked.size(); ++index) { times.add(std::chrono::duration<double, std::milli>(asked[index].at - asked[index - 1].answered).count()); }
+    for (std::size_t index = 1; index < asked.size(); ++index) {
+        times.add(std::chrono::duration<double, std::milli>(asked[index].at - asked[index - 1].answered).count());
+    }
     Run made;
     made.step_milliseconds = times.median();
     made.cpu_milliseconds = cpu / steps;
@@ -232,10 +267,17 @@ void steps_of_a_long_run(benchmark::State& state) {
         };
         StepsServer server(very_many, "read_file", {{"path", "note.txt"}}, artifact(), between);
         static_cast<void>(spawn_once(start_with(repository, server)));
-        if (requests != very_many + 1) { give_up(std::to_string(requests) + " requests came instead of " + std::to_string(very_many + 1)); }
+        if (requests != very_many + 1) {
+            give_up(std::to_string(requests) + " requests came instead of " + std::to_string(very_many + 1));
+        }
         state.SetIterationTime(late / counted / 1e3);
     }
-    report(state, {"processor time of a step, steps 1,600 to 2,000", "ms", late / counted, early / counted, "steps 100 to 500", {Aim::Of::ratio, 1.1}});
+    report(state, {"processor time of a step, steps 1,600 to 2,000",
+                   "ms",
+                   late / counted,
+                   early / counted,
+                   "steps 100 to 500",
+                   {Aim::Of::ratio, 1.1}});
 }
 BENCHMARK(steps_of_a_long_run)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
@@ -258,14 +300,28 @@ void steps(benchmark::State& state, unsigned files, const std::string& history, 
         report(state, {name, "ms", made.step_milliseconds, made.floor_milliseconds, floor_is, {Aim::Of::difference, 4}});
         report(state, {"… processor time of a step", "ms", made.cpu_milliseconds, 0, "–", {}});
         report(state, {"… peak memory of the program", "MB", made.megabytes, 0, "–", {Aim::Of::value, 40}});
-        report(state, {"… request bytes of step " + std::to_string(count), "B", static_cast<double>(made.last_bytes), static_cast<double>(made.fifth_bytes),
-                       "those of step 5; step 1: " + std::to_string(made.first_bytes), {Aim::Of::ratio, 1.02}});
-        report(state, {"… bytes of all requests, read from a cache 0.1, new 1.25", "kB", made.equivalent_bytes / 1e3, equivalents_of_claude_code(count) / 1e3,
-                       "Claude Code's, counted likewise", {Aim::Of::ratio, count == few ? 0.5 : 0.25}});
+        report(state, {"… request bytes of step " + std::to_string(count),
+                       "B",
+                       static_cast<double>(made.last_bytes),
+                       static_cast<double>(made.fifth_bytes),
+                       "those of step 5; step 1: " + std::to_string(made.first_bytes),
+                       {Aim::Of::ratio, 1.02}});
+        report(state, {"… bytes of all requests, read from a cache 0.1, new 1.25",
+                       "kB",
+                       made.equivalent_bytes / 1e3,
+                       equivalents_of_claude_code(count) / 1e3,
+                       "Claude Code's, counted likewise",
+                       {Aim::Of::ratio, count == few ? 0.5 : 0.25}});
         report(state, {"… share of the bytes that the request before began with", "%", made.same_permille / 10, 0, "–", {}});
     }
-    report(state, {"… from `start` to the first request, the first task, " + where, "ms", shorter.start_milliseconds, writing, "writing as many files", {Aim::Of::value, 2000}});
-    report(state, {"… disk used at the first request, " + where, "MB", shorter.disk_megabytes, checkout, "the checkout", files > 1000 ? Aim{Aim::Of::ratio, 1.1} : Aim{}});
+    report(state, {"… from `start` to the first request, the first task, " + where,
+                   "ms",
+                   shorter.start_milliseconds,
+                   writing,
+                   "writing as many files",
+                   {Aim::Of::value, 2000}});
+    report(state, {"… disk used at the first request, " + where, "MB", shorter.disk_megabytes, checkout, "the checkout",
+                   files > 1000 ? Aim{Aim::Of::ratio, 1.1} : Aim{}});
 }
 void steps_in_a_small_repository(benchmark::State& state) { steps(state, 20, "0", "20 files"); }
 void steps_in_a_large_repository(benchmark::State& state) { steps(state, 50'000, "0", "50,000 files"); }
@@ -273,7 +329,6 @@ void steps_with_a_long_history(benchmark::State& state) { steps(state, 200, "2G"
 BENCHMARK(steps_in_a_small_repository)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(steps_with_a_long_history)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(steps_in_a_large_repository)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
-
 
 /// Processor time so far of all threads of a process, to the nanosecond.
 double thread_milliseconds_of(pid_t process) {
@@ -287,7 +342,7 @@ double thread_milliseconds_of(pid_t process) {
 }
 
 struct Watched {
-    double waiting_milliseconds = 0;    ///< Processor time while it waited for its first answer.
+    double waiting_milliseconds = 0;  ///< Processor time while it waited for its first answer.
     double all_milliseconds = 0;
     std::size_t shown_bytes = 0;
 };
@@ -299,14 +354,25 @@ Watched run_on_a_terminal(const fs::path& repository, unsigned steps, std::chron
     unsigned requests = 0;
     const auto between = [&] {
         if (requests++ != 0) { return; }
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));       // What it shows first is not waiting.
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // What it shows first is not waiting.
         const double before = thread_milliseconds_of(child);
         std::this_thread::sleep_for(wait);
         made.waiting_milliseconds = thread_milliseconds_of(child) - before;
     };
     StepsServer server(steps, "read_file", {{"path", "note.txt"}}, artifact(), between);
-    std::vector<std::string> words{program(), "-C", repository.string(), "start", "--pipeline", "steps", "--set", "llm.backend=openai", "--set", "llm.model=scripted",
-                                   "--set", "llm.base_url=" + server.base_url(), "Say what the note says"};
+    std::vector<std::string> words{program(),
+                                   "-C",
+                                   repository.string(),
+                                   "start",
+                                   "--pipeline",
+                                   "steps",
+                                   "--set",
+                                   "llm.backend=openai",
+                                   "--set",
+                                   "llm.model=scripted",
+                                   "--set",
+                                   "llm.base_url=" + server.base_url(),
+                                   "Say what the note says"};
     if (quiet) { words.insert(words.begin() + 4, "--quiet"); }
     std::vector<char*> arguments;
     for (std::string& word : words) { arguments.push_back(word.data()); }
@@ -322,12 +388,15 @@ Watched run_on_a_terminal(const fs::path& repository, unsigned steps, std::chron
     }
     child = process;
     char buffer[4096];
-    for (ssize_t got = 0; (got = ::read(terminal, buffer, sizeof buffer)) > 0;) { made.shown_bytes += static_cast<std::size_t>(got); }
+    for (ssize_t got = 0; (got = ::read(terminal, buffer, sizeof buffer)) > 0;) {
+        made.shown_bytes += static_cast<std::size_t>(got);
+    }
     ::close(terminal);
     int status = 0;
     rusage usage{};
     if (::wait4(process, &status, 0, &usage) != process || status != 0) { give_up("the run on a terminal failed"); }
-    made.all_milliseconds = (static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3) + (static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3);
+    made.all_milliseconds = (static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3) +
+                            (static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3);
     return made;
 }
 
@@ -354,8 +423,18 @@ void live_view(benchmark::State& state) {
         state.SetIterationTime(waiting.median() / 1e3);
     }
     if (bytes < 1000) { give_up("the live view was not shown"); }
-    report(state, {"processor time of the live view while a model answers, of each second", "ms", waiting.median(), still.median(), "the same with `--quiet`", {Aim::Of::value, 10}});
-    report(state, {"… of a step that it shows, the run's start shared out among its 50", "ms", shown.median(), hidden.median(), "the same with `--quiet`", {}});
+    report(state, {"processor time of the live view while a model answers, of each second",
+                   "ms",
+                   waiting.median(),
+                   still.median(),
+                   "the same with `--quiet`",
+                   {Aim::Of::value, 10}});
+    report(state, {"… of a step that it shows, the run's start shared out among its 50",
+                   "ms",
+                   shown.median(),
+                   hidden.median(),
+                   "the same with `--quiet`",
+                   {}});
 }
 BENCHMARK(live_view)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 

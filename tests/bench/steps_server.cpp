@@ -37,7 +37,7 @@ void without_delay(int descriptor) {
 void send_all(int descriptor, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t sent = ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-        if (sent <= 0) { return; }      // The other end went; the next read says so.
+        if (sent <= 0) { return; }  // The other end went; the next read says so.
         bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
 }
@@ -46,17 +46,24 @@ void send_all(int descriptor, std::string_view bytes) {
 std::string response(const std::string& tool, const json::object& arguments) {
     const auto event = [](const json::object& data) { return "data: " + json::serialize(data) + "\n\n"; };
     const auto chunk = [&](json::object delta, const json::value& reason) {
-        return event({{"id", "c1"}, {"object", "chat.completion.chunk"}, {"model", "scripted"},
-                      {"choices", json::array{json::object{{"index", 0}, {"delta", std::move(delta)}, {"finish_reason", reason}}}}});
+        return event(
+            {{"id", "c1"},
+             {"object", "chat.completion.chunk"},
+             {"model", "scripted"},
+             {"choices", json::array{json::object{{"index", 0}, {"delta", std::move(delta)}, {"finish_reason", reason}}}}});
     };
     const json::object function{{"name", tool}, {"arguments", json::serialize(arguments)}};
     std::string events = chunk({{"role", "assistant"}, {"content", nullptr}}, nullptr);
-    events += chunk({{"tool_calls", json::array{json::object{{"index", 0}, {"id", "call_1"}, {"type", "function"}, {"function", function}}}}}, nullptr);
+    events += chunk(
+        {{"tool_calls", json::array{json::object{{"index", 0}, {"id", "call_1"}, {"type", "function"}, {"function", function}}}}},
+        nullptr);
     events += chunk({}, "tool_calls");
-    events += event({{"id", "c1"}, {"choices", json::array()}, {"usage", {{"prompt_tokens", 2000}, {"completion_tokens", 20}}}}) + "data: [DONE]\n\n";
+    events += event({{"id", "c1"}, {"choices", json::array()}, {"usage", {{"prompt_tokens", 2000}, {"completion_tokens", 20}}}}) +
+              "data: [DONE]\n\n";
     std::array<char, 16> size{};
     const auto end = std::to_chars(size.data(), size.data() + size.size(), events.size(), 16).ptr;
-    return "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" + std::string(size.data(), end) + "\r\n" + events + "\r\n0\r\n\r\n";
+    return "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" +
+           std::string(size.data(), end) + "\r\n" + events + "\r\n0\r\n\r\n";
 }
 
 /// Bytes of the whole request at the start of `got`; 0 where it has not come whole.
@@ -64,7 +71,8 @@ std::size_t request_size(const std::string& got, std::size_t& body) {
     const std::size_t head = got.find(header_end);
     if (head == std::string::npos) { return 0; }
     std::string lower = got.substr(0, head);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c); });
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c); });
     const std::size_t length = lower.find(length_header);
     body = 0;
     if (length != std::string::npos) {
@@ -78,13 +86,15 @@ std::size_t request_size(const std::string& got, std::size_t& body) {
 
 }  // namespace
 
-StepsServer::StepsServer(unsigned steps, const std::string& tool, const json::object& arguments, const json::object& artifact, std::function<void()> between)
+StepsServer::StepsServer(unsigned steps, const std::string& tool, const json::object& arguments, const json::object& artifact,
+                         std::function<void()> between)
     : steps_(steps), between_(std::move(between)), call_(response(tool, arguments)), done_(response("complete", artifact)) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
     auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    if (listener_ < 0 || ::bind(listener_, generic, size) != 0 || ::listen(listener_, 16) != 0 || ::getsockname(listener_, generic, &size) != 0 || ::pipe2(stop_, O_CLOEXEC) != 0) {
+    if (listener_ < 0 || ::bind(listener_, generic, size) != 0 || ::listen(listener_, 16) != 0 ||
+        ::getsockname(listener_, generic, &size) != 0 || ::pipe2(stop_, O_CLOEXEC) != 0) {
         give_up("no loopback server");
     }
     port_ = ntohs(address.sin_port);
@@ -113,7 +123,8 @@ bool StepsServer::read_from(Connection& connection) {
         const auto at = std::chrono::steady_clock::now();
         std::string asked = connection.got.substr(whole - body, body);
         connection.got.erase(0, whole);
-        const auto same = static_cast<std::size_t>(std::mismatch(asked.begin(), asked.end(), before_.begin(), before_.end()).first - asked.begin());
+        const auto same = static_cast<std::size_t>(
+            std::mismatch(asked.begin(), asked.end(), before_.begin(), before_.end()).first - asked.begin());
         before_ = std::move(asked);
         if (between_) { between_(); }
         {
@@ -148,10 +159,13 @@ void StepsServer::serve() {
 }
 
 BareClient::BareClient(std::uint16_t port, std::size_t body_bytes) {
-    request_ = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body_bytes) + "\r\n\r\n" + std::string(body_bytes, 'x');
+    request_ = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body_bytes) +
+               "\r\n\r\n" + std::string(body_bytes, 'x');
     descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const sockaddr_in address = loopback(port);
-    if (descriptor_ < 0 || ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) { give_up("cannot reach the scripted server"); }
+    if (descriptor_ < 0 || ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+        give_up("cannot reach the scripted server");
+    }
     without_delay(descriptor_);
 }
 

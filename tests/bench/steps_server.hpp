@@ -16,16 +16,18 @@
 namespace agentforge::bench {
 
 struct Asked {
-    std::chrono::steady_clock::time_point at;           ///< When the whole request was read.
-    std::chrono::steady_clock::time_point answered;     ///< When its answer began to be sent.
-    std::size_t bytes = 0;                          ///< Of its body: prompt, tools and what stands around them.
-    std::size_t same = 0;                           ///< Of these, from the first on, those of the request before.
+    std::chrono::steady_clock::time_point at;        ///< When the whole request was read.
+    std::chrono::steady_clock::time_point answered;  ///< When its answer began to be sent.
+    std::size_t bytes = 0;                           ///< Of its body: prompt, tools and what stands around them.
+    std::size_t same = 0;                            ///< Of these, from the first on, those of the request before.
 };
 
-/// Calls `between` for each request, before it is answered. Answers the first `steps` requests of every `steps + 1` with a call of one tool, the next with `complete`.
+/// Calls `between` for each request, before it is answered. Answers the first `steps` requests of every `steps + 1` with a call
+/// of one tool, the next with `complete`.
 class StepsServer {
 public:
-    StepsServer(unsigned steps, const std::string& tool, const json::object& arguments, const json::object& artifact, std::function<void()> between);
+    StepsServer(unsigned steps, const std::string& tool, const json::object& arguments, const json::object& artifact,
+                std::function<void()> between);
     ~StepsServer();
     StepsServer(const StepsServer&) = delete;
     StepsServer& operator=(const StepsServer&) = delete;
@@ -46,14 +48,14 @@ private:
 
     unsigned steps_;
     std::function<void()> between_;
-    std::string call_;          ///< The response whose answer is the tool call.
-    std::string done_;          ///< The one that ends the run.
+    std::string call_;  ///< The response whose answer is the tool call.
+    std::string done_;  ///< The one that ends the run.
     int listener_ = -1;
     int stop_[2] = {-1, -1};
     std::uint16_t port_ = 0;
     std::mutex mutex_;
     std::vector<Asked> asked_;
-    std::string before_;        ///< The last request's body.
+    std::string before_;  ///< The last request's body.
     std::uint64_t answered_ = 0;
     std::thread thread_;
 };

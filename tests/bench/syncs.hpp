@@ -14,6 +14,8 @@ struct Syncs {
 /// Since the program began. Any thread.
 [[nodiscard]] Syncs syncs_so_far() noexcept;
 
-[[nodiscard]] inline Syncs operator-(const Syncs& a, const Syncs& b) noexcept { return {a.count - b.count, a.microseconds - b.microseconds}; }
+[[nodiscard]] inline Syncs operator-(const Syncs& a, const Syncs& b) noexcept {
+    return {a.count - b.count, a.microseconds - b.microseconds};
+}
 
 }  // namespace agentforge::bench

@@ -38,8 +38,12 @@ public:
     Result<void> restore(const std::string& tree) override { return inner_->restore(tree); }
     Result<std::string> snapshot(const std::vector<std::string>& paths) override { return inner_->snapshot(paths); }
     Result<void> keep(const std::string& name, const std::string& tree) override { return inner_->keep(name, tree); }
-    Result<std::vector<TreeChange>> diff(const std::string& from, const std::string& to) override { return inner_->diff(from, to); }
-    Result<std::optional<std::string>> file_in_tree(const std::string& tree, const std::string& path) override { return inner_->file_in_tree(tree, path); }
+    Result<std::vector<TreeChange>> diff(const std::string& from, const std::string& to) override {
+        return inner_->diff(from, to);
+    }
+    Result<std::optional<std::string>> file_in_tree(const std::string& tree, const std::string& path) override {
+        return inner_->file_in_tree(tree, path);
+    }
     Result<std::string> patch(const std::string& from, const std::string& to) override { return inner_->patch(from, to); }
     Result<GateReport> gate(const GateCall& call, const Stop& stop) override {
         if (!answers_.recorded) {
@@ -47,12 +51,17 @@ public:
             if (measured.ok()) { answers_.reports.push_back(*measured); }
             return measured;
         }
-        if (next_gate_ == answers_.reports.size()) { give_up("a gate more is asked than in the run before: " + call.request.gate); }
+        if (next_gate_ == answers_.reports.size()) {
+            give_up("a gate more is asked than in the run before: " + call.request.gate);
+        }
         GateReport report = answers_.reports[next_gate_++];
-        if (report.gate != call.request.gate || report.tree != call.tree) { give_up("gate " + call.request.gate + " is not the one of the run before"); }
+        if (report.gate != call.request.gate || report.tree != call.tree) {
+            give_up("gate " + call.request.gate + " is not the one of the run before");
+        }
         return report;
     }
-    Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
+    Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string& tree,
+                                                                      const std::vector<SkeletonInterface>& interfaces,
                                                                       const Stop& stop) override {
         if (!answers_.recorded) {
             auto made = inner_->skeleton(tree, interfaces, stop);
@@ -62,17 +71,32 @@ public:
         if (next_skeleton_ == answers_.skeletons.size()) { give_up("a skeleton more is asked than in the run before"); }
         return answers_.skeletons[next_skeleton_++];
     }
-    Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override { return inner_->path_symbols(tree); }
-    Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) override { return inner_->run(std::move(request), stop); }
+    Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override {
+        return inner_->path_symbols(tree);
+    }
+    Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) override {
+        return inner_->run(std::move(request), stop);
+    }
     Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) override { return inner_->commit(order, stop); }
-    Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) override { return inner_->hooks(order, author, stop); }
-    Result<std::string> edit(const std::string& tree, const std::vector<std::pair<std::string, std::optional<std::string>>>& files) override { return inner_->edit(tree, files); }
-    Result<std::string> whole_patch(const std::string& from, const std::string& to) override { return inner_->whole_patch(from, to); }
+    Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) override {
+        return inner_->hooks(order, author, stop);
+    }
+    Result<std::string> edit(const std::string& tree,
+                             const std::vector<std::pair<std::string, std::optional<std::string>>>& files) override {
+        return inner_->edit(tree, files);
+    }
+    Result<std::string> whole_patch(const std::string& from, const std::string& to) override {
+        return inner_->whole_patch(from, to);
+    }
     Result<BaseDrift> drift(const TaskState& state, const std::string& tree) override { return inner_->drift(state, tree); }
-    Result<TreeMerge> merge(const std::string& base, const std::string& ours, const std::string& theirs) override { return inner_->merge(base, ours, theirs); }
+    Result<TreeMerge> merge(const std::string& base, const std::string& ours, const std::string& theirs) override {
+        return inner_->merge(base, ours, theirs);
+    }
     Result<WrittenCommit> look(const std::string& commit) override { return inner_->look(commit); }
     Result<Published> publish(const PublishOrder& order, const Stop& stop) override { return inner_->publish(order, stop); }
-    Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) override { return inner_->branch(name); }
+    Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) override {
+        return inner_->branch(name);
+    }
     Result<void> close() override { return inner_->close(); }
 
 private:
@@ -84,7 +108,8 @@ private:
 
 class InstantTaskWorkspaces final : public TaskWorkspaceFactory {
 public:
-    InstantTaskWorkspaces(std::unique_ptr<TaskWorkspaceFactory> inner, Answers& answers) : inner_(std::move(inner)), answers_(answers) {}
+    InstantTaskWorkspaces(std::unique_ptr<TaskWorkspaceFactory> inner, Answers& answers)
+        : inner_(std::move(inner)), answers_(answers) {}
     Result<std::pair<std::string, std::string>> base() override { return inner_->base(); }
     std::string base_branch() override { return inner_->base_branch(); }
     Result<void> archive(const std::string& task_id, const std::string& folder, const std::string& escalations) override {
@@ -112,7 +137,11 @@ class TaskRuns {
 public:
     /// `transcript` is written into the folder that it is given.
     TaskRuns(std::string pipeline, const std::function<fs::path(const fs::path& folder)>& transcript)
-        : folder_("task-" + pipeline), product_(open_product()), processes_(make_process_runner(product_->paths.exec_helper)), pipeline_(std::move(pipeline)), transcript_(transcript(folder_.path())) {
+        : folder_("task-" + pipeline),
+          product_(open_product()),
+          processes_(make_process_runner(product_->paths.exec_helper)),
+          pipeline_(std::move(pipeline)),
+          transcript_(transcript(folder_.path())) {
         make_repository(folder_.path() / "seed", source_folder() + "/examples/textkit");
         run();
         answers_.recorded = true;
@@ -128,7 +157,7 @@ public:
     Spent run() {
         const fs::path repository = folder_.path() / ("repository-" + std::to_string(++number_));
         fs::copy(folder_.path() / "seed", repository, fs::copy_options::recursive);
-        ::sync();       // What the copy left unwritten is not this task's.
+        ::sync();  // What the copy left unwritten is not this task's.
         GitTaskWorkspaceOptions options;
         options.repository = repository.string();
         options.state_directory = (folder_.path() / "state").string();
@@ -136,7 +165,9 @@ public:
         options.gates.conformance_directories = {product_->paths.config + "/conformance"};
         options.gates.environment = current_environment();
         options.gates.settings = product_->settings.section("gates");
-        for (const char* key : {"language", "baseline_runs", "held_out", "unattended", "setup"}) { options.gates.settings.erase(key); }     // Not the gates' own.
+        for (const char* key : {"language", "baseline_runs", "held_out", "unattended", "setup"}) {
+            options.gates.settings.erase(key);
+        }  // Not the gates' own.
         options.gates.baseline_runs = product_->settings.integer("gates.baseline_runs");
         options.gates.setup = product_->settings.text("gates.setup");
         InstantTaskWorkspaces task_workspaces(make_git_task_workspaces(std::move(options), *processes_), answers_);
@@ -171,14 +202,20 @@ public:
         const double cpu_before = process_cpu_milliseconds();
         Spent spent;
         std::optional<PipelineResult> result;
-        spent.milliseconds = microseconds([&] { result = must(controller.execute("Add a slugify function that turns a title into a URL slug", start)); }) / 1e3;
+        spent.milliseconds =
+            microseconds(
+                [&] { result = must(controller.execute("Add a slugify function that turns a title into a URL slug", start)); }) /
+            1e3;
         spent.syncs = syncs_so_far() - before;
         spent.cpu_milliseconds = process_cpu_milliseconds() - cpu_before;
-        if (!result->success) { give_up("the task did not end in a commit: " + (result->error ? result->error->to_string() : std::string(result->current_stage))); }
+        if (!result->success) {
+            give_up("the task did not end in a commit: " +
+                    (result->error ? result->error->to_string() : std::string(result->current_stage)));
+        }
         state_ = must(controller.get_status(result->task_id));
         spent.records = state_->seq;
-        // The repository stays until all runs are done: a file system without a journal (ext4) looks for a new inode past all those freed in the
-        // last seconds, and a user's task does not follow the deletion of a hundred files.
+        // The repository stays until all runs are done: a file system without a journal (ext4) looks for a new inode past all
+        // those freed in the last seconds, and a user's task does not follow the deletion of a hundred files.
         return spent;
     }
 
@@ -207,7 +244,9 @@ TaskRuns& task_runs() {
 
 constexpr std::int64_t plan_steps = 100;
 
-json::array called(const char* tool, json::object arguments) { return {json::object{{"name", tool}, {"arguments", std::move(arguments)}}}; }
+json::array called(const char* tool, json::object arguments) {
+    return {json::object{{"name", tool}, {"arguments", std::move(arguments)}}};
+}
 
 json::object answer(const char* stage, const char* role, unsigned run, unsigned step, json::array calls) {
     return {{"stage", stage}, {"role", role}, {"run", run}, {"step", step}, {"tool_calls", std::move(calls)}};
@@ -222,7 +261,9 @@ fs::path loop_transcript(const fs::path& folder) {
         std::vector<json::array> found;
         for (const json::value& entry : recorded.at("entries").as_array()) {
             const json::object& one = entry.as_object();
-            if (one.at("stage").as_string() == stage && one.at("role").as_string() == role) { found.push_back(one.at("tool_calls").as_array()); }
+            if (one.at("stage").as_string() == stage && one.at("role").as_string() == role) {
+                found.push_back(one.at("tool_calls").as_array());
+            }
         }
         return found;
     };
@@ -231,22 +272,34 @@ fs::path loop_transcript(const fs::path& folder) {
     for (std::int64_t number = 1; number <= plan_steps; ++number) {
         json::array requirements;
         if (number == 1) { requirements = {"REQ-001", "REQ-002", "REQ-003"}; }
-        steps.push_back(json::object{{"number", number}, {"title", "Part " + std::to_string(number)}, {"description", "Do it"}, {"estimate", "small"}, {"requirements", std::move(requirements)}});
+        steps.push_back(json::object{{"number", number},
+                                     {"title", "Part " + std::to_string(number)},
+                                     {"description", "Do it"},
+                                     {"estimate", "small"},
+                                     {"requirements", std::move(requirements)}});
     }
     entries.push_back(answer("plan", "software_architect", 1, 1, called("complete", std::move(plan))));
     unsigned step = 0;
-    for (json::array& calls : calls_of("red", "test_engineer")) { entries.push_back(answer("tests", "test_engineer", 1, ++step, std::move(calls))); }
+    for (json::array& calls : calls_of("red", "test_engineer")) {
+        entries.push_back(answer("tests", "test_engineer", 1, ++step, std::move(calls)));
+    }
     step = 0;
     for (json::array& calls : calls_of("green", "software_developer")) {
         const std::string tool(calls.at(0).at("name").as_string());
-        if (tool == "create_file" || tool == "edit_file") { entries.push_back(answer("execute", "software_developer", 1, ++step, std::move(calls))); }
+        if (tool == "create_file" || tool == "edit_file") {
+            entries.push_back(answer("execute", "software_developer", 1, ++step, std::move(calls)));
+        }
     }
     for (std::int64_t number = 1; number <= plan_steps; ++number) {
-        entries.push_back(answer("execute", "software_developer", static_cast<unsigned>(number), number == 1 ? step + 1 : 1, called("complete", {{"summary", "Part " + std::to_string(number) + " is done."}})));
+        entries.push_back(answer("execute", "software_developer", static_cast<unsigned>(number), number == 1 ? step + 1 : 1,
+                                 called("complete", {{"summary", "Part " + std::to_string(number) + " is done."}})));
     }
-    entries.push_back(answer("review", "code_reviewer", 1, 1, called("complete", {{"decision", "approve"}, {"summary", "Good."}, {"issues", json::array()}})));
+    entries.push_back(answer("review", "code_reviewer", 1, 1,
+                             called("complete", {{"decision", "approve"}, {"summary", "Good."}, {"issues", json::array()}})));
     step = 0;
-    for (json::array& calls : calls_of("deliver", "devops_engineer")) { entries.push_back(answer("deliver", "devops_engineer", 1, ++step, std::move(calls))); }
+    for (json::array& calls : calls_of("deliver", "devops_engineer")) {
+        entries.push_back(answer("deliver", "devops_engineer", 1, ++step, std::move(calls)));
+    }
     const fs::path file = folder / "loop.yaml";
     write_text(file, to_yaml(transcript));
     return file;
@@ -269,8 +322,13 @@ void whole_task(benchmark::State& state) {
     }
     state.counters["records"] = static_cast<double>(spent.records);
     state.counters["syncs"] = static_cast<double>(spent.syncs.count);
-    report(state, {"eight-stage task, instant model and gates", "ms", ours.median(), syncing.median(),
-                   "its own " + std::to_string(spent.syncs.count) + " fsync calls for " + std::to_string(spent.records) + " records", {Aim::Of::value, 150}});
+    report(state,
+           {"eight-stage task, instant model and gates",
+            "ms",
+            ours.median(),
+            syncing.median(),
+            "its own " + std::to_string(spent.syncs.count) + " fsync calls for " + std::to_string(spent.records) + " records",
+            {Aim::Of::value, 150}});
     report(state, {"… above its fsync calls", "ms", above.median(), 0, "–", {}});
     report(state, {"… its processor time", "ms", cpu.median(), 0, "–", {}});
 }
@@ -290,7 +348,12 @@ void steps_of_a_plan(benchmark::State& state) {
         state.SetIterationTime(spent.milliseconds / 1e3);
     }
     state.counters["steps"] = static_cast<double>(loop.state().steps);
-    report(state, {"a step of a plan of 100 steps, instant model and gates", "ms", ours.median(), theirs.median(), "a step of the eight stages", {Aim::Of::ratio, 1}});
+    report(state, {"a step of a plan of 100 steps, instant model and gates",
+                   "ms",
+                   ours.median(),
+                   theirs.median(),
+                   "a step of the eight stages",
+                   {Aim::Of::ratio, 1}});
     report(state, {"… its processor time", "ms", cpu.median(), 0, "–", {}});
 }
 BENCHMARK(steps_of_a_plan)->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);

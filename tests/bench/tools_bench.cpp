@@ -34,7 +34,8 @@ void bridge_read_file(benchmark::State& state) {
     const AgentDefinition agent = must(product->agents.get("software_developer"));
     std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools;
     tools["read_file"] = must(product->plugins.tool("read_file"));
-    const auto workspace = must(RoleWorkspace::open(folder.path().string(), must(RolePaths::make(agent.role, agent.path_constraints))));
+    const auto workspace =
+        must(RoleWorkspace::open(folder.path().string(), must(RolePaths::make(agent.role, agent.path_constraints))));
     NoServices services;
     ToolBridge bridge(agent, std::move(tools), *workspace, services, {});
     const json::object arguments{{"path", "textkit/slug.py"}};
@@ -50,7 +51,12 @@ void bridge_read_file(benchmark::State& state) {
         ours.add(spent);
         state.SetIterationTime(spent / 1e6);
     }
-    report(state, {"`read_file` of 200 lines through the bridge", "µs", ours.median(), floor.median(), "open, read and close of the same file", {}});
+    report(state, {"`read_file` of 200 lines through the bridge",
+                   "µs",
+                   ours.median(),
+                   floor.median(),
+                   "open, read and close of the same file",
+                   {}});
 }
 BENCHMARK(bridge_read_file)->Iterations(2000)->UseManualTime()->Unit(benchmark::kMicrosecond);
 

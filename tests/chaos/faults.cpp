@@ -8,7 +8,8 @@
 /// FAULTS_AT     the call to strike, from 1; where the fault cannot come of that call, the next one that it can come of.
 /// FAULTS_KIND   kill-before, kill-after, eio, enospc, full (ENOSPC from then on), eintr, emfile, short.
 ///
-/// It makes system calls itself rather than by libc's functions of the same names, so it works before constructors and after fork.
+/// It makes system calls itself rather than by libc's functions of the same names, so it works before constructors and after
+/// fork.
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
@@ -33,7 +34,20 @@ namespace {
 
 /// In the order of `OPERATIONS` in trace.py.
 enum class Op : std::uint32_t {
-    none, create, write, sync, rename, link, symlink, unlink, mkdir, rmdir, truncate, copy, close, allocate
+    none,
+    create,
+    write,
+    sync,
+    rename,
+    link,
+    symlink,
+    unlink,
+    mkdir,
+    rmdir,
+    truncate,
+    copy,
+    close,
+    allocate
 };
 
 enum class Fault { none, kill_before, kill_after, eio, enospc, full, eintr, emfile, short_write };
@@ -42,18 +56,18 @@ constexpr std::uint32_t most_processes = 512;
 
 struct Shared {
     std::atomic<std::uint64_t> count;
-    std::atomic<std::uint64_t> struck_at;     ///< The call that the fault came of; 0: of none yet.
+    std::atomic<std::uint64_t> struck_at;  ///< The call that the fault came of; 0: of none yet.
     std::atomic<std::uint32_t> struck_op;
     std::atomic<std::uint32_t> processes;
     std::atomic<std::int32_t> process[most_processes];
 };
 
 struct Header {
-    std::uint32_t size;          ///< Of all that follows it, too.
+    std::uint32_t size;  ///< Of all that follows it, too.
     std::uint32_t op;
     std::uint64_t number;
     std::int64_t result;
-    std::int64_t offset;         ///< Of a write or truncation; the flags of a create or a rename.
+    std::int64_t offset;  ///< Of a write or truncation; the flags of a create or a rename.
     std::uint64_t inode;
     std::uint32_t process;
     std::uint32_t path_length;
@@ -66,12 +80,17 @@ long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0
     register long r10 asm("r10") = d;
     register long r8 asm("r8") = e;
     register long r9 asm("r9") = f;
-    asm volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+    asm volatile("syscall"
+                 : "=a"(result)
+                 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                 : "rcx", "r11", "memory");
     return result;
 }
 
 template <typename T>
-long raw_pointer(T* pointer) { return reinterpret_cast<long>(pointer); }
+long raw_pointer(T* pointer) {
+    return reinterpret_cast<long>(pointer);
+}
 
 long answer(long result) {
     if (result < 0) {
@@ -93,9 +112,17 @@ struct Setup {
 
 Fault named(const char* name) {
     if (name == nullptr) { return Fault::none; }
-    constexpr struct { const char* name; Fault fault; } all[] = {
-        {"kill-before", Fault::kill_before}, {"kill-after", Fault::kill_after}, {"eio", Fault::eio}, {"enospc", Fault::enospc},
-        {"full", Fault::full}, {"eintr", Fault::eintr}, {"emfile", Fault::emfile}, {"short", Fault::short_write}};
+    constexpr struct {
+        const char* name;
+        Fault fault;
+    } all[] = {{"kill-before", Fault::kill_before},
+               {"kill-after", Fault::kill_after},
+               {"eio", Fault::eio},
+               {"enospc", Fault::enospc},
+               {"full", Fault::full},
+               {"eintr", Fault::eintr},
+               {"emfile", Fault::emfile},
+               {"short", Fault::short_write}};
     for (const auto& each : all) {
         if (std::strcmp(each.name, name) == 0) { return each.fault; }
     }
@@ -118,7 +145,7 @@ Setup& setup() {
         const long memory = raw(SYS_mmap, 0, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         if (file < 0 || memory < 0) { return at; }
         raw(SYS_close, file);
-        at.shared = reinterpret_cast<Shared*>(memory);    // NOLINT(performance-no-int-to-ptr)
+        at.shared = reinterpret_cast<Shared*>(memory);  // NOLINT(performance-no-int-to-ptr)
         if (const char* const trace = std::getenv("FAULTS_TRACE")) {
             const long low = raw(SYS_openat, AT_FDCWD, raw_pointer(trace), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
             at.trace = static_cast<int>(raw(SYS_fcntl, low, F_DUPFD_CLOEXEC, 900));
@@ -147,7 +174,9 @@ struct Place {
 
     void keep_if_below_root() {
         const Setup& at = setup();
-        if (length <= at.root_length || std::memcmp(text, at.root, at.root_length) != 0 || text[at.root_length] != '/') { length = 0; }
+        if (length <= at.root_length || std::memcmp(text, at.root, at.root_length) != 0 || text[at.root_length] != '/') {
+            length = 0;
+        }
     }
 
     static Place of(int folder, const char* path) {
@@ -189,22 +218,41 @@ std::uint64_t inode_of(int descriptor) {
 
 bool allocates(Op op) {
     switch (op) {
-        case Op::create: case Op::write: case Op::rename: case Op::link: case Op::symlink: case Op::mkdir: case Op::truncate: case Op::copy:
-        case Op::allocate: case Op::sync: return true;
-        default: return false;
+        case Op::create:
+        case Op::write:
+        case Op::rename:
+        case Op::link:
+        case Op::symlink:
+        case Op::mkdir:
+        case Op::truncate:
+        case Op::copy:
+        case Op::allocate:
+        case Op::sync:
+            return true;
+        default:
+            return false;
     }
 }
 
 /// Whether Linux can answer this call so.
 bool can_come_of(Fault fault, Op op) {
     switch (fault) {
-        case Fault::none: return false;
-        case Fault::kill_before: case Fault::kill_after: return true;
-        case Fault::eio: return true;
-        case Fault::enospc: case Fault::full: return allocates(op);
-        case Fault::eintr: return op == Op::create || op == Op::write || op == Op::close || op == Op::truncate;
-        case Fault::emfile: return op == Op::create;
-        case Fault::short_write: return op == Op::write;
+        case Fault::none:
+            return false;
+        case Fault::kill_before:
+        case Fault::kill_after:
+            return true;
+        case Fault::eio:
+            return true;
+        case Fault::enospc:
+        case Fault::full:
+            return allocates(op);
+        case Fault::eintr:
+            return op == Op::create || op == Op::write || op == Op::close || op == Op::truncate;
+        case Fault::emfile:
+            return op == Op::create;
+        case Fault::short_write:
+            return op == Op::write;
     }
     return false;
 }
@@ -233,17 +281,28 @@ public:
     [[nodiscard]] long failure() const { return -error(); }
 
     /// `result` as the system call gave it (a negative errno where it failed); `data` is as long as that, or as `length`.
-    long done(long result, std::int64_t offset = 0, std::uint64_t inode = 0, const Place* other = nullptr, const void* data = nullptr, long length = -1) {
+    long done(long result, std::int64_t offset = 0, std::uint64_t inode = 0, const Place* other = nullptr,
+              const void* data = nullptr, long length = -1) {
         if (!on_) { return result; }
         const Setup& at = setup();
         if (at.trace >= 0) {
             const long given = length >= 0 ? length : result;
             const std::size_t bytes = data != nullptr && given > 0 ? static_cast<std::size_t>(given) : 0;
-            Header header{static_cast<std::uint32_t>(sizeof(Header) + path_.length + (other != nullptr ? other->length : 0) + bytes), static_cast<std::uint32_t>(op_), number_, result,
-                          offset, inode, static_cast<std::uint32_t>(raw(SYS_getpid)), static_cast<std::uint32_t>(path_.length),
-                          static_cast<std::uint32_t>(other != nullptr ? other->length : 0), static_cast<std::uint32_t>(bytes)};
-            iovec parts[4] = {{&header, sizeof header}, {const_cast<char*>(path_.text), path_.length},
-                              {other != nullptr ? const_cast<char*>(other->text) : nullptr, header.other_length}, {const_cast<void*>(data), bytes}};
+            Header header{
+                static_cast<std::uint32_t>(sizeof(Header) + path_.length + (other != nullptr ? other->length : 0) + bytes),
+                static_cast<std::uint32_t>(op_),
+                number_,
+                result,
+                offset,
+                inode,
+                static_cast<std::uint32_t>(raw(SYS_getpid)),
+                static_cast<std::uint32_t>(path_.length),
+                static_cast<std::uint32_t>(other != nullptr ? other->length : 0),
+                static_cast<std::uint32_t>(bytes)};
+            iovec parts[4] = {{&header, sizeof header},
+                              {const_cast<char*>(path_.text), path_.length},
+                              {other != nullptr ? const_cast<char*>(other->text) : nullptr, header.other_length},
+                              {const_cast<void*>(data), bytes}};
             raw(SYS_writev, at.trace, raw_pointer(parts), 4);
         }
         if (fault_ == Fault::kill_after) { die(); }
@@ -257,11 +316,17 @@ private:
 
     [[nodiscard]] int error() const {
         switch (fault_) {
-            case Fault::eio: return EIO;
-            case Fault::enospc: case Fault::full: return ENOSPC;
-            case Fault::eintr: return EINTR;
-            case Fault::emfile: return EMFILE;
-            default: return 0;
+            case Fault::eio:
+                return EIO;
+            case Fault::enospc:
+            case Fault::full:
+                return ENOSPC;
+            case Fault::eintr:
+                return EINTR;
+            case Fault::emfile:
+                return EMFILE;
+            default:
+                return 0;
         }
     }
 
@@ -282,7 +347,7 @@ long by_path(Op op, const Place& path, const Place* other, std::int64_t flags, M
 
 long open_at(int folder, const char* path, int flags, unsigned mode) {
     const auto make = [&] { return raw(SYS_openat, folder, raw_pointer(path), flags | O_LARGEFILE, mode); };
-    if ((flags & (O_CREAT | O_TRUNC)) == 0) { return answer(make()); }    // O_TMPFILE has no name; nothing here uses it.
+    if ((flags & (O_CREAT | O_TRUNC)) == 0) { return answer(make()); }  // O_TMPFILE has no name; nothing here uses it.
     const Place place = Place::of(folder, path);
     Call call(Op::create, place);
     if (call.fails()) { return answer(call.failure()); }
@@ -316,7 +381,8 @@ long sync_by(long number, int descriptor) {
     if (call.fails()) { return answer(call.failure()); }
     const long result = raw(number, descriptor);
     struct stat status {};
-    if (place.length == 0 || setup().trace < 0 || result != 0 || raw(SYS_fstat, descriptor, raw_pointer(&status)) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+    if (place.length == 0 || setup().trace < 0 || result != 0 || raw(SYS_fstat, descriptor, raw_pointer(&status)) != 0 ||
+        !S_ISREG(status.st_mode) || status.st_size == 0) {
         return answer(call.done(result, 0, inode_of(descriptor)));
     }
     // All its bytes: another program may have written them, as git does for `apply`.
@@ -325,7 +391,7 @@ long sync_by(long number, int descriptor) {
     const long file = raw(SYS_openat, AT_FDCWD, raw_pointer(link), O_RDONLY | O_CLOEXEC);
     const long memory = raw(SYS_mmap, 0, status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     raw(SYS_close, file);
-    const void* const bytes = memory > 0 ? reinterpret_cast<const void*>(memory) : nullptr;    // NOLINT(performance-no-int-to-ptr)
+    const void* const bytes = memory > 0 ? reinterpret_cast<const void*>(memory) : nullptr;  // NOLINT(performance-no-int-to-ptr)
     const long made = call.done(result, 0, inode_of(descriptor), nullptr, bytes, status.st_size);
     if (bytes != nullptr) { raw(SYS_munmap, memory, status.st_size); }
     return answer(made);
@@ -334,20 +400,23 @@ long sync_by(long number, int descriptor) {
 long rename_at(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
     const Place source = Place::of(from_folder, from);
     const Place target = Place::of(to_folder, to);
-    return by_path(Op::rename, source, &target, flags, [&] { return raw(SYS_renameat2, from_folder, raw_pointer(from), to_folder, raw_pointer(to), flags); });
+    return by_path(Op::rename, source, &target, flags,
+                   [&] { return raw(SYS_renameat2, from_folder, raw_pointer(from), to_folder, raw_pointer(to), flags); });
 }
 
 long link_at(int from_folder, const char* from, int to_folder, const char* to, int flags) {
     const Place source = Place::of(from_folder, from);
     const Place target = Place::of(to_folder, to);
-    return by_path(Op::link, target, &source, flags, [&] { return raw(SYS_linkat, from_folder, raw_pointer(from), to_folder, raw_pointer(to), flags); });
+    return by_path(Op::link, target, &source, flags,
+                   [&] { return raw(SYS_linkat, from_folder, raw_pointer(from), to_folder, raw_pointer(to), flags); });
 }
 
 long symlink_at(const char* text, int folder, const char* path) {
     Place target;
     target.length = strnlen(text, PATH_MAX);
     std::memcpy(target.text, text, target.length);
-    return by_path(Op::symlink, Place::of(folder, path), &target, 0, [&] { return raw(SYS_symlinkat, raw_pointer(text), folder, raw_pointer(path)); });
+    return by_path(Op::symlink, Place::of(folder, path), &target, 0,
+                   [&] { return raw(SYS_symlinkat, raw_pointer(text), folder, raw_pointer(path)); });
 }
 
 long unlink_at(int folder, const char* path, int flags) {
@@ -356,7 +425,8 @@ long unlink_at(int folder, const char* path, int flags) {
 }
 
 long mkdir_at(int folder, const char* path, mode_t mode) {
-    return by_path(Op::mkdir, Place::of(folder, path), nullptr, 0, [&] { return raw(SYS_mkdirat, folder, raw_pointer(path), mode); });
+    return by_path(Op::mkdir, Place::of(folder, path), nullptr, 0,
+                   [&] { return raw(SYS_mkdirat, folder, raw_pointer(path), mode); });
 }
 
 long truncate_to(int descriptor, off_t length) {
@@ -376,7 +446,9 @@ public:
         const long file = raw(SYS_openat, AT_FDCWD, raw_pointer(link), O_RDONLY | O_CLOEXEC);
         offset_ = raw(SYS_lseek, descriptor, 0, SEEK_CUR) - length_;
         const long memory = raw(SYS_mmap, 0, length_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (file >= 0 && memory >= 0 && raw(SYS_pread64, file, memory, length_, offset_) == length_) { bytes_ = reinterpret_cast<void*>(memory); }    // NOLINT(performance-no-int-to-ptr)
+        if (file >= 0 && memory >= 0 && raw(SYS_pread64, file, memory, length_, offset_) == length_) {
+            bytes_ = reinterpret_cast<void*>(memory);
+        }  // NOLINT(performance-no-int-to-ptr)
         raw(SYS_close, file);
     }
     ~Copied() {
@@ -430,10 +502,13 @@ EXPORT int openat64(int folder, const char* path, int flags, ...) {
     va_end(more);
     return static_cast<int>(open_at(folder, path, flags, mode));
 }
-EXPORT int creat(const char* path, mode_t mode) { return static_cast<int>(open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode)); }
+EXPORT int creat(const char* path, mode_t mode) {
+    return static_cast<int>(open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode));
+}
 EXPORT int creat64(const char* path, mode_t mode) { return creat(path, mode); }
 
-/// std::ofstream opens by this and writes by write and writev. What goes through stdio's own buffer (the log) is seen as created only.
+/// std::ofstream opens by this and writes by write and writev. What goes through stdio's own buffer (the log) is seen as created
+/// only.
 EXPORT FILE* fopen(const char* path, const char* mode) {
     using Real = FILE* (*)(const char*, const char*);
     static const auto real = reinterpret_cast<Real>(::dlsym(RTLD_NEXT, "fopen"));
@@ -445,7 +520,8 @@ EXPORT FILE* fopen(const char* path, const char* mode) {
         return nullptr;
     }
     FILE* const made = real(path, mode);
-    call.done(made != nullptr ? 0 : -errno, std::strchr(mode, 'w') != nullptr ? O_TRUNC : 0, made != nullptr ? inode_of(fileno(made)) : 0);
+    call.done(made != nullptr ? 0 : -errno, std::strchr(mode, 'w') != nullptr ? O_TRUNC : 0,
+              made != nullptr ? inode_of(fileno(made)) : 0);
     return made;
 }
 EXPORT FILE* fopen64(const char* path, const char* mode) { return fopen(path, mode); }
@@ -479,8 +555,12 @@ EXPORT char* mkdtemp(char* name) {
 }
 
 EXPORT ssize_t write(int descriptor, const void* bytes, size_t count) { return write_at(descriptor, bytes, count, -1); }
-EXPORT ssize_t pwrite(int descriptor, const void* bytes, size_t count, off_t offset) { return write_at(descriptor, bytes, count, offset); }
-EXPORT ssize_t pwrite64(int descriptor, const void* bytes, size_t count, off_t offset) { return write_at(descriptor, bytes, count, offset); }
+EXPORT ssize_t pwrite(int descriptor, const void* bytes, size_t count, off_t offset) {
+    return write_at(descriptor, bytes, count, offset);
+}
+EXPORT ssize_t pwrite64(int descriptor, const void* bytes, size_t count, off_t offset) {
+    return write_at(descriptor, bytes, count, offset);
+}
 /// Part by part, which the trace and the faults see as what it may come to: a write that is not whole.
 EXPORT ssize_t writev(int descriptor, const iovec* parts, int count) {
     if (Place::of(descriptor).length == 0) { return answer(raw(SYS_writev, descriptor, raw_pointer(parts), count)); }
@@ -500,10 +580,16 @@ EXPORT int fdatasync(int descriptor) { return static_cast<int>(sync_by(SYS_fdata
 EXPORT int syncfs(int descriptor) { return static_cast<int>(sync_by(SYS_syncfs, descriptor)); }
 
 EXPORT int rename(const char* from, const char* to) { return static_cast<int>(rename_at(AT_FDCWD, from, AT_FDCWD, to, 0)); }
-EXPORT int renameat(int from_folder, const char* from, int to_folder, const char* to) { return static_cast<int>(rename_at(from_folder, from, to_folder, to, 0)); }
-EXPORT int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) { return static_cast<int>(rename_at(from_folder, from, to_folder, to, flags)); }
+EXPORT int renameat(int from_folder, const char* from, int to_folder, const char* to) {
+    return static_cast<int>(rename_at(from_folder, from, to_folder, to, 0));
+}
+EXPORT int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+    return static_cast<int>(rename_at(from_folder, from, to_folder, to, flags));
+}
 EXPORT int link(const char* from, const char* to) { return static_cast<int>(link_at(AT_FDCWD, from, AT_FDCWD, to, 0)); }
-EXPORT int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) { return static_cast<int>(link_at(from_folder, from, to_folder, to, flags)); }
+EXPORT int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) {
+    return static_cast<int>(link_at(from_folder, from, to_folder, to, flags));
+}
 EXPORT int symlink(const char* text, const char* path) { return static_cast<int>(symlink_at(text, AT_FDCWD, path)); }
 EXPORT int symlinkat(const char* text, int folder, const char* path) { return static_cast<int>(symlink_at(text, folder, path)); }
 EXPORT int unlink(const char* path) { return static_cast<int>(unlink_at(AT_FDCWD, path, 0)); }
@@ -519,7 +605,8 @@ EXPORT int mkdirat(int folder, const char* path, mode_t mode) { return static_ca
 EXPORT int ftruncate(int descriptor, off_t length) { return static_cast<int>(truncate_to(descriptor, length)); }
 EXPORT int ftruncate64(int descriptor, off_t length) { return static_cast<int>(truncate_to(descriptor, length)); }
 EXPORT int truncate(const char* path, off_t length) {
-    return static_cast<int>(by_path(Op::truncate, Place::of(AT_FDCWD, path), nullptr, length, [&] { return raw(SYS_truncate, raw_pointer(path), length); }));
+    return static_cast<int>(by_path(Op::truncate, Place::of(AT_FDCWD, path), nullptr, length,
+                                    [&] { return raw(SYS_truncate, raw_pointer(path), length); }));
 }
 EXPORT int truncate64(const char* path, off_t length) { return truncate(path, length); }
 
@@ -527,7 +614,8 @@ EXPORT int fallocate(int descriptor, int mode, off_t offset, off_t length) {
     const Place place = Place::of(descriptor);
     Call call(Op::allocate, place);
     if (call.fails()) { return static_cast<int>(answer(call.failure())); }
-    return static_cast<int>(answer(call.done(raw(SYS_fallocate, descriptor, mode, offset, length), offset, inode_of(descriptor))));
+    return static_cast<int>(
+        answer(call.done(raw(SYS_fallocate, descriptor, mode, offset, length), offset, inode_of(descriptor))));
 }
 
 /// Whole files are copied by these; libstdc++ uses them for std::filesystem::copy_file.
@@ -535,7 +623,9 @@ EXPORT ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_o
     const Place place = Place::of(to);
     Call call(Op::copy, place);
     if (call.fails()) { return answer(call.failure()); }
-    return copied(call, to, raw(SYS_copy_file_range, from, raw_pointer(from_offset), to, raw_pointer(to_offset), static_cast<long>(length), flags));
+    return copied(
+        call, to,
+        raw(SYS_copy_file_range, from, raw_pointer(from_offset), to, raw_pointer(to_offset), static_cast<long>(length), flags));
 }
 EXPORT ssize_t sendfile(int to, int from, off_t* offset, size_t count) {
     const Place place = Place::of(to);
@@ -554,9 +644,10 @@ EXPORT long syscall(long number, ...) {
     va_end(rest);
     const auto make = [&] { return raw(number, given[0], given[1], given[2], given[3], given[4], given[5]); };
     if (number != SYS_openat2) { return answer(make()); }
-    const auto flags = static_cast<int>(*reinterpret_cast<const std::uint64_t*>(given[2]));    // NOLINT(performance-no-int-to-ptr)
+    const auto flags = static_cast<int>(*reinterpret_cast<const std::uint64_t*>(given[2]));  // NOLINT(performance-no-int-to-ptr)
     if ((flags & (O_CREAT | O_TRUNC)) == 0) { return answer(make()); }
-    const Place place = Place::of(static_cast<int>(given[0]), reinterpret_cast<const char*>(given[1]));    // NOLINT(performance-no-int-to-ptr)
+    const Place place =
+        Place::of(static_cast<int>(given[0]), reinterpret_cast<const char*>(given[1]));  // NOLINT(performance-no-int-to-ptr)
     Call call(Op::create, place);
     if (call.fails()) { return answer(call.failure()); }
     const long result = make();
@@ -564,10 +655,12 @@ EXPORT long syscall(long number, ...) {
 }
 
 EXPORT int close(int descriptor) {
-    if (descriptor < 0 || descriptor >= most_descriptors || !written[descriptor].exchange(false)) { return static_cast<int>(answer(raw(SYS_close, descriptor))); }
+    if (descriptor < 0 || descriptor >= most_descriptors || !written[descriptor].exchange(false)) {
+        return static_cast<int>(answer(raw(SYS_close, descriptor)));
+    }
     const Place place = Place::of(descriptor);
     Call call(Op::close, place);
-    const long result = raw(SYS_close, descriptor);      // Linux frees the descriptor whatever close answers.
+    const long result = raw(SYS_close, descriptor);  // Linux frees the descriptor whatever close answers.
     if (call.fails()) { return static_cast<int>(answer(call.failure())); }
     return static_cast<int>(answer(call.done(result)));
 }

@@ -9,7 +9,7 @@
 namespace agentforge::fuzz {
 namespace {
 
-constexpr std::size_t bound = 200;      // Small, so that it is met.
+constexpr std::size_t bound = 200;  // Small, so that it is met.
 
 struct Heard {
     std::vector<std::pair<std::string, std::string>> events;
@@ -43,7 +43,8 @@ void events(std::string_view bytes) {
     bytes.remove_prefix(1);
     Listener whole;
     whole.feed(bytes);
-    must(whole.heard.error.empty() || whole.heard.error == "AF-LLM-412", "the only error is AF-LLM-412, not " + whole.heard.error);
+    must(whole.heard.error.empty() || whole.heard.error == "AF-LLM-412",
+         "the only error is AF-LLM-412, not " + whole.heard.error);
     Listener single;
     for (std::size_t at = 0; at < bytes.size() && single.feed(bytes.substr(at, 1)); ++at) {}
     must(single.heard == whole.heard, "byte by byte gives the same events");

@@ -21,7 +21,9 @@ void patch(std::string_view bytes) {
         must(edit.kind != FileEditKind::change || !edit.hunks.empty() || !edit.move_to.empty(), "a change changes or moves");
         if (edit.hunks.empty()) { continue; }
         for (const Hunk& hunk : edit.hunks) {
-            must(hunk.whole_lines && (hunk.search.empty() || hunk.search.ends_with('\n')) && (hunk.replace.empty() || hunk.replace.ends_with('\n')), "a hunk is made of whole lines");
+            must(hunk.whole_lines && (hunk.search.empty() || hunk.search.ends_with('\n')) &&
+                     (hunk.replace.empty() || hunk.replace.ends_with('\n')),
+                 "a hunk is made of whole lines");
             must(!hunk.search.empty() || !hunk.replace.empty(), "a hunk has lines");
         }
         const auto done = kernel::apply_hunks(content, edit.hunks, "file");

@@ -38,11 +38,21 @@ void try_near(const std::string& name, Target&& target, int rounds, const std::v
         for (auto changes = 1 + random() % 5; changes > 0 && !bytes.empty(); --changes) {
             const std::size_t at = random() % bytes.size();
             switch (random() % 5) {
-                case 0: bytes.erase(at, 1 + random() % 4); break;
-                case 1: bytes.insert(at, pieces[random() % pieces.size()]); break;
-                case 2: bytes[at] = static_cast<char>(random() % 256); break;
-                case 3: bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 40)); break;
-                default: bytes += seeds[random() % seeds.size()]; break;
+                case 0:
+                    bytes.erase(at, 1 + random() % 4);
+                    break;
+                case 1:
+                    bytes.insert(at, pieces[random() % pieces.size()]);
+                    break;
+                case 2:
+                    bytes[at] = static_cast<char>(random() % 256);
+                    break;
+                case 3:
+                    bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 40));
+                    break;
+                default:
+                    bytes += seeds[random() % seeds.size()];
+                    break;
             }
         }
         target(bytes);
@@ -50,15 +60,19 @@ void try_near(const std::string& name, Target&& target, int rounds, const std::v
 }
 
 TEST(Fuzz, events_are_the_same_however_the_stream_is_cut) {
-    try_near("events", events, 5'000, {"\r", "\n", "\r\n", "\n\n", "data:", "event:", ":", "\xEF\xBB\xBF", std::string(210, 'x')});
+    try_near("events", events, 5'000,
+             {"\r", "\n", "\r\n", "\n\n", "data:", "event:", ":", "\xEF\xBB\xBF", std::string(210, 'x')});
 }
 
 TEST(Fuzz, any_answer_is_an_action_or_an_error_for_the_model) {
-    try_near("protocol", protocol, 10'000, {"ACTION ", "END\n", "<<<", ">>>", "<<<<<<< SEARCH\n", "=======\n", ">>>>>>> REPLACE\n", "*** Begin Patch\n", "*** End Patch\n", "\r\n", "```\n", ": ", "\"", "{"});
+    try_near("protocol", protocol, 10'000,
+             {"ACTION ", "END\n", "<<<", ">>>", "<<<<<<< SEARCH\n", "=======\n", ">>>>>>> REPLACE\n", "*** Begin Patch\n",
+              "*** End Patch\n", "\r\n", "```\n", ": ", "\"", "{"});
 }
 
 TEST(Fuzz, any_patch_is_edits_or_an_error_for_the_model) {
-    try_near("patch", patch, 10'000, {"*** ", "*** Update File: a\n", "*** End of File\n", "@@", "@@ a\n", "\n-", "\n+", "\n ", "\r\n", "\n\n", "\\"});
+    try_near("patch", patch, 10'000,
+             {"*** ", "*** Update File: a\n", "*** End of File\n", "@@", "@@ a\n", "\n-", "\n+", "\n ", "\r\n", "\n\n", "\\"});
 }
 
 // ------------------------------------------------------------------------------ known outcomes --
@@ -71,18 +85,23 @@ struct Form {
 
 std::string text_of(const std::vector<std::string>& lines, const Form& form) {
     std::string text = form.mark;
-    for (std::size_t i = 0; i < lines.size(); ++i) { text += lines[i] + (i + 1 < lines.size() || form.last_end ? form.line_end : ""); }
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        text += lines[i] + (i + 1 < lines.size() || form.last_end ? form.line_end : "");
+    }
     return text;
 }
 
-/// A patch with three lines of context, as a model writes it: quotation marks perhaps as ASCII, white space at line ends perhaps gone.
+/// A patch with three lines of context, as a model writes it: quotation marks perhaps as ASCII, white space at line ends perhaps
+/// gone.
 TEST(Fuzz, a_patch_gives_exactly_the_text_it_was_made_from) {
     std::mt19937 random(7);
     for (int round = 0; round < 3'000; ++round) {
         const Form form{random() % 4 == 0 ? "\xEF\xBB\xBF" : "", random() % 3 == 0 ? "\r\n" : "\n", random() % 3 != 0};
         std::vector<std::string> before;
         for (unsigned i = 0; i < 6 + random() % 30; ++i) {
-            before.push_back(random() % 5 == 0 ? "" : std::string(random() % 3 * 4, ' ') + "line “" + std::to_string(i) + "”" + (random() % 6 == 0 ? "  " : ""));
+            before.push_back(random() % 5 == 0 ? ""
+                                               : std::string(random() % 3 * 4, ' ') + "line “" + std::to_string(i) + "”" +
+                                                     (random() % 6 == 0 ? "  " : ""));
         }
         before.back() = "last “line”";
         // Which lines go, and what comes in front of which.
@@ -108,7 +127,7 @@ TEST(Fuzz, a_patch_gives_exactly_the_text_it_was_made_from) {
         };
         std::vector<std::string> after;
         std::string body;
-        std::size_t shown = 0;      // Lines up to here stand in the patch.
+        std::size_t shown = 0;  // Lines up to here stand in the patch.
         const auto changed = [&](std::size_t i) { return i < before.size() && (gone[i] || !added[i].empty()); };
         for (std::size_t i = 0; i < before.size(); ++i) {
             if (!added[i].empty()) { after.push_back(added[i]); }

@@ -22,10 +22,15 @@ const std::vector<ToolSpec>& tools() {
         edit["edits"] = json::object{{"type", "array"}};
         json::object read = text_properties({"path"});
         read["first_line"] = json::object{{"type", "integer"}};
-        return std::vector<ToolSpec>{{"edit_file", "", {{"type", "object"}, {"properties", std::move(edit)}}, ToolEffect::writes, {}},
-                                     {"read_file", "", {{"type", "object"}, {"properties", std::move(read)}}, ToolEffect::reads, {}},
-                                     {"create_file", "", {{"type", "object"}, {"properties", text_properties({"path", "content"})}}, ToolEffect::writes, {}},
-                                     {"apply_patch", "", {{"type", "object"}, {"properties", text_properties({"patch"})}}, ToolEffect::writes, {}}};
+        return std::vector<ToolSpec>{
+            {"edit_file", "", {{"type", "object"}, {"properties", std::move(edit)}}, ToolEffect::writes, {}},
+            {"read_file", "", {{"type", "object"}, {"properties", std::move(read)}}, ToolEffect::reads, {}},
+            {"create_file",
+             "",
+             {{"type", "object"}, {"properties", text_properties({"path", "content"})}},
+             ToolEffect::writes,
+             {}},
+            {"apply_patch", "", {{"type", "object"}, {"properties", text_properties({"patch"})}}, ToolEffect::writes, {}}};
     }();
     return all;
 }
@@ -39,11 +44,11 @@ bool is_name(std::string_view text) {
 bool can_be_written(const ToolCall& call) {
     const auto tool = std::find_if(tools().begin(), tools().end(), [&](const ToolSpec& spec) { return spec.name == call.name; });
     return is_name(call.name) && std::all_of(call.arguments.begin(), call.arguments.end(), [&](const auto& argument) {
-        const std::string name(argument.key());
-        if (!is_name(name) || name == "artifact") { return false; }
-        if (argument.value().is_string()) { return tool == tools().end() || (name != "edits" && name != "first_line"); }
-        return false;
-    });
+               const std::string name(argument.key());
+               if (!is_name(name) || name == "artifact") { return false; }
+               if (argument.value().is_string()) { return tool == tools().end() || (name != "edits" && name != "first_line"); }
+               return false;
+           });
 }
 
 }  // namespace
@@ -65,7 +70,8 @@ void protocol(std::string_view bytes) {
     again.text = kernel::write_action(call.value());
     const auto reread = kernel::read_action(again, tools());
     must(reread.ok(), "what is written can be read: " + again.text);
-    must(reread.value().name == call.value().name && reread.value().arguments == call.value().arguments, "what is written is read back the same: " + again.text);
+    must(reread.value().name == call.value().name && reread.value().arguments == call.value().arguments,
+         "what is written is read back the same: " + again.text);
 }
 
 }  // namespace agentforge::fuzz

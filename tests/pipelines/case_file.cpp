@@ -13,7 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error wrong(const std::string& where, const std::string& what) { return {"CASE", what, where, "tests/pipelines/README.md has the format", ErrorKind::invalid}; }
+Error wrong(const std::string& where, const std::string& what) {
+    return {"CASE", what, where, "tests/pipelines/README.md has the format", ErrorKind::invalid};
+}
 
 /// Maps that a case lays over those of its basis key by key; null takes a key away. Everything else replaces.
 const std::vector<std::string> merged{"texts", "repository", "settings", "agents", "model"};
@@ -26,11 +28,13 @@ Result<json::object> read_with_basis(const std::string& file, std::size_t depth)
     const json::value* like = own.if_contains("like");
     if (like == nullptr) { return own; }
     if (!like->is_string()) { return wrong(document.where("/like"), "`like` is a file's name"); }
-    AF_TRY(json::object all, read_with_basis((fs::path(file).parent_path() / std::string(like->get_string())).string(), depth + 1));
+    AF_TRY(json::object all,
+           read_with_basis((fs::path(file).parent_path() / std::string(like->get_string())).string(), depth + 1));
     own.erase("like");
     for (auto& [key, value] : own) {
         json::value* below = all.if_contains(key);
-        if (below == nullptr || !below->is_object() || !value.is_object() || std::find(merged.begin(), merged.end(), std::string(key)) == merged.end()) {
+        if (below == nullptr || !below->is_object() || !value.is_object() ||
+            std::find(merged.begin(), merged.end(), std::string(key)) == merged.end()) {
             all[key] = std::move(value);
             continue;
         }
@@ -95,7 +99,9 @@ public:
     Result<Case> read() {
         AF_TRY(json::object all, read_with_basis(file_, 0));
         json::object texts;
-        if (const json::value* given = all.if_contains("texts"); given != nullptr && given->is_object()) { texts = given->get_object(); }
+        if (const json::value* given = all.if_contains("texts"); given != nullptr && given->is_object()) {
+            texts = given->get_object();
+        }
         all.erase("texts");
         Texts filler(texts);
         for (auto& [key, value] : all) { filler.fill(value); }
@@ -105,9 +111,13 @@ public:
         std::replace(case_.name.begin(), case_.name.end(), '-', '_');
         for (auto& [key, value] : all) { AF_CHECK(top(std::string(key), value)); }
         if (version_ != 1) { return wrong(file_, "agentforge_case: 1 is missing"); }
-        if (case_.shows.empty() || case_.request.empty() || case_.ends.empty()) { return wrong(file_, "a case needs shows, request and expect.ends"); }
+        if (case_.shows.empty() || case_.request.empty() || case_.ends.empty()) {
+            return wrong(file_, "a case needs shows, request and expect.ends");
+        }
         if (case_.journal.empty()) { return wrong(file_, "a case needs expect.journal"); }
-        if (!case_.changes && case_.files.empty()) { return wrong(file_, "a case needs expect.changes or expect.files: the tree that must come out"); }
+        if (!case_.changes && case_.files.empty()) {
+            return wrong(file_, "a case needs expect.changes or expect.files: the tree that must come out");
+        }
         return std::move(case_);
     }
 
@@ -165,7 +175,9 @@ private:
 
     Result<Answer> answer_of(const std::string& place, json::value& entry) {
         const std::string where = file_ + ", model." + place;
-        if (!entry.is_object() || entry.get_object().empty()) { return wrong(where, "an answer is a map: a tool and its arguments, say, shell or error"); }
+        if (!entry.is_object() || entry.get_object().empty()) {
+            return wrong(where, "an answer is a map: a tool and its arguments, say, shell or error");
+        }
         json::object& fields = entry.get_object();
         Answer answer;
         for (auto& [name, value] : fields) {
@@ -204,7 +216,9 @@ private:
         if (key == "files") {
             if (!value.is_object()) { return wrong(file_, "expect.files is a map"); }
             for (auto& [path, each] : value.get_object()) {
-                if (!each.is_string() && !each.is_null()) { return wrong(file_, "expect.files." + std::string(path) + " is a text, or null where there must be none"); }
+                if (!each.is_string() && !each.is_null()) {
+                    return wrong(file_, "expect.files." + std::string(path) + " is a text, or null where there must be none");
+                }
                 case_.files[std::string(path)] = each.is_string() ? std::optional(std::string(each.get_string())) : std::nullopt;
             }
             return {};
@@ -217,7 +231,8 @@ private:
             if (!entry.is_object() || entry.get_object().size() != 1 || !entry.get_object().begin()->value().is_object()) {
                 return wrong(file_, where + " is `type: {field: value}`");
             }
-            Expected expected{std::string(entry.get_object().begin()->key()), std::move(entry.get_object().begin()->value().get_object()), where};
+            Expected expected{std::string(entry.get_object().begin()->key()),
+                              std::move(entry.get_object().begin()->value().get_object()), where};
             (key == "journal" ? case_.journal : case_.never).push_back(std::move(expected));
         }
         return {};

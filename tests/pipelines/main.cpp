@@ -19,7 +19,9 @@ public:
     void TestBody() override {
         const auto test = read_case(file_);
         ASSERT_TRUE(test.ok()) << test.error().to_string();
-        if (const auto missing = missing_program(*test); !missing.empty()) { GTEST_SKIP() << "not run: " << missing << " is not installed"; }
+        if (const auto missing = missing_program(*test); !missing.empty()) {
+            GTEST_SKIP() << "not run: " << missing << " is not installed";
+        }
         SCOPED_TRACE(file_ + ": " + test->shows);
         run(*test);
     }

@@ -74,11 +74,13 @@ Product& product() {
 
 // ----------------------------------------------------------------------------------------- the model --
 
-/// Answers in the order of the script, each place (`stage/role`, else `stage`) for itself. When it has no more to say, the call fails.
+/// Answers in the order of the script, each place (`stage/role`, else `stage`) for itself. When it has no more to say, the call
+/// fails.
 class ScriptedModel final : public LLMBackend {
 public:
     /// `worktrees`: where the workspaces of tasks are.
-    ScriptedModel(const Case& test, fs::path worktrees) : script_(test.model), unseen_(test.unseen), worktrees_(std::move(worktrees)) {}
+    ScriptedModel(const Case& test, fs::path worktrees)
+        : script_(test.model), unseen_(test.unseen), worktrees_(std::move(worktrees)) {}
     [[nodiscard]] BackendInfo info() const override {
         BackendInfo info;
         info.name = "script";
@@ -94,7 +96,9 @@ public:
             auto place = script_.find(request.place.stage + "/" + request.place.role);
             if (place == script_.end()) { place = script_.find(request.place.stage); }
             if (place == script_.end() || next_[place->first] == place->second.size()) {
-                return Error{"SCRIPT-END", "the script of " + request.place.stage + "/" + request.place.role + " has no more answers", "", "", ErrorKind::invalid};
+                return Error{"SCRIPT-END",
+                             "the script of " + request.place.stage + "/" + request.place.role + " has no more answers", "", "",
+                             ErrorKind::invalid};
             }
             answer = place->second[next_[place->first]++];
         }
@@ -121,18 +125,29 @@ public:
 private:
     void look_for_unseen(const CompletionRequest& request) const {
         std::string told = request.system + request.user;
-        for (const ToolDescription& tool : request.tools) { told += tool.name + tool.description + json::serialize(tool.parameters); }
+        for (const ToolDescription& tool : request.tools) {
+            told += tool.name + tool.description + json::serialize(tool.parameters);
+        }
         for (const std::string& text : unseen_) {
-            EXPECT_EQ(told.find(text), std::string::npos) << text << " is in a request of " << request.place.stage << "/" << request.place.role << ":\n" << told;
+            EXPECT_EQ(told.find(text), std::string::npos)
+                << text << " is in a request of " << request.place.stage << "/" << request.place.role << ":\n"
+                << told;
         }
         if (unseen_.empty()) { return; }
-        const auto lies_in = [](const fs::path& path, const char* folder) { return std::ranges::find(path, fs::path(folder)) != path.end(); };
+        const auto lies_in = [](const fs::path& path, const char* folder) {
+            return std::ranges::find(path, fs::path(folder)) != path.end();
+        };
         for (const auto& entry : fs::recursive_directory_iterator(worktrees_)) {
             const fs::path inside = entry.path().lexically_relative(worktrees_);
-            if (!entry.is_regular_file() || lies_in(inside, "gates") || !(lies_in(inside, "work") || lies_in(inside, "scratch"))) { continue; }
+            if (!entry.is_regular_file() || lies_in(inside, "gates") ||
+                !(lies_in(inside, "work") || lies_in(inside, "scratch"))) {
+                continue;
+            }
             const std::string path = entry.path().string();
             const std::string content = must(read_file(entry.path()));
-            for (const std::string& text : unseen_) { EXPECT_EQ((path + content).find(text), std::string::npos) << text << " is in " << path; }
+            for (const std::string& text : unseen_) {
+                EXPECT_EQ((path + content).find(text), std::string::npos) << text << " is in " << path;
+            }
         }
     }
 
@@ -146,7 +161,8 @@ private:
 bool works_by_shell(const Case& test, const std::string& stage, const std::string& role) {
     auto place = test.model.find(stage + "/" + role);
     if (place == test.model.end()) { place = test.model.find(stage); }
-    return place != test.model.end() && std::any_of(place->second.begin(), place->second.end(), [](const Answer& answer) { return !answer.shell.empty(); });
+    return place != test.model.end() &&
+           std::any_of(place->second.begin(), place->second.end(), [](const Answer& answer) { return !answer.shell.empty(); });
 }
 
 // ------------------------------------------------------------------------------------ the repository --
@@ -162,7 +178,8 @@ void write_entry(const fs::path& file, const json::value& entry) {
         fs::create_symlink(std::string(target->as_string()), file);
     } else {
         std::ofstream(file, std::ios::binary) << fields.at("executable").as_string().c_str();
-        fs::permissions(file, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec);
+        fs::permissions(file, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read |
+                                  fs::perms::others_exec);
     }
 }
 
@@ -220,10 +237,12 @@ const json::value* value_at(const json::object& object, std::string_view path) {
     return below != nullptr && below->is_object() ? value_at(below->get_object(), path.substr(dot + 1)) : nullptr;
 }
 
-/// A text is equal; with `~` before it, it is contained. In a list some element must be so. `{}` and `[]` are equal only to themselves.
+/// A text is equal; with `~` before it, it is contained. In a list some element must be so. `{}` and `[]` are equal only to
+/// themselves.
 bool fits(const json::value& expected, const json::value& found) {
     if (found.is_array() && !expected.is_array()) {
-        return std::any_of(found.get_array().begin(), found.get_array().end(), [&](const json::value& each) { return fits(expected, each); });
+        return std::any_of(found.get_array().begin(), found.get_array().end(),
+                           [&](const json::value& each) { return fits(expected, each); });
     }
     if (expected.is_string() && expected.get_string().starts_with('~')) {
         const auto text = found.is_string() ? std::string(found.get_string()) : json::serialize(found);
@@ -238,8 +257,12 @@ public:
         for (auto& record : records) {
             json::object body = std::move(record.body);
             for (const char* key : {"report", "arguments", "result"}) { take_in(body, key); }
-            if (auto* action = body.if_contains("action"); action != nullptr && action->is_object()) { take_in(action->get_object(), "arguments"); }
-            if (auto* result = body.if_contains("result"); result != nullptr && result->is_object()) { take_in(result->get_object(), "error"); }
+            if (auto* action = body.if_contains("action"); action != nullptr && action->is_object()) {
+                take_in(action->get_object(), "arguments");
+            }
+            if (auto* result = body.if_contains("result"); result != nullptr && result->is_object()) {
+                take_in(result->get_object(), "error");
+            }
             records_.push_back(std::move(body));
         }
     }
@@ -268,15 +291,18 @@ public:
             const auto found = std::find_if(records_.begin() + static_cast<std::ptrdiff_t>(at), records_.end(),
                                             [&](const json::object& record) { return matches(expected, record); });
             if (found == records_.end()) {
-                ADD_FAILURE() << expected.where << " is not in the journal after record " << at << ": " << expected.type << " " << json::serialize(expected.fields)
-                              << "\n" << told();
+                ADD_FAILURE() << expected.where << " is not in the journal after record " << at << ": " << expected.type << " "
+                              << json::serialize(expected.fields) << "\n"
+                              << told();
                 return;
             }
             at = static_cast<std::size_t>(found - records_.begin()) + 1;
         }
         for (const auto& unwanted : test.never) {
             for (const auto& record : records_) {
-                if (matches(unwanted, record)) { ADD_FAILURE() << unwanted.where << " is in the journal: " << short_form(record) << "\n" << told(); }
+                if (matches(unwanted, record)) {
+                    ADD_FAILURE() << unwanted.where << " is in the journal: " << short_form(record) << "\n" << told();
+                }
             }
         }
     }
@@ -319,17 +345,22 @@ private:
     static std::string short_form(const json::object& record) {
         const std::string type = text_at(record, "type");
         if (type == "step") {
-            return "step " + text_at(record, "phase") + " " + text_at(record, "action.type") + " " + text_at(record, "action.arguments.path") + ": " +
-                   text_at(record, "result.status") + ", " + text_at(record, "result.summary") + " " + text_at(record, "result.error");
+            return "step " + text_at(record, "phase") + " " + text_at(record, "action.type") + " " +
+                   text_at(record, "action.arguments.path") + ": " + text_at(record, "result.status") + ", " +
+                   text_at(record, "result.summary") + " " + text_at(record, "result.error");
         }
         if (type == "gate") {
-            std::string text = "gate " + text_at(record, "gate") + " " + text_at(record, "passed") + ": " + text_at(record, "summary");
+            std::string text =
+                "gate " + text_at(record, "gate") + " " + text_at(record, "passed") + ": " + text_at(record, "summary");
             if (const auto* issues = value_at(record, "report.blocking_issues"); issues != nullptr && issues->is_array()) {
                 for (const auto& issue : issues->get_array()) { text += "\n      - " + json::serialize(issue); }
             }
             return text;
         }
-        if (type == "answer" || type == "call_started" || type == "call_finished" || type == "task_created" || type == "costing") { return {}; }
+        if (type == "answer" || type == "call_started" || type == "call_finished" || type == "task_created" ||
+            type == "costing") {
+            return {};
+        }
         json::object rest = record;
         for (const char* key : {"seq", "step", "type", "timestamp", "prev", "hash"}) { rest.erase(key); }
         return type + " " + ellipsis(json::serialize(rest), 300);
@@ -396,7 +427,9 @@ void run(const Case& test) {
     const auto task_workspaces = make_git_task_workspaces(std::move(options), *processes);
     TaskStore store(repository.folder() / ".agentforge");
     EscalationStore escalations(repository.folder() / ".agentforge");
-    const auto client = make_model_client(std::make_shared<UnmarkedBackend>(std::make_shared<ScriptedModel>(test, place.path() / "state")), RetryPolicy{}, [](std::chrono::milliseconds) {});
+    const auto client =
+        make_model_client(std::make_shared<UnmarkedBackend>(std::make_shared<ScriptedModel>(test, place.path() / "state")),
+                          RetryPolicy{}, [](std::chrono::milliseconds) {});
     NullEventSink events;
     CancelToken cancel;
     SystemClock clock;
@@ -440,12 +473,17 @@ void run(const Case& test) {
     const Story story(paths, std::move(*records));
     const auto state = read_task_state(store, result->task_id);
     ASSERT_TRUE(state.ok()) << state.error().to_string();
-    if (std::getenv("AGENTFORGE_CASE_TELL") != nullptr) { std::cout << story.told() << "ends " << to_string(state->status) << " " << state->error_code << "\n"; }
+    if (std::getenv("AGENTFORGE_CASE_TELL") != nullptr) {
+        std::cout << story.told() << "ends " << to_string(state->status) << " " << state->error_code << "\n";
+    }
 
-    EXPECT_EQ(std::string(to_string(state->status)), test.ends) << state->error_code << " " << state->error << "\n" << story.told();
+    EXPECT_EQ(std::string(to_string(state->status)), test.ends) << state->error_code << " " << state->error << "\n"
+                                                                << story.told();
     if (!test.error.empty()) { EXPECT_EQ(state->error_code, test.error) << state->error; }
     story.check(test);
-    if (test.changes) { EXPECT_EQ(repository.changes(state->tree), *test.changes) << "what differs from the user's commit\n" << story.told(); }
+    if (test.changes) {
+        EXPECT_EQ(repository.changes(state->tree), *test.changes) << "what differs from the user's commit\n" << story.told();
+    }
     for (const auto& [path, bytes] : test.files) { EXPECT_EQ(repository.file(state->tree, path), bytes) << path; }
 
     repository.expect_untouched();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a case in this process: the shipped pipeline, contracts, agents and plugins, a real repository, real gates; only the model is scripted.
+// Runs a case in this process: the shipped pipeline, contracts, agents and plugins, a real repository, real gates; only the model
+// is scripted.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ public:
         pthread_getattr_default_np(&before_);
         pthread_attr_t none;
         pthread_getattr_default_np(&none);
-        pthread_attr_setstacksize(&none, 1UL << 46U);       // More than there is room for.
+        pthread_attr_setstacksize(&none, 1UL << 46U);  // More than there is room for.
         pthread_setattr_default_np(&none);
         pthread_attr_destroy(&none);
     }

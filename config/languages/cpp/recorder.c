@@ -4,18 +4,18 @@
 
 #include <assert.h>
 
-int __real_main(int argc, char **argv, char **environment);
+int __real_main(int argc, char** argv, char** environment);
 
-static const char *const agentforge_sources[] = {AGENTFORGE_SOURCES};
+static const char* const agentforge_sources[] = {AGENTFORGE_SOURCES};
 
 __attribute__((constructor(101))) static void agentforge_start(void) { agentforge_begin("plain", agentforge_sources); }
 
-int __wrap_main(int argc, char **argv, char **environment) {
+int __wrap_main(int argc, char** argv, char** environment) {
     int code;
     if (agentforge_canary) {
 #if AGENTFORGE_ASSERTS
         assert(0 == 1 && "the canary");
-        code = 0;       /* Assertions are compiled out: what the tests assert is not checked. */
+        code = 0; /* Assertions are compiled out: what the tests assert is not checked. */
 #else
         code = 1;
 #endif

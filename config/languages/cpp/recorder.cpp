@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records a C++ test program: GoogleTest, Catch2 (2 and 3), doctest, Boost.Test, or plain. See recorder.h. Compiled with the program's own flags.
+// Records a C++ test program: GoogleTest, Catch2 (2 and 3), doctest, Boost.Test, or plain. See recorder.h. Compiled with the
+// program's own flags.
 extern "C" {
 #include "recorder.h"
 }
@@ -8,27 +9,27 @@ extern "C" {
 #include <string>
 #include <vector>
 
-extern "C" int __real_main(int argc, char **argv, char **environment);
+extern "C" int __real_main(int argc, char** argv, char** environment);
 
 namespace {
 
-const char *const agentforge_sources[] = {AGENTFORGE_SOURCES};
+const char* const agentforge_sources[] = {AGENTFORGE_SOURCES};
 
 #if defined(AGENTFORGE_GOOGLETEST)
-const char *const agentforge_kind = "googletest";
+const char* const agentforge_kind = "googletest";
 #elif defined(AGENTFORGE_CATCH2)
-const char *const agentforge_kind = "catch2";
+const char* const agentforge_kind = "catch2";
 #elif defined(AGENTFORGE_DOCTEST)
-const char *const agentforge_kind = "doctest";
+const char* const agentforge_kind = "doctest";
 #elif defined(AGENTFORGE_BOOST_TEST)
-const char *const agentforge_kind = "boost";
+const char* const agentforge_kind = "boost";
 #else
-const char *const agentforge_kind = "plain";
+const char* const agentforge_kind = "plain";
 #endif
 
 __attribute__((constructor(101))) void agentforge_start() { agentforge_begin(agentforge_kind, agentforge_sources); }
 
-void agentforge_test(const char *type, const std::string &suite, const std::string &name, const char *file, long line) {
+void agentforge_test(const char* type, const std::string& suite, const std::string& name, const char* file, long line) {
     if (!agentforge_open(type)) { return; }
     agentforge_field("suite", suite.c_str());
     agentforge_field("name", name.c_str());
@@ -37,8 +38,8 @@ void agentforge_test(const char *type, const std::string &suite, const std::stri
     agentforge_close();
 }
 
-void agentforge_result(const std::string &suite, const std::string &name, const char *file, long line, const char *status, long failures,
-                       const std::string &message) {
+void agentforge_result(const std::string& suite, const std::string& name, const char* file, long line, const char* status,
+                       long failures, const std::string& message) {
     if (!agentforge_open("result")) { return; }
     agentforge_field("suite", suite.c_str());
     agentforge_field("name", name.c_str());
@@ -62,39 +63,44 @@ void agentforge_tests_done() {
 namespace {
 
 class AgentForgeRecorder : public ::testing::EmptyTestEventListener {
-    void OnTestProgramStart(const ::testing::UnitTest &program) override {
+    void OnTestProgramStart(const ::testing::UnitTest& program) override {
         for (int s = 0; s < program.total_test_suite_count(); ++s) {
-            const ::testing::TestSuite *suite = program.GetTestSuite(s);
+            const ::testing::TestSuite* suite = program.GetTestSuite(s);
             for (int t = 0; t < suite->total_test_count(); ++t) {
-                const ::testing::TestInfo *test = suite->GetTestInfo(t);
+                const ::testing::TestInfo* test = suite->GetTestInfo(t);
                 if (test->should_run()) { agentforge_test("plan", suite->name(), test->name(), test->file(), test->line()); }
             }
         }
     }
-    void OnTestStart(const ::testing::TestInfo &test) override {
+    void OnTestStart(const ::testing::TestInfo& test) override {
         agentforge_test("start", test.test_suite_name(), test.name(), test.file(), test.line());
     }
-    void OnTestEnd(const ::testing::TestInfo &test) override {
-        const ::testing::TestResult *result = test.result();
+    void OnTestEnd(const ::testing::TestInfo& test) override {
+        const ::testing::TestResult* result = test.result();
         std::string message;
         long failures = 0;
         bool exception = false;
         for (int p = 0; p < result->total_part_count(); ++p) {
-            const ::testing::TestPartResult &part = result->GetTestPartResult(p);
+            const ::testing::TestPartResult& part = result->GetTestPartResult(p);
             if (!part.failed()) { continue; }
             ++failures;
             // GoogleTest tells an exception as a failure of no file.
             exception = exception || part.file_name() == nullptr;
             if (message.size() < 3000) {
                 message += (message.empty() ? "" : "\n");
-                if (part.file_name() != nullptr) { message += std::string(part.file_name()) + ":" + std::to_string(part.line_number()) + ": "; }
+                if (part.file_name() != nullptr) {
+                    message += std::string(part.file_name()) + ":" + std::to_string(part.line_number()) + ": ";
+                }
                 message += part.message();
             }
         }
         agentforge_result(test.test_suite_name(), test.name(), test.file(), test.line(),
-                          failures > 0 ? (exception ? "error" : "failed_assertion") : result->Skipped() ? "skipped" : "passed", failures, message);
+                          failures > 0        ? (exception ? "error" : "failed_assertion")
+                          : result->Skipped() ? "skipped"
+                                              : "passed",
+                          failures, message);
     }
-    void OnTestProgramEnd(const ::testing::UnitTest &) override { agentforge_tests_done(); }
+    void OnTestProgramEnd(const ::testing::UnitTest&) override { agentforge_tests_done(); }
 };
 
 struct AgentForgeRegistration {
@@ -140,7 +146,7 @@ using AgentForgeCatchBase = AGENTFORGE_CATCH_BASE;
 struct AgentForgeRecorder : AgentForgeCatchBase {
     using AgentForgeCatchBase::AgentForgeCatchBase;
 
-    void testCaseStarting(const Catch::TestCaseInfo &test) override {
+    void testCaseStarting(const Catch::TestCaseInfo& test) override {
         AgentForgeCatchBase::testCaseStarting(test);
         message_.clear();
         failures_ = 0;
@@ -148,8 +154,8 @@ struct AgentForgeRecorder : AgentForgeCatchBase {
         agentforge_test("plan", "", test.name, test.lineInfo.file, static_cast<long>(test.lineInfo.line));
         agentforge_test("start", "", test.name, test.lineInfo.file, static_cast<long>(test.lineInfo.line));
     }
-    AGENTFORGE_CATCH_VOID assertionEnded(const Catch::AssertionStats &stats) override {
-        const auto &result = stats.assertionResult;
+    AGENTFORGE_CATCH_VOID assertionEnded(const Catch::AssertionStats& stats) override {
+        const auto& result = stats.assertionResult;
         const int type = static_cast<int>(result.getResultType());
         if (!result.isOk()) {
             ++failures_;
@@ -162,24 +168,25 @@ struct AgentForgeRecorder : AgentForgeCatchBase {
                 if (result.hasExpression()) { message_ += std::string(result.getExpression()) + " "; }
                 if (result.hasExpandedExpression()) { message_ += "(" + std::string(result.getExpandedExpression()) + ") "; }
                 if (result.hasMessage()) {
-                    const auto text = result.getMessage();      // A copy in one version, a view in the other.
+                    const auto text = result.getMessage();  // A copy in one version, a view in the other.
                     message_.append(text.begin(), text.end());
                 }
             }
         }
         AGENTFORGE_CATCH_ANSWER;
     }
-    void testCaseEnded(const Catch::TestCaseStats &stats) override {
-        const auto &test = *AGENTFORGE_CATCH_INFO;
-        const auto &totals = stats.totals.testCases;
+    void testCaseEnded(const Catch::TestCaseStats& stats) override {
+        const auto& test = *AGENTFORGE_CATCH_INFO;
+        const auto& totals = stats.totals.testCases;
         const bool skipped = AGENTFORGE_CATCH_SKIPPED;
         // A test marked as expected to fail passes when it fails, for Catch2 itself too.
-        const char *status = totals.failed > 0 ? (exception_ ? "error" : "failed_assertion")
-                             : skipped || totals.failedButOk > 0 ? "skipped" : "passed";
+        const char* status = totals.failed > 0                   ? (exception_ ? "error" : "failed_assertion")
+                             : skipped || totals.failedButOk > 0 ? "skipped"
+                                                                 : "passed";
         agentforge_result("", test.name, test.lineInfo.file, static_cast<long>(test.lineInfo.line), status, failures_, message_);
         AgentForgeCatchBase::testCaseEnded(stats);
     }
-    void testRunEnded(const Catch::TestRunStats &stats) override {
+    void testRunEnded(const Catch::TestRunStats& stats) override {
         agentforge_tests_done();
         AgentForgeCatchBase::testRunEnded(stats);
     }
@@ -209,15 +216,15 @@ TEST_CASE("AgentForgeCanary", "[agentforge-canary]") {
 namespace {
 
 // Texts are the framework's in one version, plain in the other.
-const char *agentforge_text(const doctest::String &text) { return text.c_str(); }
-const char *agentforge_text(const char *text) { return text == nullptr ? "" : text; }
+const char* agentforge_text(const doctest::String& text) { return text.c_str(); }
+const char* agentforge_text(const char* text) { return text == nullptr ? "" : text; }
 
 struct AgentForgeRecorder : doctest::IReporter {
-    explicit AgentForgeRecorder(const doctest::ContextOptions &) {}
-    void report_query(const doctest::QueryData &) override {}
+    explicit AgentForgeRecorder(const doctest::ContextOptions&) {}
+    void report_query(const doctest::QueryData&) override {}
     void test_run_start() override {}
-    void test_run_end(const doctest::TestRunStats &) override { agentforge_tests_done(); }
-    void test_case_start(const doctest::TestCaseData &test) override {
+    void test_run_end(const doctest::TestRunStats&) override { agentforge_tests_done(); }
+    void test_case_start(const doctest::TestCaseData& test) override {
         test_ = &test;
         message_.clear();
         failures_ = 0;
@@ -225,42 +232,46 @@ struct AgentForgeRecorder : doctest::IReporter {
         agentforge_test("plan", suite(), test.m_name, agentforge_text(test.m_file), static_cast<long>(test.m_line));
         agentforge_test("start", suite(), test.m_name, agentforge_text(test.m_file), static_cast<long>(test.m_line));
     }
-    void test_case_reenter(const doctest::TestCaseData &) override {}
-    void test_case_end(const doctest::CurrentTestCaseStats &stats) override {
+    void test_case_reenter(const doctest::TestCaseData&) override {}
+    void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
         const bool marked = (test_->m_should_fail || test_->m_may_fail || test_->m_expected_failures > 0) && failures_ > 0;
-        const char *status = !stats.testCaseSuccess ? (exception_ ? "error" : "failed_assertion") : marked ? "skipped" : "passed";
-        agentforge_result(suite(), test_->m_name, agentforge_text(test_->m_file), static_cast<long>(test_->m_line), status, failures_, message_);
+        const char* status = !stats.testCaseSuccess ? (exception_ ? "error" : "failed_assertion") : marked ? "skipped" : "passed";
+        agentforge_result(suite(), test_->m_name, agentforge_text(test_->m_file), static_cast<long>(test_->m_line), status,
+                          failures_, message_);
     }
-    void test_case_exception(const doctest::TestCaseException &thrown) override {
+    void test_case_exception(const doctest::TestCaseException& thrown) override {
         const std::lock_guard<std::mutex> held(mutex_);
         exception_ = true;
         ++failures_;
         say(agentforge_text(thrown.error_string));
     }
-    void subcase_start(const doctest::SubcaseSignature &) override {}
+    void subcase_start(const doctest::SubcaseSignature&) override {}
     void subcase_end() override {}
-    void log_assert(const doctest::AssertData &data) override {
+    void log_assert(const doctest::AssertData& data) override {
         if (!data.m_failed || (data.m_at & doctest::assertType::is_warn) != 0) { return; }
         const std::lock_guard<std::mutex> held(mutex_);
         ++failures_;
         exception_ = exception_ || data.m_threw;
-        say(std::string(agentforge_text(data.m_file)) + ":" + std::to_string(data.m_line) + ": " + agentforge_text(data.m_expr) + " " +
-            (data.m_threw ? "threw " + std::string(agentforge_text(data.m_exception)) : "(" + std::string(agentforge_text(data.m_decomp)) + ")"));
+        say(std::string(agentforge_text(data.m_file)) + ":" + std::to_string(data.m_line) + ": " + agentforge_text(data.m_expr) +
+            " " +
+            (data.m_threw ? "threw " + std::string(agentforge_text(data.m_exception))
+                          : "(" + std::string(agentforge_text(data.m_decomp)) + ")"));
     }
-    void log_message(const doctest::MessageData &data) override {
+    void log_message(const doctest::MessageData& data) override {
         const std::lock_guard<std::mutex> held(mutex_);
         if (data.m_severity & doctest::assertType::is_warn) { return; }
         ++failures_;
-        say(std::string(agentforge_text(data.m_file)) + ":" + std::to_string(data.m_line) + ": " + agentforge_text(data.m_string));
+        say(std::string(agentforge_text(data.m_file)) + ":" + std::to_string(data.m_line) + ": " +
+            agentforge_text(data.m_string));
     }
-    void test_case_skipped(const doctest::TestCaseData &) override {}
+    void test_case_skipped(const doctest::TestCaseData&) override {}
 
 private:
     std::string suite() const { return agentforge_text(test_->m_test_suite); }
-    void say(const std::string &text) {
+    void say(const std::string& text) {
         if (message_.size() < 3000) { message_ += (message_.empty() ? "" : "\n") + text; }
     }
-    const doctest::TestCaseData *test_ = nullptr;
+    const doctest::TestCaseData* test_ = nullptr;
     std::mutex mutex_;
     std::string message_;
     long failures_ = 0;
@@ -298,7 +309,7 @@ public:
 #if BOOST_VERSION >= 107000
     void test_start(agentforge_boost::counter_t, agentforge_boost::test_unit_id) override { listen(); }
 #endif
-    void test_unit_start(const agentforge_boost::test_unit &unit) override {
+    void test_unit_start(const agentforge_boost::test_unit& unit) override {
         if (unit.p_type != agentforge_boost::TUT_CASE) { return; }
         said_.str("");
         thrown_.clear();
@@ -306,19 +317,19 @@ public:
         tell("plan", unit);
         tell("start", unit);
     }
-    void test_unit_finish(const agentforge_boost::test_unit &unit, unsigned long) override {
+    void test_unit_finish(const agentforge_boost::test_unit& unit, unsigned long) override {
         if (unit.p_type != agentforge_boost::TUT_CASE) { return; }
         const bool marked = unit.p_expected_failures > 0 && failures_ > 0;
-        const char *status = !thrown_.empty() ? "error" : marked ? "skipped" : failures_ > 0 ? "failed_assertion" : "passed";
+        const char* status = !thrown_.empty() ? "error" : marked ? "skipped" : failures_ > 0 ? "failed_assertion" : "passed";
         const auto said = said_.str().substr(0, 3000);
-        agentforge_result(suite_of(unit), unit.p_name, file_of(unit).c_str(), static_cast<long>(unit.p_line_num), status, failures_,
-                          thrown_.empty() ? said : thrown_ + "\n" + said);
+        agentforge_result(suite_of(unit), unit.p_name, file_of(unit).c_str(), static_cast<long>(unit.p_line_num), status,
+                          failures_, thrown_.empty() ? said : thrown_ + "\n" + said);
     }
     void test_finish() override { agentforge_tests_done(); }
     void assertion_result(agentforge_boost::assertion_result result) override {
         if (result == agentforge_boost::AR_FAILED) { ++failures_; }
     }
-    void exception_caught(const boost::execution_exception &thrown) override {
+    void exception_caught(const boost::execution_exception& thrown) override {
         ++failures_;
         thrown_.assign(thrown.what().begin(), thrown.what().end());
         if (thrown_.empty()) { thrown_ = "an exception"; }
@@ -328,20 +339,20 @@ private:
 #if BOOST_VERSION >= 107000
     /// What a failed check says, beside wherever the program's own log goes.
     void listen() {
-        auto &log = agentforge_boost::unit_test_log_t::instance();
+        auto& log = agentforge_boost::unit_test_log_t::instance();
         log.add_formatter(new agentforge_boost::output::compiler_log_formatter);
         log.set_threshold_level(agentforge_boost::OF_CUSTOM_LOGGER, agentforge_boost::log_all_errors);
         log.set_stream(agentforge_boost::OF_CUSTOM_LOGGER, said_);
         log.configure();
     }
 #endif
-    static std::string file_of(const agentforge_boost::test_unit &unit) {
+    static std::string file_of(const agentforge_boost::test_unit& unit) {
         return std::string(unit.p_file_name.begin(), unit.p_file_name.end());
     }
     /// The suites around a test but the outermost, which is the module.
-    static std::string suite_of(const agentforge_boost::test_unit &unit) {
+    static std::string suite_of(const agentforge_boost::test_unit& unit) {
         std::string path;
-        const agentforge_boost::test_unit *at = &unit;
+        const agentforge_boost::test_unit* at = &unit;
         while (at->p_parent_id != agentforge_boost::INV_TEST_UNIT_ID) {
             at = &agentforge_boost::framework::get(at->p_parent_id, agentforge_boost::TUT_SUITE);
             if (at->p_parent_id == agentforge_boost::INV_TEST_UNIT_ID) { break; }
@@ -349,7 +360,7 @@ private:
         }
         return path;
     }
-    static void tell(const char *type, const agentforge_boost::test_unit &unit) {
+    static void tell(const char* type, const agentforge_boost::test_unit& unit) {
         agentforge_test(type, suite_of(unit), unit.p_name, file_of(unit).c_str(), static_cast<long>(unit.p_line_num));
     }
     std::ostringstream said_;
@@ -376,25 +387,26 @@ namespace {
 
 #if defined(AGENTFORGE_GOOGLETEST)
 /// A filter of the project's leaves the canary out; it is added, so that each such process has one.
-std::string agentforge_with_canary(const std::string &argument) {
+std::string agentforge_with_canary(const std::string& argument) {
     const std::string option = "--gtest_filter=";
     if (argument.compare(0, option.size(), option) != 0) { return argument; }
     const auto dash = argument.find('-', option.size());
     const auto wanted = argument.substr(option.size(), dash == std::string::npos ? std::string::npos : dash - option.size());
-    return option + (wanted.empty() ? "*" : wanted + ":AgentForgeCanary.*") + (dash == std::string::npos ? "" : argument.substr(dash));
+    return option + (wanted.empty() ? "*" : wanted + ":AgentForgeCanary.*") +
+           (dash == std::string::npos ? "" : argument.substr(dash));
 }
 #endif
 
 }  // namespace
 
-extern "C" int __wrap_main(int argc, char **argv, char **environment) {
+extern "C" int __wrap_main(int argc, char** argv, char** environment) {
     int code = 1;
     if (agentforge_file < 0 && !agentforge_canary) { return __real_main(argc, argv, environment); }
 #if defined(AGENTFORGE_GOOGLETEST)
     static std::vector<std::string> arguments;
-    static std::vector<char *> pointers;
+    static std::vector<char*> pointers;
     for (int i = 0; i < argc; ++i) { arguments.push_back(i == 0 ? argv[i] : agentforge_with_canary(argv[i])); }
-    for (auto &argument : arguments) { pointers.push_back(&argument[0]); }
+    for (auto& argument : arguments) { pointers.push_back(&argument[0]); }
     pointers.push_back(nullptr);
     code = __real_main(argc, pointers.data(), environment);
 #elif defined(AGENTFORGE_CATCH2) || defined(AGENTFORGE_DOCTEST) || defined(AGENTFORGE_BOOST_TEST)
@@ -403,7 +415,7 @@ extern "C" int __wrap_main(int argc, char **argv, char **environment) {
     if (agentforge_canary) {
 #if AGENTFORGE_ASSERTS
         assert(0 == 1 && "the canary");
-        code = 0;       // Assertions are compiled out: what the tests assert is not checked.
+        code = 0;  // Assertions are compiled out: what the tests assert is not checked.
 #endif
     } else {
         code = __real_main(argc, argv, environment);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every recorder does, in the common part of C and C++: one file a process, one JSON line an event, and main seen from outside.
+/* What every recorder does, in the common part of C and C++: one file a process, one JSON line an event, and main seen from
+ * outside.
  *
  * Environment: AGENTFORGE_RECORD the folder to write to, AGENTFORGE_SECRET what every line carries; both are taken out of the
  * environment before the project's code runs. AGENTFORGE_CANARY: this process must fail.
@@ -32,14 +33,14 @@ static int agentforge_canary = 0;
 static char agentforge_line[32768];
 static size_t agentforge_used = 0;
 
-static void agentforge_put(const char *text, size_t length) {
+static void agentforge_put(const char* text, size_t length) {
     if (length > sizeof agentforge_line - agentforge_used - 8) { length = sizeof agentforge_line - agentforge_used - 8; }
     memcpy(agentforge_line + agentforge_used, text, length);
     agentforge_used += length;
 }
-static void agentforge_raw(const char *text) { agentforge_put(text, strlen(text)); }
+static void agentforge_raw(const char* text) { agentforge_put(text, strlen(text)); }
 
-static void agentforge_text(const char *text) {
+static void agentforge_text(const char* text) {
     char code[8];
     size_t left = 4000;
     agentforge_put("\"", 1);
@@ -58,7 +59,7 @@ static void agentforge_text(const char *text) {
 }
 
 /* Begins a line; fields are added by agentforge_field and agentforge_number, agentforge_close writes it. */
-static int agentforge_open(const char *type) {
+static int agentforge_open(const char* type) {
     char number[48];
     if (agentforge_file < 0 || getpid() != agentforge_owner) { return 0; }
     agentforge_used = 0;
@@ -69,13 +70,13 @@ static int agentforge_open(const char *type) {
     agentforge_text(type);
     return 1;
 }
-static void agentforge_field(const char *key, const char *value) {
+static void agentforge_field(const char* key, const char* value) {
     agentforge_raw(",\"");
     agentforge_raw(key);
     agentforge_raw("\":");
     agentforge_text(value);
 }
-static void agentforge_number(const char *key, long value) {
+static void agentforge_number(const char* key, long value) {
     char number[64];
     snprintf(number, sizeof number, ",\"%s\":%ld", key, value);
     agentforge_raw(number);
@@ -90,9 +91,9 @@ static void agentforge_close(void) {
     }
 }
 
-static void agentforge_begin(const char *kind, const char *const *sources) {
-    const char *folder = getenv("AGENTFORGE_RECORD");
-    const char *secret = getenv("AGENTFORGE_SECRET");
+static void agentforge_begin(const char* kind, const char* const* sources) {
+    const char* folder = getenv("AGENTFORGE_RECORD");
+    const char* secret = getenv("AGENTFORGE_SECRET");
     struct timespec now;
     char path[4200];
     char command[16384];
@@ -133,8 +134,9 @@ static void agentforge_begin(const char *kind, const char *const *sources) {
 #ifdef __cplusplus
 extern "C" {
 #endif
-__attribute__((noreturn)) void __wrap___assert_fail(const char *expression, const char *file, unsigned line, const char *function);
-void __wrap___assert_fail(const char *expression, const char *file, unsigned line, const char *function) {
+__attribute__((noreturn)) void __wrap___assert_fail(const char* expression, const char* file, unsigned line,
+                                                    const char* function);
+void __wrap___assert_fail(const char* expression, const char* file, unsigned line, const char* function) {
     fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n", program_invocation_short_name, file, line, function, expression);
     fflush(NULL);
     abort();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Put before a C source file whose functions of lists of numbers call themselves with other lists, as tests run. Writes one line a call to the file
- * $AGENTFORGE_CALLS (kernel/gates/test_quality/varied_calls.hpp). C99. */
+ * Put before a C source file whose functions of lists of numbers call themselves with other lists, as tests run. Writes one line
+ * a call to the file $AGENTFORGE_CALLS (kernel/gates/test_quality/varied_calls.hpp). C99. */
 #ifndef AGENTFORGE_VARIED_CALLS_H
 #define AGENTFORGE_VARIED_CALLS_H
 #include <stddef.h>
@@ -14,8 +14,8 @@ static int agentforge_busy;
 static int agentforge_made;
 
 struct agentforge_calls {
-    const char *function;
-    FILE *file;
+    const char* function;
+    FILE* file;
     size_t own_count;
     size_t now_count;
     int step; /* 0: the tests' list; then the others. */
@@ -23,8 +23,8 @@ struct agentforge_calls {
     double now[400];
 };
 
-static inline int agentforge_begin(struct agentforge_calls *calls, const char *function, size_t count) {
-    const char *path = getenv("AGENTFORGE_CALLS");
+static inline int agentforge_begin(struct agentforge_calls* calls, const char* function, size_t count) {
+    const char* path = getenv("AGENTFORGE_CALLS");
     if (path == NULL || agentforge_busy || count > (size_t)agentforge_longest || agentforge_made >= 40) { return 0; }
     calls->file = fopen(path, "a");
     if (calls->file == NULL) { return 0; }
@@ -36,7 +36,7 @@ static inline int agentforge_begin(struct agentforge_calls *calls, const char *f
     return 1;
 }
 
-static inline int agentforge_next(struct agentforge_calls *calls) {
+static inline int agentforge_next(struct agentforge_calls* calls) {
     const size_t count = calls->own_count;
     size_t at;
     int step = ++calls->step;
@@ -65,11 +65,13 @@ static inline int agentforge_next(struct agentforge_calls *calls) {
     return 1;
 }
 
-static inline void agentforge_tell(struct agentforge_calls *calls, double result) {
+static inline void agentforge_tell(struct agentforge_calls* calls, double result) {
     char line[16384];
     size_t length = (size_t)snprintf(line, sizeof line, "%s\t%s\t", calls->function, calls->step == 0 ? "own" : "near");
     size_t at;
-    for (at = 0; at < calls->now_count && length + 80 < sizeof line; ++at) { length += (size_t)snprintf(line + length, sizeof line - length, "%s%.17g", at == 0 ? "" : ",", calls->now[at]); }
+    for (at = 0; at < calls->now_count && length + 80 < sizeof line; ++at) {
+        length += (size_t)snprintf(line + length, sizeof line - length, "%s%.17g", at == 0 ? "" : ",", calls->now[at]);
+    }
     length += (size_t)snprintf(line + length, sizeof line - length, "\t%.17g\n", result);
     fwrite(line, 1, length, calls->file);
     fflush(calls->file);

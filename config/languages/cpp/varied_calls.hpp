@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Put before a C++ source file whose functions of lists of numbers call themselves with other lists, as tests run. Writes one line a call to the file
-// $AGENTFORGE_CALLS (kernel/gates/test_quality/varied_calls.hpp). C++11.
+// Put before a C++ source file whose functions of lists of numbers call themselves with other lists, as tests run. Writes one
+// line a call to the file $AGENTFORGE_CALLS (kernel/gates/test_quality/varied_calls.hpp). C++11.
 #ifndef AGENTFORGE_VARIED_CALLS_HPP
 #define AGENTFORGE_VARIED_CALLS_HPP
 #include <atomic>
@@ -43,9 +43,7 @@ void one(std::FILE* file, const char* function, const char* kind, const std::vec
     line += "\t";
     try {
         line += told(call(given), 0);
-    } catch (...) {
-        line += "-";
-    }
+    } catch (...) { line += "-"; }
     line += "\n";
     std::fwrite(line.data(), 1, line.size(), file);
     std::fflush(file);

@@ -20,12 +20,14 @@ constexpr double footer = 24;
 constexpr double text_width = page_width - 2 * margin;
 constexpr double bottom = page_height - margin - footer;
 constexpr double padding = 3;
-constexpr std::size_t longest_cell = 8000;          ///< Bytes; the other formats have all of it.
+constexpr std::size_t longest_cell = 8000;  ///< Bytes; the other formats have all of it.
 
 template <auto Release>
 struct Releaser {
     template <class T>
-    void operator()(T* handle) const noexcept { Release(handle); }
+    void operator()(T* handle) const noexcept {
+        Release(handle);
+    }
 };
 using Surface = std::unique_ptr<cairo_surface_t, Releaser<cairo_surface_destroy>>;
 using Cairo = std::unique_ptr<cairo_t, Releaser<cairo_destroy>>;
@@ -40,7 +42,9 @@ cairo_status_t take_bytes(void* into, const unsigned char* bytes, unsigned int c
 class Printer {
 public:
     explicit Printer(PrintedDocument& printed)
-        : printed_(printed), surface_(cairo_pdf_surface_create_for_stream(take_bytes, &printed.pdf, page_width, page_height)), cairo_(cairo_create(surface_.get())) {
+        : printed_(printed),
+          surface_(cairo_pdf_surface_create_for_stream(take_bytes, &printed.pdf, page_width, page_height)),
+          cairo_(cairo_create(surface_.get())) {
         cairo_pdf_surface_restrict_to_version(surface_.get(), CAIRO_PDF_VERSION_1_5);
     }
 
@@ -51,11 +55,15 @@ public:
         paragraph(document.title, "Sans Bold 16", 10);
         for (const DocumentSection& section : document.sections) {
             y_ += 8;
-            need(60);           // A title does not stand alone at the end of a page.
+            need(60);  // A title does not stand alone at the end of a page.
             paragraph(section.title, "Sans Bold 11", 4);
             if (!section.text.empty()) { paragraph(section.text, "Sans 9", 6); }
             if (section.columns.empty()) { continue; }
-            if (section.rows.empty()) { paragraph(section.none, "Sans 9", 6); } else { table(section); }
+            if (section.rows.empty()) {
+                paragraph(section.none, "Sans 9", 6);
+            } else {
+                table(section);
+            }
         }
         end_page();
         cairo_surface_finish(surface_.get());
@@ -74,7 +82,10 @@ private:
         pango_layout_set_width(made.get(), static_cast<int>(width * PANGO_SCALE));
         pango_layout_set_wrap(made.get(), PANGO_WRAP_WORD_CHAR);
         std::string shown = text.substr(0, longest_cell);
-        while (shown.size() < text.size() && !shown.empty() && (static_cast<unsigned char>(text[shown.size()]) & 0xC0U) == 0x80U) { shown.pop_back(); }
+        while (shown.size() < text.size() && !shown.empty() &&
+               (static_cast<unsigned char>(text[shown.size()]) & 0xC0U) == 0x80U) {
+            shown.pop_back();
+        }
         if (shown.size() < text.size()) { shown += "…"; }
         pango_layout_set_text(made.get(), shown.data(), static_cast<int>(shown.size()));
         printed_.unknown_letters += static_cast<std::size_t>(pango_layout_get_unknown_glyphs_count(made.get()));
@@ -98,7 +109,8 @@ private:
             // A line of a script that is written from the right begins there.
             const double free = static_cast<double>(pango_layout_get_width(text) - logical.width) / PANGO_SCALE;
             const bool from_right = line->resolved_dir == PANGO_DIRECTION_RTL;
-            cairo_move_to(cairo_.get(), x + (from_right ? std::max(0.0, free) : 0), y - static_cast<double>(logical.y) / PANGO_SCALE);
+            cairo_move_to(cairo_.get(), x + (from_right ? std::max(0.0, free) : 0),
+                          y - static_cast<double>(logical.y) / PANGO_SCALE);
             pango_cairo_show_layout_line(cairo_.get(), line);
             y += height;
         }
@@ -163,13 +175,16 @@ private:
     }
 
     /// A row that does not fit goes on on the next page, below the titles.
-    void row(const std::vector<std::string>& cells, const std::vector<double>& widths, const char* font, const std::vector<std::string>& titles) {
+    void row(const std::vector<std::string>& cells, const std::vector<double>& widths, const char* font,
+             const std::vector<std::string>& titles) {
         std::vector<Layout> texts;
         std::vector<int> at(cells.size(), 0);
         double height = 0;
         for (std::size_t column = 0; column < cells.size(); ++column) {
             texts.push_back(layout(cells[column], font, widths[column] - 2 * padding));
-            if (pango_layout_get_line_count(texts.back().get()) > 0) { height = std::max(height, height_of(pango_layout_get_line_readonly(texts.back().get(), 0))); }
+            if (pango_layout_get_line_count(texts.back().get()) > 0) {
+                height = std::max(height, height_of(pango_layout_get_line_readonly(texts.back().get(), 0)));
+            }
         }
         const auto on_new_page = [&] {
             new_page();
@@ -202,7 +217,8 @@ Result<PrintedDocument> print_document(const Document& document) {
     Printer printer(printed);
     printer.print(document);
     if (printer.status() != CAIRO_STATUS_SUCCESS) {
-        return Error{"AF-AUDT-006", std::string("the PDF could not be made: ") + cairo_status_to_string(printer.status()), "", "take --format html", ErrorKind::internal};
+        return Error{"AF-AUDT-006", std::string("the PDF could not be made: ") + cairo_status_to_string(printer.status()), "",
+                     "take --format html", ErrorKind::internal};
     }
     return printed;
 }
@@ -213,4 +229,6 @@ const PrintLibrary library{AGENTFORGE_VERSION, sizeof(Document), sizeof(Document
 
 }  // namespace agentforge::kernel
 
-extern "C" [[gnu::visibility("default")]] const agentforge::kernel::PrintLibrary* agentforge_print() { return &agentforge::kernel::library; }
+extern "C" [[gnu::visibility("default")]] const agentforge::kernel::PrintLibrary* agentforge_print() {
+    return &agentforge::kernel::library;
+}

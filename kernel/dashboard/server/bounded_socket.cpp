@@ -25,10 +25,13 @@ public:
         sockaddr_storage address{};
         socklen_t length = sizeof address;
         int descriptor = -1;
-        do { descriptor = ::accept4(sockfd(), reinterpret_cast<sockaddr*>(&address), &length, SOCK_CLOEXEC); } while (descriptor < 0 && errno == EINTR);
+        do {
+            descriptor = ::accept4(sockfd(), reinterpret_cast<sockaddr*>(&address), &length, SOCK_CLOEXEC);
+        } while (descriptor < 0 && errno == EINTR);
         if (descriptor < 0) { error(); }
-        client = address.ss_family == AF_UNIX ? Poco::Net::SocketAddress() : Poco::Net::SocketAddress(reinterpret_cast<sockaddr*>(&address), length);
-        return new BoundedSocketImpl(descriptor, limits_);      // NOLINT: counted by the socket that holds it.
+        client = address.ss_family == AF_UNIX ? Poco::Net::SocketAddress()
+                                              : Poco::Net::SocketAddress(reinterpret_cast<sockaddr*>(&address), length);
+        return new BoundedSocketImpl(descriptor, limits_);  // NOLINT: counted by the socket that holds it.
     }
 
 private:
@@ -36,12 +39,17 @@ private:
 };
 
 constexpr std::size_t most_head_bytes = 64UL << 10U;
-constexpr std::size_t most_line_bytes = 8000;           // Of what the parser behind this takes.
+constexpr std::size_t most_line_bytes = 8000;  // Of what the parser behind this takes.
 constexpr std::size_t most_name_bytes = 256;
 constexpr std::size_t most_lines = 100;
 
-UnreadableHead too_large(const char* what) { return {431, Error{"AF-DASH-041", std::string("The request's head is too large: ") + what, "", "send a shorter address and fewer, shorter headers", ErrorKind::invalid}}; }
-UnreadableHead broken(const char* what, const char* where, const char* remedy) { return {400, Error{"AF-DASH-040", what, where, remedy, ErrorKind::invalid}}; }
+UnreadableHead too_large(const char* what) {
+    return {431, Error{"AF-DASH-041", std::string("The request's head is too large: ") + what, "",
+                       "send a shorter address and fewer, shorter headers", ErrorKind::invalid}};
+}
+UnreadableHead broken(const char* what, const char* where, const char* remedy) {
+    return {400, Error{"AF-DASH-040", what, where, remedy, ErrorKind::invalid}};
+}
 
 std::string_view without_blanks(std::string_view text) {
     const auto begin = text.find_first_not_of(" \t");
@@ -49,18 +57,24 @@ std::string_view without_blanks(std::string_view text) {
 }
 
 bool is_named(std::string_view name, std::string_view wanted) {
-    return name.size() == wanted.size() && std::equal(name.begin(), name.end(), wanted.begin(), [](char one, char other) { return std::tolower(static_cast<unsigned char>(one)) == other; });
+    return name.size() == wanted.size() && std::equal(name.begin(), name.end(), wanted.begin(), [](char one, char other) {
+               return std::tolower(static_cast<unsigned char>(one)) == other;
+           });
 }
 
 std::optional<UnreadableHead> unreadable_header(std::string_view line) {
     const auto colon = line.find(':');
-    if (colon == std::string_view::npos || colon == 0) { return broken("A line of the request's head is no header", "", "send `Name: value`"); }
+    if (colon == std::string_view::npos || colon == 0) {
+        return broken("A line of the request's head is no header", "", "send `Name: value`");
+    }
     const std::string_view name = line.substr(0, colon);
     if (name.size() > most_name_bytes) { return too_large("a header's name"); }
     if (!is_named(name, "content-length")) { return std::nullopt; }
     const std::string_view length = without_blanks(line.substr(colon + 1));
-    const bool is_number = !length.empty() && length.size() <= 18 && length.find_first_not_of("0123456789") == std::string_view::npos;
-    return is_number ? std::nullopt : std::optional(broken("The body's length is no number", "Content-Length", "send the number of its bytes"));
+    const bool is_number =
+        !length.empty() && length.size() <= 18 && length.find_first_not_of("0123456789") == std::string_view::npos;
+    return is_number ? std::nullopt
+                     : std::optional(broken("The body's length is no number", "Content-Length", "send the number of its bytes"));
 }
 
 }  // namespace
@@ -74,15 +88,20 @@ std::optional<UnreadableHead> unreadable_head(std::string_view head) {
         if (line.ends_with('\r')) { line.remove_suffix(1); }
         if (line.empty() && lines > 0) { return std::nullopt; }
         if (line.size() > most_line_bytes) { return too_large(lines == 0 ? "its address" : "a header"); }
-        if (end == std::string_view::npos) { return head.size() > most_head_bytes ? std::optional(too_large("all of it")) : std::nullopt; }      // It was cut off.
-        if (lines > 0) { if (auto wrong = unreadable_header(line)) { return wrong; } }
+        if (end == std::string_view::npos) {
+            return head.size() > most_head_bytes ? std::optional(too_large("all of it")) : std::nullopt;
+        }  // It was cut off.
+        if (lines > 0) {
+            if (auto wrong = unreadable_header(line)) { return wrong; }
+        }
         if (++lines > most_lines) { return too_large("too many headers"); }
         begin = end + 1;
     }
     return head.size() > most_head_bytes ? std::optional(too_large("all of it")) : std::nullopt;
 }
 
-BoundedSocketImpl::BoundedSocketImpl(poco_socket_t descriptor, const SocketLimits& limits) : StreamSocketImpl(descriptor), limits_(limits) {
+BoundedSocketImpl::BoundedSocketImpl(poco_socket_t descriptor, const SocketLimits& limits)
+    : StreamSocketImpl(descriptor), limits_(limits) {
     setSendTimeout(Poco::Timespan(limits_.send_time.count() * 1000));
 }
 
@@ -106,9 +125,10 @@ bool BoundedSocketImpl::poll(const Poco::Timespan& timeout, int mode) {
 bool BoundedSocketImpl::take_head() {
     if (refused_) { return false; }
     std::array<char, 4096> part{};
-    while (received_.find("\n\r\n") == std::string::npos && received_.find("\n\n") == std::string::npos && received_.size() <= most_head_bytes) {
+    while (received_.find("\n\r\n") == std::string::npos && received_.find("\n\n") == std::string::npos &&
+           received_.size() <= most_head_bytes) {
         const int count = receive_in_time(part.data(), static_cast<int>(part.size()), 0);
-        if (count <= 0) { break; }          // What there is is read as far as it goes.
+        if (count <= 0) { break; }  // What there is is read as far as it goes.
         received_.append(part.data(), static_cast<std::size_t>(count));
     }
     has_head_ = true;
@@ -148,7 +168,9 @@ int BoundedSocketImpl::receive_in_time(void* buffer, int length, int flags) {
     const auto now = std::chrono::steady_clock::now();
     if (!began_) { deadline_ = now + limits_.request_time; }
     const auto left = std::chrono::duration_cast<std::chrono::microseconds>(deadline_ - now);
-    if (left.count() <= 0 || !StreamSocketImpl::poll(Poco::Timespan(left.count()), SELECT_READ)) { throw Poco::TimeoutException("the request takes too long"); }
+    if (left.count() <= 0 || !StreamSocketImpl::poll(Poco::Timespan(left.count()), SELECT_READ)) {
+        throw Poco::TimeoutException("the request takes too long");
+    }
     began_ = true;
     return StreamSocketImpl::receiveBytes(buffer, length, flags);
 }

@@ -24,19 +24,21 @@ struct SocketLimits {
     std::chrono::milliseconds request_time;
     std::chrono::milliseconds send_time;
     std::chrono::milliseconds answer_time;
-    std::shared_ptr<Refusal> refusal;       ///< Set before the first connection is accepted.
+    std::shared_ptr<Refusal> refusal;  ///< Set before the first connection is accepted.
 };
 
-/// What is wrong with the head of a request, so that no reader can be sure where it ends: a line or all of it is too long, there are too many lines, or the length of the body is no number.
+/// What is wrong with the head of a request, so that no reader can be sure where it ends: a line or all of it is too long, there
+/// are too many lines, or the length of the body is no number.
 struct UnreadableHead {
     int status = 400;
     Error problem;
 };
 [[nodiscard]] std::optional<UnreadableHead> unreadable_head(std::string_view head);
 
-/// A connection. From the first byte that is received after `begin_request` on, all bytes of the request must come within the request's time, and from the
-/// first byte that is sent on, the client must take the answer within the answer's. The head of each request is looked at before anybody reads it: one that cannot be read is answered with a problem document,
-/// and the connection has nothing more to read.
+/// A connection. From the first byte that is received after `begin_request` on, all bytes of the request must come within the
+/// request's time, and from the first byte that is sent on, the client must take the answer within the answer's. The head of each
+/// request is looked at before anybody reads it: one that cannot be read is answered with a problem document, and the connection
+/// has nothing more to read.
 class BoundedSocketImpl final : public Poco::Net::StreamSocketImpl {
 public:
     BoundedSocketImpl(poco_socket_t descriptor, const SocketLimits& limits);
@@ -45,7 +47,8 @@ public:
     bool poll(const Poco::Timespan& timeout, int mode) override;
     /// What was received before belongs to a request that is answered.
     void begin_request() noexcept { began_ = answering_ = has_head_ = false; }
-    /// Takes what the client still sends of a refused request. If the connection were closed before, the client would find it broken and not read the refusal.
+    /// Takes what the client still sends of a refused request. If the connection were closed before, the client would find it
+    /// broken and not read the refusal.
     void drain() const;
     /// The rest is no request: a WebSocket, or a stream of events.
     void end_requests() noexcept { bounded_ = false; }
@@ -58,7 +61,7 @@ private:
     int take_from_received(void* buffer, int length);
 
     SocketLimits limits_;
-    std::string received_;          ///< Not yet handed on.
+    std::string received_;  ///< Not yet handed on.
     bool has_head_ = false;
     bool refused_ = false;
     std::chrono::steady_clock::time_point deadline_{};

@@ -51,7 +51,7 @@ public:
     void handleRequest(Net::HTTPServerRequest& request, Net::HTTPServerResponse& response) override {
         // The page and its tools speak to one connection after another; a failing one ends by itself.
         HttpRequest asked;
-        response.setVersion(Net::HTTPMessage::HTTP_1_1);       // Else it repeats the client's word.
+        response.setVersion(Net::HTTPMessage::HTTP_1_1);  // Else it repeats the client's word.
         if (const auto refused = read(request, asked)) {
             response.setKeepAlive(false);
             send(application_.refuse(refused->status, refused->problem), response, false);
@@ -71,7 +71,8 @@ private:
         return own == nullptr ? nullptr : dynamic_cast<BoundedSocketImpl*>(own->socket().impl());
     }
 
-    static UnreadableHead unreadable(const std::string& what, const std::string& where, const char* remedy, int status = Net::HTTPResponse::HTTP_BAD_REQUEST) {
+    static UnreadableHead unreadable(const std::string& what, const std::string& where, const char* remedy,
+                                     int status = Net::HTTPResponse::HTTP_BAD_REQUEST) {
         return {status, Error{"AF-DASH-040", what, where, remedy, ErrorKind::invalid}};
     }
 
@@ -81,16 +82,23 @@ private:
         asked.method = asked.only_head ? "GET" : request.getMethod();
         asked.over_unix_socket = !settings_.socket.empty();
         if (request.getVersion() != Net::HTTPMessage::HTTP_1_1 && request.getVersion() != Net::HTTPMessage::HTTP_1_0) {
-            return unreadable("The request is not of HTTP/1.1", "", "speak HTTP/1.1", Net::HTTPResponse::HTTP_VERSION_NOT_SUPPORTED);
+            return unreadable("The request is not of HTTP/1.1", "", "speak HTTP/1.1",
+                              Net::HTTPResponse::HTTP_VERSION_NOT_SUPPORTED);
         }
-        if (!request.getURI().starts_with('/')) { return unreadable("The request's address does not begin with `/`", "", "send the path alone, and the host as `Host`"); }
+        if (!request.getURI().starts_with('/')) {
+            return unreadable("The request's address does not begin with `/`", "", "send the path alone, and the host as `Host`");
+        }
         try {
             const Poco::URI uri(request.getURI());
             asked.path = uri.getPath();
             for (const auto& [name, value] : uri.getQueryParameters()) {
-                if (!asked.query.emplace(name, value).second) { return unreadable("A parameter is there twice", printable(name), "send it once"); }
+                if (!asked.query.emplace(name, value).second) {
+                    return unreadable("A parameter is there twice", printable(name), "send it once");
+                }
             }
-        } catch (const Poco::Exception&) { return unreadable("The request's address cannot be read", "", "encode it as RFC 3986 says"); }
+        } catch (const Poco::Exception&) {
+            return unreadable("The request's address cannot be read", "", "encode it as RFC 3986 says");
+        }
         for (const auto& [name, value] : request) {
             const std::string key = Poco::toLower(name);
             std::string& header = asked.headers[key];
@@ -103,16 +111,27 @@ private:
 
     std::optional<UnreadableHead> read_body(Net::HTTPServerRequest& request, HttpRequest& asked) const {
         // One way to say where a body ends: with two, two readers may see two requests.
-        if (asked.headers.contains("transfer-encoding")) { return unreadable("The request's body does not say its length", "Transfer-Encoding", "send `Content-Length`", Net::HTTPResponse::HTTP_LENGTH_REQUIRED); }
+        if (asked.headers.contains("transfer-encoding")) {
+            return unreadable("The request's body does not say its length", "Transfer-Encoding", "send `Content-Length`",
+                              Net::HTTPResponse::HTTP_LENGTH_REQUIRED);
+        }
         if (!request.hasContentLength()) {
             const bool may_have_body = asked.method == "POST" || asked.method == "PUT" || asked.method == "PATCH";
-            return may_have_body ? std::optional(unreadable("The request does not say how long its body is", "Content-Length", "send `Content-Length`, 0 where there is none", Net::HTTPResponse::HTTP_LENGTH_REQUIRED)) : std::nullopt;
+            return may_have_body ? std::optional(unreadable("The request does not say how long its body is", "Content-Length",
+                                                            "send `Content-Length`, 0 where there is none",
+                                                            Net::HTTPResponse::HTTP_LENGTH_REQUIRED))
+                                 : std::nullopt;
         }
         const std::string length = asked.headers["content-length"];
-        if (length.empty() || length.size() > 18 || length.find_first_not_of("0123456789") != std::string::npos) { return unreadable("The body's length is no number", "Content-Length", "send the number of its bytes"); }
+        if (length.empty() || length.size() > 18 || length.find_first_not_of("0123456789") != std::string::npos) {
+            return unreadable("The body's length is no number", "Content-Length", "send the number of its bytes");
+        }
         const auto bytes = static_cast<std::size_t>(std::stoull(length));
         if (bytes > settings_.most_body_bytes) {
-            return UnreadableHead{Net::HTTPResponse::HTTP_REQUEST_ENTITY_TOO_LARGE, Error{"AF-DASH-041", "The request is too large", "", "send at most " + std::to_string(settings_.most_body_bytes >> 10U) + " KiB", ErrorKind::invalid}};
+            return UnreadableHead{
+                Net::HTTPResponse::HTTP_REQUEST_ENTITY_TOO_LARGE,
+                Error{"AF-DASH-041", "The request is too large", "",
+                      "send at most " + std::to_string(settings_.most_body_bytes >> 10U) + " KiB", ErrorKind::invalid}};
         }
         asked.body.resize(bytes);
         request.stream().read(asked.body.data(), static_cast<std::streamsize>(bytes));
@@ -124,7 +143,8 @@ private:
     static std::string printable(std::string text) {
         constexpr std::size_t most_bytes = 60;
         text.resize(std::min(text.size(), most_bytes));
-        std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
+        std::ranges::replace_if(
+            text, [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
         return text;
     }
 
@@ -141,7 +161,9 @@ private:
         std::ostream& out = response.send();
         if (has_body && !only_head) { out.write(answer.body.data(), static_cast<std::streamsize>(answer.body.size())); }
         out.flush();
-        if (!out.good()) { response.setKeepAlive(false); }      // The client does not read; what it asks next it would not read either.
+        if (!out.good()) {
+            response.setKeepAlive(false);
+        }  // The client does not read; what it asks next it would not read either.
     }
 
     /// Server-sent events. A client that does not receive within the send time is dropped by the failing write.
@@ -174,14 +196,18 @@ private:
     }
 
     void speak_web_socket(Net::HTTPServerRequest& request, Net::HTTPServerResponse& response, EventSource& events) const {
-        BoundedSocketImpl* const socket = socket_of(request);       // The WebSocket takes it over.
+        BoundedSocketImpl* const socket = socket_of(request);  // The WebSocket takes it over.
         std::unique_ptr<Net::WebSocket> opened;
         try {
             if (!is_key(request.get("Sec-WebSocket-Key", ""))) { throw Net::WebSocketException("no key"); }
             opened = std::make_unique<Net::WebSocket>(request, response);
         } catch (const Net::WebSocketException&) {
             response.setKeepAlive(false);
-            return send(application_.refuse(Net::HTTPResponse::HTTP_BAD_REQUEST, unreadable("The request asks for no WebSocket", "", "send what RFC 6455 asks of a handshake").problem), response, false);
+            return send(
+                application_.refuse(
+                    Net::HTTPResponse::HTTP_BAD_REQUEST,
+                    unreadable("The request asks for no WebSocket", "", "send what RFC 6455 asks of a handshake").problem),
+                response, false);
         }
         if (socket != nullptr) { socket->end_requests(); }
         Net::WebSocket& web_socket = *opened;
@@ -190,17 +216,24 @@ private:
         try {
             for (;;) {
                 const bool something = wait_for(events.descriptor(), web_socket.impl()->sockfd(), ping_after_ms);
-                if (!something) { web_socket.sendFrame("", 0, static_cast<int>(Net::WebSocket::FRAME_FLAG_FIN) | static_cast<int>(Net::WebSocket::FRAME_OP_PING)); }
+                if (!something) {
+                    web_socket.sendFrame(
+                        "", 0,
+                        static_cast<int>(Net::WebSocket::FRAME_FLAG_FIN) | static_cast<int>(Net::WebSocket::FRAME_OP_PING));
+                }
                 for (const EventSource::Event& event : events.take()) { send_event(web_socket, event); }
                 if (events.ended()) {
                     web_socket.shutdown(Net::WebSocket::WS_ENDPOINT_GOING_AWAY, "dropped");
                     return;
                 }
-                while (web_socket.poll(Poco::Timespan(0), Net::Socket::SELECT_READ)) { if (const auto close = receive(web_socket)) { return web_socket.shutdown(*close); } }
+                while (web_socket.poll(Poco::Timespan(0), Net::Socket::SELECT_READ)) {
+                    if (const auto close = receive(web_socket)) { return web_socket.shutdown(*close); }
+                }
             }
         } catch (const Net::WebSocketException& problem) {
             const bool large = problem.code() == Net::WebSocket::WS_ERR_PAYLOAD_TOO_BIG;
-            web_socket.shutdown(large ? Net::WebSocket::WS_PAYLOAD_TOO_BIG : Net::WebSocket::WS_PROTOCOL_ERROR, large ? "frame too large" : "protocol error");
+            web_socket.shutdown(large ? Net::WebSocket::WS_PAYLOAD_TOO_BIG : Net::WebSocket::WS_PROTOCOL_ERROR,
+                                large ? "frame too large" : "protocol error");
         }
     }
 
@@ -223,21 +256,28 @@ private:
         constexpr int mask = 0x80;
         constexpr int final_frame = static_cast<int>(Net::WebSocket::FRAME_FLAG_FIN);
         std::array<unsigned char, 2> head{};
-        const bool seen = ::recv(web_socket.impl()->sockfd(), head.data(), head.size(), MSG_PEEK | MSG_DONTWAIT) == static_cast<ssize_t>(head.size());
+        const bool seen = ::recv(web_socket.impl()->sockfd(), head.data(), head.size(), MSG_PEEK | MSG_DONTWAIT) ==
+                          static_cast<ssize_t>(head.size());
         if (seen && (head[1] & mask) == 0) { return Net::WebSocket::WS_PROTOCOL_ERROR; }
         std::array<char, most_frame_bytes> buffer{};
         int flags = 0;
         const int count = web_socket.receiveFrame(buffer.data(), static_cast<int>(buffer.size()), flags);
         if (count == 0 && flags == 0) { return Net::WebSocket::WS_NORMAL_CLOSE; }
         const int operation = flags & static_cast<int>(Net::WebSocket::FRAME_OP_BITMASK);
-        if (operation == static_cast<int>(Net::WebSocket::FRAME_OP_TEXT) || operation == static_cast<int>(Net::WebSocket::FRAME_OP_BINARY)) { return Net::WebSocket::WS_PAYLOAD_NOT_ACCEPTABLE; }
-        const bool control = (flags & ~static_cast<int>(Net::WebSocket::FRAME_OP_BITMASK)) == final_frame && count <= most_control_bytes;
+        if (operation == static_cast<int>(Net::WebSocket::FRAME_OP_TEXT) ||
+            operation == static_cast<int>(Net::WebSocket::FRAME_OP_BINARY)) {
+            return Net::WebSocket::WS_PAYLOAD_NOT_ACCEPTABLE;
+        }
+        const bool control =
+            (flags & ~static_cast<int>(Net::WebSocket::FRAME_OP_BITMASK)) == final_frame && count <= most_control_bytes;
         if (control && operation == static_cast<int>(Net::WebSocket::FRAME_OP_PONG)) { return std::nullopt; }
         if (control && operation == static_cast<int>(Net::WebSocket::FRAME_OP_PING)) {
             web_socket.sendFrame(buffer.data(), count, final_frame | static_cast<int>(Net::WebSocket::FRAME_OP_PONG));
             return std::nullopt;
         }
-        return control && count != 1 && operation == static_cast<int>(Net::WebSocket::FRAME_OP_CLOSE) ? Net::WebSocket::WS_NORMAL_CLOSE : Net::WebSocket::WS_PROTOCOL_ERROR;
+        return control && count != 1 && operation == static_cast<int>(Net::WebSocket::FRAME_OP_CLOSE)
+                   ? Net::WebSocket::WS_NORMAL_CLOSE
+                   : Net::WebSocket::WS_PROTOCOL_ERROR;
     }
 
     HttpApplication& application_;
@@ -247,7 +287,9 @@ private:
 class Factory final : public Net::HTTPRequestHandlerFactory {
 public:
     Factory(HttpApplication& application, const ServerSettings& settings) : application_(application), settings_(settings) {}
-    Net::HTTPRequestHandler* createRequestHandler(const Net::HTTPServerRequest& /*request*/) override { return new Handler(application_, settings_); }      // NOLINT: the server deletes it.
+    Net::HTTPRequestHandler* createRequestHandler(const Net::HTTPServerRequest& /*request*/) override {
+        return new Handler(application_, settings_);
+    }  // NOLINT: the server deletes it.
 
 private:
     HttpApplication& application_;
@@ -256,7 +298,8 @@ private:
 
 /// An answer as it goes over the line, for a request that nobody has read.
 std::string whole_answer(const HttpResponse& answer) {
-    std::string text = "HTTP/1.1 " + std::to_string(answer.status) + " " + Net::HTTPResponse::getReasonForStatus(static_cast<Net::HTTPResponse::HTTPStatus>(answer.status)) + "\r\n";
+    std::string text = "HTTP/1.1 " + std::to_string(answer.status) + " " +
+                       Net::HTTPResponse::getReasonForStatus(static_cast<Net::HTTPResponse::HTTPStatus>(answer.status)) + "\r\n";
     for (const auto& [name, value] : answer.headers) { text += name + ": " + value + "\r\n"; }
     return text + "Connection: close\r\nContent-Length: " + std::to_string(answer.body.size()) + "\r\n\r\n" + answer.body;
 }
@@ -265,9 +308,13 @@ std::string whole_answer(const HttpResponse& answer) {
 Result<void> clear_place(const std::string& path) {
     struct stat status {};
     sockaddr_un address{};
-    if (path.size() >= sizeof address.sun_path) { return Error{"AF-DASH-031", "The path of the socket is too long", path, "name one of at most 107 bytes", ErrorKind::invalid}; }
+    if (path.size() >= sizeof address.sun_path) {
+        return Error{"AF-DASH-031", "The path of the socket is too long", path, "name one of at most 107 bytes",
+                     ErrorKind::invalid};
+    }
     if (::lstat(path.c_str(), &status) != 0) { return {}; }
-    const Error taken{"AF-DASH-030", "Something else is in the socket's place", path, "name another path, or end the dashboard that listens there", ErrorKind::conflict};
+    const Error taken{"AF-DASH-030", "Something else is in the socket's place", path,
+                      "name another path, or end the dashboard that listens there", ErrorKind::conflict};
     if (!S_ISSOCK(status.st_mode) || status.st_uid != ::geteuid()) { return taken; }
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
@@ -282,7 +329,9 @@ Result<void> clear_place(const std::string& path) {
 class Server final : public HttpServer {
 public:
     Server(Net::ServerSocket socket, const ServerSettings& settings, HttpApplication& application)
-        : settings_(settings), threads_(2, static_cast<int>(settings.most_connections) + 1), port_(settings.socket.empty() ? socket.address().port() : 0U),
+        : settings_(settings),
+          threads_(2, static_cast<int>(settings.most_connections) + 1),
+          port_(settings.socket.empty() ? socket.address().port() : 0U),
           server_(new Factory(application, settings_), threads_, socket, parameters()) {
         server_.start();
     }
@@ -297,7 +346,7 @@ public:
 
 private:
     [[nodiscard]] Net::HTTPServerParams* parameters() const {
-        auto* const parameters = new Net::HTTPServerParams;     // NOLINT: the server counts it.
+        auto* const parameters = new Net::HTTPServerParams;  // NOLINT: the server counts it.
         parameters->setMaxThreads(static_cast<int>(settings_.most_connections));
         parameters->setMaxQueued(static_cast<int>(settings_.most_connections));
         parameters->setKeepAlive(true);
@@ -316,10 +365,13 @@ private:
 
 class Listener final : public HttpListener {
 public:
-    Listener(Net::ServerSocket socket, ServerSettings settings, std::shared_ptr<Refusal> refusal) : socket_(std::move(socket)), settings_(std::move(settings)), refusal_(std::move(refusal)) {}
+    Listener(Net::ServerSocket socket, ServerSettings settings, std::shared_ptr<Refusal> refusal)
+        : socket_(std::move(socket)), settings_(std::move(settings)), refusal_(std::move(refusal)) {}
     [[nodiscard]] unsigned port() const override { return settings_.socket.empty() ? socket_.address().port() : 0U; }
     [[nodiscard]] std::unique_ptr<HttpServer> serve(HttpApplication& application) override {
-        *refusal_ = [&application](int status, const Error& problem) { return whole_answer(application.refuse(status, problem)); };
+        *refusal_ = [&application](int status, const Error& problem) {
+            return whole_answer(application.refuse(status, problem));
+        };
         return std::make_unique<Server>(socket_, settings_, application);
     }
 
@@ -336,10 +388,15 @@ Result<std::unique_ptr<HttpListener>> begin_to_listen(const ServerSettings& sett
     try {
         const auto refusal = std::make_shared<Refusal>();
         BoundedServerSocket socket({settings.request_time, settings.send_time, settings.answer_time, refusal});
-        const Net::SocketAddress address = local ? Net::SocketAddress(Net::SocketAddress::UNIX_LOCAL, settings.socket) : Net::SocketAddress("127.0.0.1", static_cast<Poco::UInt16>(settings.port));
+        const Net::SocketAddress address = local ? Net::SocketAddress(Net::SocketAddress::UNIX_LOCAL, settings.socket)
+                                                 : Net::SocketAddress("127.0.0.1", static_cast<Poco::UInt16>(settings.port));
         const mode_t mask = ::umask(0177);
         try {
-            if (local) { socket.bind(address, false); } else { socket.bind(address, true, false); }
+            if (local) {
+                socket.bind(address, false);
+            } else {
+                socket.bind(address, true, false);
+            }
         } catch (...) {
             ::umask(mask);
             throw;
@@ -350,8 +407,12 @@ Result<std::unique_ptr<HttpListener>> begin_to_listen(const ServerSettings& sett
         return std::unique_ptr<HttpListener>(std::make_unique<Listener>(socket, settings, refusal));
     } catch (const Poco::Exception& problem) {
         const bool taken = problem.code() == EADDRINUSE || problem.displayText().find("in use") != std::string::npos;
-        if (taken) { return Error{"AF-DASH-030", "The port is in use", place, "give another one (--port N, 0 takes a free one), or end what listens there", ErrorKind::conflict}; }
-        return Error{"AF-DASH-031", "The dashboard cannot listen: " + problem.displayText(), place, "give another port or socket", ErrorKind::io};
+        if (taken) {
+            return Error{"AF-DASH-030", "The port is in use", place,
+                         "give another one (--port N, 0 takes a free one), or end what listens there", ErrorKind::conflict};
+        }
+        return Error{"AF-DASH-031", "The dashboard cannot listen: " + problem.displayText(), place, "give another port or socket",
+                     ErrorKind::io};
     }
 }
 

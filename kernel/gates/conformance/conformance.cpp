@@ -17,11 +17,15 @@ constexpr std::size_t max_searched_bytes = 2UL << 20U;
 
 Error wrong(const std::string& where, const std::string& what, std::string remedy = {}) {
     return {"AF-GATE-020", "A conformance check is not valid: " + what + ".", where,
-            remedy.empty() ? "See `agentforge help docs/gates.md` for the fields of a check." : std::move(remedy), ErrorKind::invalid};
+            remedy.empty() ? "See `agentforge help docs/gates.md` for the fields of a check." : std::move(remedy),
+            ErrorKind::invalid};
 }
 
 /// A declared check before its fields are read: later files change fields of earlier ones.
-struct Declaration { json::object fields; std::string where; };
+struct Declaration {
+    json::object fields;
+    std::string where;
+};
 
 Result<void> merge_file(const std::string& path, std::vector<Declaration>& declared) {
     AF_TRY(const auto document, load_yaml(path));
@@ -52,7 +56,8 @@ Result<void> merge_file(const std::string& path, std::vector<Declaration>& decla
         const auto* fields = (*checks)[index].if_object();
         const auto* id = fields == nullptr ? nullptr : fields->if_contains("id");
         if (id == nullptr || !id->is_string()) { return wrong(where, "each check must be a mapping with an `id`"); }
-        auto known = std::find_if(declared.begin(), declared.end(), [&](const Declaration& one) { return one.fields.at("id") == *id; });
+        auto known =
+            std::find_if(declared.begin(), declared.end(), [&](const Declaration& one) { return one.fields.at("id") == *id; });
         if (known == declared.end()) {
             declared.push_back({{}, where});
             known = std::prev(declared.end());
@@ -69,8 +74,9 @@ public:
     explicit CheckReader(const Declaration& declaration) : fields_(declaration.fields), where_(declaration.where) {}
 
     Result<ConformanceCheck> read() {
-        static const std::vector<std::string> known{"id", "category", "severity", "enforcement", "applies_to", "pattern", "patterns",
-                                                    "allow", "metric", "threshold", "message", "fix_hint", "enabled", "description"};
+        static const std::vector<std::string> known{"id",      "category", "severity", "enforcement", "applies_to",
+                                                    "pattern", "patterns", "allow",    "metric",      "threshold",
+                                                    "message", "fix_hint", "enabled",  "description"};
         for (const auto& field : fields_) {
             const std::string key(field.key());
             if (std::find(known.begin(), known.end(), key) != known.end()) { continue; }
@@ -83,8 +89,8 @@ public:
         check.description = text("description", false);
         check.category = one_of("category", {"style", "architecture", "pattern", "security", "quality"});
         check.severity = one_of("severity", {"minor", "major", "critical"});
-        check.enforcement = one_of("enforcement", {"every_edit", "phase_end"}) == "phase_end" ? Enforcement::phase_end
-                                                                                            : Enforcement::every_edit;
+        check.enforcement =
+            one_of("enforcement", {"every_edit", "phase_end"}) == "phase_end" ? Enforcement::phase_end : Enforcement::every_edit;
         check.applies_to = texts("applies_to");
         check.patterns = texts("patterns");
         if (fields_.if_contains("pattern") != nullptr) { check.patterns.push_back(text("pattern", true)); }
@@ -166,7 +172,9 @@ Finding make_finding(const ConformanceCheck& check, const std::string& path, std
     fill(message, "{name}", name);
     fill(message, "{value}", std::to_string(value));
     fill(message, "{threshold}", std::to_string(check.threshold));
-    return {{check.id, check.category, check.severity, path, line, std::move(message), check.fix_hint}, std::move(key), check.blocks()};
+    return {{check.id, check.category, check.severity, path, line, std::move(message), check.fix_hint},
+            std::move(key),
+            check.blocks()};
 }
 
 std::vector<std::string> resolved(const std::vector<std::string>& patterns, const Language& language) {
@@ -198,7 +206,9 @@ Result<std::vector<ConformanceCheck>> load_checks(const std::vector<std::string>
         std::set<std::string> files;
         std::error_code failure;
         for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
-            if (entry.path().extension() == ".yaml" || entry.path().extension() == ".yml") { files.insert(entry.path().string()); }
+            if (entry.path().extension() == ".yaml" || entry.path().extension() == ".yml") {
+                files.insert(entry.path().string());
+            }
         }
         if (failure && failure != std::errc::no_such_file_or_directory) {
             return wrong(directory, "the folder cannot be read: " + failure.message());
@@ -215,8 +225,8 @@ Result<std::vector<ConformanceCheck>> load_checks(const std::vector<std::string>
         AF_TRY(auto check, CheckReader(declaration).read());
         if (const auto threshold = thresholds.find(check.id); threshold != thresholds.end()) {
             if (check.metric.empty()) {
-                return Error{"AF-GATE-021", "The check `" + check.id + "` has no threshold to set.", "gates.thresholds." + check.id,
-                             "Only checks of a metric have one.", ErrorKind::invalid};
+                return Error{"AF-GATE-021", "The check `" + check.id + "` has no threshold to set.",
+                             "gates.thresholds." + check.id, "Only checks of a metric have one.", ErrorKind::invalid};
             }
             check.threshold = threshold->second;
         }
@@ -226,7 +236,8 @@ Result<std::vector<ConformanceCheck>> load_checks(const std::vector<std::string>
         if (std::find(ids.begin(), ids.end(), id) != ids.end()) { continue; }
         const auto near = nearest(id, ids);
         return Error{"AF-GATE-021", "There is no check `" + id + "` to set a threshold for.", "gates.thresholds." + id,
-                     near.empty() ? "See config/conformance for the checks." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+                     near.empty() ? "See config/conformance for the checks." : "Did you mean `" + near + "`?",
+                     ErrorKind::invalid};
     }
     return checks;
 }
@@ -252,7 +263,9 @@ namespace {
 
 std::vector<std::string_view> searched_lines(std::string_view content) {
     std::vector<std::string_view> lines;
-    if (content.size() > max_searched_bytes || !is_valid_utf8(content) || content.find('\0') != std::string_view::npos) { return lines; }
+    if (content.size() > max_searched_bytes || !is_valid_utf8(content) || content.find('\0') != std::string_view::npos) {
+        return lines;
+    }
     for (auto rest = content; !rest.empty();) {
         const auto end = rest.find('\n');
         auto line = rest.substr(0, end);
@@ -278,7 +291,8 @@ void tell_neighbours(Finding& finding, const std::vector<std::string_view>& line
 
 }  // namespace
 
-std::vector<Finding> ConformanceSearch::find(const std::string& path, std::string_view content, const std::vector<Metric>& metrics) const {
+std::vector<Finding> ConformanceSearch::find(const std::string& path, std::string_view content,
+                                             const std::vector<Metric>& metrics) const {
     std::vector<Finding> findings;
     const auto lines = searched_lines(content);
     for (const auto& [check, paths, wanted, allowed] : checks_) {
@@ -316,8 +330,8 @@ std::vector<Finding> ConformanceSearch::find(const std::string& path, std::strin
     return findings;
 }
 
-std::vector<Finding> find_violations(const std::vector<ConformanceCheck>& checks, const Language& language, const std::string& path,
-                                     std::string_view content, const std::vector<Metric>& metrics) {
+std::vector<Finding> find_violations(const std::vector<ConformanceCheck>& checks, const Language& language,
+                                     const std::string& path, std::string_view content, const std::vector<Metric>& metrics) {
     return ConformanceSearch(checks, language).find(path, content, metrics);
 }
 

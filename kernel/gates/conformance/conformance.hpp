@@ -19,18 +19,18 @@ enum class Enforcement : unsigned char { every_edit = 1, phase_end };
 /// One check. A pattern check looks at each line; a metric check compares a measured number with its threshold.
 struct ConformanceCheck {
     std::string id;
-    std::string description = {};       ///< What it is about, for people; may be empty.
-    std::string category;               ///< style, architecture, pattern, security, quality
-    std::string severity;               ///< minor (reported), major and critical (block)
+    std::string description = {};  ///< What it is about, for people; may be empty.
+    std::string category;          ///< style, architecture, pattern, security, quality
+    std::string severity;          ///< minor (reported), major and critical (block)
     Enforcement enforcement = Enforcement::every_edit;
-    std::vector<std::string> applies_to;    ///< Globs; `@sources` and `@tests` are the language's; `!` excludes.
-    std::vector<std::string> patterns;  ///< RE2, any of them.
-    std::vector<std::string> allow;     ///< RE2; a line that matches one is left alone.
-    std::string metric;                 ///< line-length, file-length, or one that the language's `metrics` command measures.
-    std::int64_t threshold = 0;         ///< A violation is a value above it.
-    std::string message;                ///< {name}, {value} and {threshold} are filled in.
+    std::vector<std::string> applies_to;  ///< Globs; `@sources` and `@tests` are the language's; `!` excludes.
+    std::vector<std::string> patterns;    ///< RE2, any of them.
+    std::vector<std::string> allow;       ///< RE2; a line that matches one is left alone.
+    std::string metric;                   ///< line-length, file-length, or one that the language's `metrics` command measures.
+    std::int64_t threshold = 0;           ///< A violation is a value above it.
+    std::string message;                  ///< {name}, {value} and {threshold} are filled in.
     std::string fix_hint;
-    std::string where;                  ///< File, line and column that declares it.
+    std::string where;  ///< File, line and column that declares it.
 
     [[nodiscard]] bool blocks() const noexcept { return severity != "minor"; }
 };
@@ -38,18 +38,25 @@ struct ConformanceCheck {
 /// The checks of all *.yaml in the directories, in order; a later directory adds checks or changes fields of one by its id
 /// (`enabled: false` takes it away). A directory that does not exist has none. `thresholds` override by id.
 /// Errors: `invalid` AF-GATE-020 with file, line and field; AF-GATE-021 a threshold for a check that does not exist.
-[[nodiscard]] Result<std::vector<ConformanceCheck>> load_checks(const std::vector<std::string>& directories,
-                                                                const std::map<std::string, std::int64_t, std::less<>>& thresholds);
+[[nodiscard]] Result<std::vector<ConformanceCheck>> load_checks(
+    const std::vector<std::string>& directories, const std::map<std::string, std::int64_t, std::less<>>& thresholds);
 
 /// A number that a language's `metrics` command measured.
-struct Metric { std::string metric; std::string file; std::uint64_t line = 0; std::string name; std::int64_t value = 0; };
+struct Metric {
+    std::string metric;
+    std::string file;
+    std::uint64_t line = 0;
+    std::string name;
+    std::int64_t value = 0;
+};
 
 /// A violation, and what makes it the same one in another version of the file.
 struct Finding {
     Violation violation;
-    std::string key;                    ///< The line's text, or the name of the function; empty: the whole file.
+    std::string key;  ///< The line's text, or the name of the function; empty: the whole file.
     bool blocks = true;
-    std::string above = {};             ///< The nearest lines around it that say something, without their indentation: they tell lines of the same text apart.
+    std::string above = {};  ///< The nearest lines around it that say something, without their indentation: they tell lines of
+                             ///< the same text apart.
     std::string below = {};
 };
 
@@ -61,7 +68,8 @@ public:
     ConformanceSearch(const ConformanceSearch&) = delete;
     ConformanceSearch& operator=(const ConformanceSearch&) = delete;
     /// In one file. Files that are not UTF-8 text or above 2 MiB are only measured, never searched.
-    [[nodiscard]] std::vector<Finding> find(const std::string& path, std::string_view content, const std::vector<Metric>& metrics) const;
+    [[nodiscard]] std::vector<Finding> find(const std::string& path, std::string_view content,
+                                            const std::vector<Metric>& metrics) const;
 
 private:
     struct Compiled;

@@ -7,19 +7,22 @@
 namespace agentforge::kernel {
 
 struct ConformanceReader::State {
-    State(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options given) : options(std::move(given)), gates(std::move(checkout), processes, options) {}
+    State(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options given)
+        : options(std::move(given)), gates(std::move(checkout), processes, options) {}
     GateRunner::Options options;
     ScopedGates gates;
 };
 
-ConformanceReader::ConformanceReader(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options) {
+ConformanceReader::ConformanceReader(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes,
+                                     GateRunner::Options options) {
     if (!options.log) { options.log = std::make_shared<std::vector<GateCommand>>(); }
     state_ = std::make_unique<State>(std::move(checkout), processes, std::move(options));
 }
 
 ConformanceReader::~ConformanceReader() = default;
 
-Result<std::vector<Finding>> ConformanceReader::findings(const std::string& tree, const std::vector<std::string>& paths, const Stop& stop) {
+Result<std::vector<Finding>> ConformanceReader::findings(const std::string& tree, const std::vector<std::string>& paths,
+                                                         const Stop& stop) {
     return state_->gates.findings(tree, paths, stop);
 }
 

@@ -17,9 +17,11 @@ public:
     ConformanceReader(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options);
     ~ConformanceReader();
 
-    /// All that breaks the checks in these files and folders of a tree (none: everywhere), in no order that means anything. Nothing of the tree is run, and
-    /// nothing is checked out. Coverage is no part of it: it measures a change. Errors: AF-GATE-002, AF-GATE-003, AF-GATE-005, AF-GATE-020, AF-GATE-021.
-    [[nodiscard]] Result<std::vector<Finding>> findings(const std::string& tree, const std::vector<std::string>& paths, const Stop& stop);
+    /// All that breaks the checks in these files and folders of a tree (none: everywhere), in no order that means anything.
+    /// Nothing of the tree is run, and nothing is checked out. Coverage is no part of it: it measures a change. Errors:
+    /// AF-GATE-002, AF-GATE-003, AF-GATE-005, AF-GATE-020, AF-GATE-021.
+    [[nodiscard]] Result<std::vector<Finding>> findings(const std::string& tree, const std::vector<std::string>& paths,
+                                                        const Stop& stop);
     /// The checks in force. Errors: AF-GATE-012, AF-GATE-020, AF-GATE-021.
     [[nodiscard]] Result<std::vector<ConformanceCheck>> checks();
     /// Whether a path is a test or stands beside tests. Errors: AF-GATE-010, AF-GATE-012, AF-GATE-080.

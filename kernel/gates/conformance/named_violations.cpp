@@ -19,7 +19,8 @@ constexpr YamlLimits baseline_limits{.max_bytes = 64UL << 20U, .max_nodes = 5'00
 
 Error wrong(const std::string& what, const std::string& where) {
     return {"AF-GATE-170", "A violation is not recorded as `agentforge check` writes it: " + what + ".", where,
-            "Write it anew: `agentforge check` for a record, `agentforge check --update-baseline` for the baseline.", ErrorKind::invalid};
+            "Write it anew: `agentforge check` for a record, `agentforge check --update-baseline` for the baseline.",
+            ErrorKind::invalid};
 }
 
 /// Blanks say nothing: a line that is only indented otherwise is the same line.
@@ -45,7 +46,8 @@ std::string counted_id(const Group& group, std::size_t number) {
     return "V-" + sha256(check + "\n" + file + "\n" + text + "\n" + std::to_string(number)).substr(0, digits);
 }
 
-/// Gives the members of one group the ids of those that are known: first where both neighbours are theirs, then one, then in order.
+/// Gives the members of one group the ids of those that are known: first where both neighbours are theirs, then one, then in
+/// order.
 void take_known_ids(const std::vector<NamedViolation*>& members, std::vector<const NamedViolation*> known) {
     for (int shared = 2; shared >= 0; --shared) {
         for (auto* member : members) {
@@ -60,7 +62,8 @@ void take_known_ids(const std::vector<NamedViolation*>& members, std::vector<con
     }
 }
 
-void name_group(const Group& group, const std::vector<NamedViolation*>& members, const std::vector<const NamedViolation*>& known) {
+void name_group(const Group& group, const std::vector<NamedViolation*>& members,
+                const std::vector<const NamedViolation*>& known) {
     take_known_ids(members, known);
     std::set<std::string> taken;
     for (const auto* each : known) { taken.insert(each->id); }
@@ -81,14 +84,16 @@ bool in_order(const NamedViolation& one, const NamedViolation& other) {
 }  // namespace
 
 bool is_violation_id(std::string_view text) noexcept {
-    return text.size() == digits + 2 && text.starts_with("V-") && text.find_first_not_of("0123456789abcdef", 2) == std::string_view::npos;
+    return text.size() == digits + 2 && text.starts_with("V-") &&
+           text.find_first_not_of("0123456789abcdef", 2) == std::string_view::npos;
 }
 
 std::vector<NamedViolation> name_violations(const std::vector<Finding>& findings, const std::vector<NamedViolation>& known) {
     std::vector<NamedViolation> named;
     named.reserve(findings.size());
     for (const auto& finding : findings) {
-        named.push_back({"", finding.violation, fingerprint(finding.key), fingerprint(finding.above), fingerprint(finding.below)});
+        named.push_back(
+            {"", finding.violation, fingerprint(finding.key), fingerprint(finding.above), fingerprint(finding.below)});
     }
     std::sort(named.begin(), named.end(), in_order);
     std::map<Group, std::vector<NamedViolation*>> groups;
@@ -158,7 +163,8 @@ Result<std::vector<NamedViolation>> read_baseline(const std::filesystem::path& f
     if (!std::filesystem::exists(file, failure)) { return violations; }
     AF_TRY(const auto document, load_yaml(file.string(), baseline_limits));
     const auto* root = document.value.if_object();
-    if (root == nullptr || root->size() != 2 || !root->contains("agentforge_baseline") || root->at("agentforge_baseline") != json::value(1)) {
+    if (root == nullptr || root->size() != 2 || !root->contains("agentforge_baseline") ||
+        root->at("agentforge_baseline") != json::value(1)) {
         return wrong("a baseline holds `agentforge_baseline: 1` and `violations`, and nothing else", file.string());
     }
     const auto* list = root->contains("violations") ? root->at("violations").if_array() : nullptr;
@@ -177,7 +183,12 @@ std::string baseline_text(std::vector<NamedViolation> violations) {
     std::sort(violations.begin(), violations.end(), in_order);
     json::array list;
     for (const auto& each : violations) {
-        list.push_back(json::object{{"id", each.id}, {"check", each.violation.check_id}, {"file", each.violation.file}, {"text", each.text}, {"above", each.above}, {"below", each.below}});
+        list.push_back(json::object{{"id", each.id},
+                                    {"check", each.violation.check_id},
+                                    {"file", each.violation.file},
+                                    {"text", each.text},
+                                    {"above", each.above},
+                                    {"below", each.below}});
     }
     return "# Violations that were there when this was written; `agentforge check` fails on others only. Commit it.\n"
            "# Write it anew with: agentforge check --update-baseline\n" +
@@ -222,14 +233,15 @@ std::vector<NamedViolation> read_records(const std::filesystem::path& folder) {
     return records;
 }
 
-Result<void> write_records(const std::filesystem::path& folder, const std::vector<NamedViolation>& violations, const std::vector<std::string>& gone) {
+Result<void> write_records(const std::filesystem::path& folder, const std::vector<NamedViolation>& violations,
+                           const std::vector<std::string>& gone) {
     if (!violations.empty()) { AF_CHECK(make_directories(folder)); }
     for (const auto& each : violations) {
         const auto text = record_text(each);
         const auto file = record_file(folder, each.id);
         const auto present = read_file(file);
         if (present.ok() && *present == text) { continue; }
-        AF_CHECK(write_file_atomic(file, text, Durability::cached));        // What is lost is measured again.
+        AF_CHECK(write_file_atomic(file, text, Durability::cached));  // What is lost is measured again.
     }
     for (const auto& id : gone) {
         std::error_code failure;

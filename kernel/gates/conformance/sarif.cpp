@@ -8,7 +8,9 @@ namespace agentforge::kernel {
 namespace {
 
 /// SARIF knows three levels besides `none`.
-const char* level_of(std::string_view severity) { return severity == "minor" ? "note" : severity == "major" ? "warning" : "error"; }
+const char* level_of(std::string_view severity) {
+    return severity == "minor" ? "note" : severity == "major" ? "warning" : "error";
+}
 
 /// A path as a relative URI (RFC 3986): what is no plain letter of a path is encoded.
 std::string uri_of(std::string_view path) {
@@ -49,8 +51,8 @@ json::object result_of(const NamedViolation& named, bool fresh) {
 
 }  // namespace
 
-json::object to_sarif(const std::vector<NamedViolation>& violations, const std::set<std::string>& fresh, const std::vector<ConformanceCheck>& checks,
-                      const std::string& version) {
+json::object to_sarif(const std::vector<NamedViolation>& violations, const std::set<std::string>& fresh,
+                      const std::vector<ConformanceCheck>& checks, const std::string& version) {
     json::array rules;
     std::map<std::string_view, std::size_t> index_of;
     for (const auto& check : checks) {
@@ -60,13 +62,19 @@ json::object to_sarif(const std::vector<NamedViolation>& violations, const std::
     json::array results;
     for (const auto& each : violations) {
         auto result = result_of(each, fresh.contains(each.id));
-        if (const auto index = index_of.find(each.violation.check_id); index != index_of.end()) { result["ruleIndex"] = index->second; }
+        if (const auto index = index_of.find(each.violation.check_id); index != index_of.end()) {
+            result["ruleIndex"] = index->second;
+        }
         results.push_back(std::move(result));
     }
-    json::object run{{"tool", json::object{{"driver", json::object{{"name", "AgentForge"}, {"semanticVersion", version}, {"rules", std::move(rules)}}}}},
-                     {"columnKind", "unicodeCodePoints"},
-                     {"results", std::move(results)}};
-    return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"}, {"version", "2.1.0"}, {"runs", json::array{std::move(run)}}};
+    json::object run{
+        {"tool", json::object{{"driver",
+                               json::object{{"name", "AgentForge"}, {"semanticVersion", version}, {"rules", std::move(rules)}}}}},
+        {"columnKind", "unicodeCodePoints"},
+        {"results", std::move(results)}};
+    return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+            {"version", "2.1.0"},
+            {"runs", json::array{std::move(run)}}};
 }
 
 }  // namespace agentforge::kernel

@@ -10,9 +10,10 @@
 
 namespace agentforge::kernel {
 
-/// One run with a rule for each check and a result for each violation. A result's fingerprint is the violation's id; `baselineState` is `new` for those of
-/// `fresh` and `unchanged` for the rest. Paths are relative to the repository's root, `%SRCROOT%`.
-[[nodiscard]] json::object to_sarif(const std::vector<NamedViolation>& violations, const std::set<std::string>& fresh, const std::vector<ConformanceCheck>& checks,
-                                    const std::string& version);
+/// One run with a rule for each check and a result for each violation. A result's fingerprint is the violation's id;
+/// `baselineState` is `new` for those of `fresh` and `unchanged` for the rest. Paths are relative to the repository's root,
+/// `%SRCROOT%`.
+[[nodiscard]] json::object to_sarif(const std::vector<NamedViolation>& violations, const std::set<std::string>& fresh,
+                                    const std::vector<ConformanceCheck>& checks, const std::string& version);
 
 }  // namespace agentforge::kernel

@@ -8,7 +8,8 @@ namespace agentforge::kernel {
 namespace {
 
 bool is_word_character(char character) {
-    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') || (character >= '0' && character <= '9') || character == '_';
+    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+           (character >= '0' && character <= '9') || character == '_';
 }
 
 template <class Take>
@@ -55,18 +56,22 @@ std::vector<std::string> words_for(std::string_view path) {
     const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
     const auto stem = name.substr(0, name.find('.'));
     std::vector<std::string> words;
-    if (path.ends_with(".go") || std::find(for_folder.begin(), for_folder.end(), stem) != for_folder.end()) { add_name(words, folder_name(path)); }
+    if (path.ends_with(".go") || std::find(for_folder.begin(), for_folder.end(), stem) != for_folder.end()) {
+        add_name(words, folder_name(path));
+    }
     if (std::find(for_folder.begin(), for_folder.end(), stem) == for_folder.end() || words.empty()) { add_name(words, stem); }
     return words;
 }
 
-Result<void> MentionIndex::update(const std::vector<std::string>& files, const std::vector<std::string>& changed, const Read& read) {
+Result<void> MentionIndex::update(const std::vector<std::string>& files, const std::vector<std::string>& changed,
+                                  const Read& read) {
     std::map<std::string, unsigned, std::less<>> words;
     for (const auto& file : files) {
         for (const auto& word : words_for(file)) { words.try_emplace(word, static_cast<unsigned>(words.size())); }
     }
-    const bool same_words = words.size() == words_.size() && std::equal(words.begin(), words.end(), words_.begin(),
-                                                                        [](const auto& one, const auto& other) { return one.first == other.first; });
+    const bool same_words =
+        words.size() == words_.size() && std::equal(words.begin(), words.end(), words_.begin(),
+                                                    [](const auto& one, const auto& other) { return one.first == other.first; });
     if (!same_words) {
         words_ = std::move(words);
         mentions_.clear();

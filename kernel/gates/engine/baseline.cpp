@@ -43,7 +43,8 @@ GateReport baseline_report(std::vector<GateReport> runs) {
     std::chrono::milliseconds duration{0};
     for (const auto& run : runs) { duration += run.duration; }
     if (found) {
-        const auto doubted = std::ranges::stable_partition(runs, [](const GateReport& run) { return says_true(run.facts, "believed"); });
+        const auto doubted =
+            std::ranges::stable_partition(runs, [](const GateReport& run) { return says_true(run.facts, "believed"); });
         const auto believed = static_cast<std::int64_t>(runs.size() - doubted.size());
         GateReport report = runs.front();
         std::vector<std::string> flaky;
@@ -58,11 +59,16 @@ GateReport baseline_report(std::vector<GateReport> runs) {
         }
         report.summary = number_of_tests(report.tests.size()) + " before the task";
         if (believed == 0) {
-            report.summary = "the suite could not be measured before the task: " + (report.blocking_issues.empty() ? std::string("it was not believed") : report.blocking_issues.front());
+            report.summary =
+                "the suite could not be measured before the task: " +
+                (report.blocking_issues.empty() ? std::string("it was not believed") : report.blocking_issues.front());
         } else if (says_true(report.facts, "not_built")) {
-            report.summary = "the project does not build before the task (not held against it): " + (report.tests.empty() ? std::string() : report.tests.front().message);
+            report.summary = "the project does not build before the task (not held against it): " +
+                             (report.tests.empty() ? std::string() : report.tests.front().message);
         } else {
-            if (!failed.empty()) { report.summary += ", " + std::to_string(failed.size()) + " of them failing (not held against it)"; }
+            if (!failed.empty()) {
+                report.summary += ", " + std::to_string(failed.size()) + " of them failing (not held against it)";
+            }
             if (!flaky.empty()) { report.summary += ", " + std::to_string(flaky.size()) + " flaky (trusted neither way)"; }
             if (failed.empty() && flaky.empty()) { report.summary += ", none failing"; }
         }
@@ -88,15 +94,18 @@ GateReport baseline_report(std::vector<GateReport> runs) {
 
 Result<void> check_suite_was_measured(const GateReport& baseline) {
     const auto reasons = fact_texts(baseline.facts, "unmeasurable");
-    const bool some_passed = std::ranges::any_of(baseline.tests, [](const TestOutcome& test) { return test.status == TestStatus::passed; });
+    const bool some_passed =
+        std::ranges::any_of(baseline.tests, [](const TestOutcome& test) { return test.status == TestStatus::passed; });
     if (reasons.empty() || some_passed) { return {}; }
-    return Error{"AF-GATE-107", "The project's tests cannot be measured as they are, before any task changed something: " + reasons.front() + ".", "",
-                 "Run the tests by hand and mend how they are run, or set how: gates.command, gates.language, gates.programs, gates.timeouts.tests (docs/gates.md).",
-                 ErrorKind::unavailable};
+    return Error{
+        "AF-GATE-107",
+        "The project's tests cannot be measured as they are, before any task changed something: " + reasons.front() + ".", "",
+        "Run the tests by hand and mend how they are run, or set how: gates.command, gates.language, gates.programs, gates.timeouts.tests (docs/gates.md).",
+        ErrorKind::unavailable};
 }
 
-Excused excused_failures(const std::vector<TestOutcome>& base_tests, const std::vector<std::string>& flaky, const json::object& test_suite,
-                         const std::vector<TestOutcome>& now) {
+Excused excused_failures(const std::vector<TestOutcome>& base_tests, const std::vector<std::string>& flaky,
+                         const json::object& test_suite, const std::vector<TestOutcome>& now) {
     std::set<std::string> declared;
     std::vector<std::string> problems;
     for (const auto& test : declared_tests(test_suite, problems)) {

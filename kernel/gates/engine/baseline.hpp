@@ -19,11 +19,13 @@ namespace agentforge::kernel {
 /// always passes: whatever is wrong with the suite is not the task's.
 [[nodiscard]] GateReport baseline_report(std::vector<GateReport> runs);
 
-/// Whether a task can be judged against a report `baseline`. Errors: AF-GATE-107 (`unavailable`) tests were found, but no run could measure any of them,
-/// because of how they are run. A task may begin on code that does not build or that crashes the runner: fixing that is the task's job.
+/// Whether a task can be judged against a report `baseline`. Errors: AF-GATE-107 (`unavailable`) tests were found, but no run
+/// could measure any of them, because of how they are run. A task may begin on code that does not build or that crashes the
+/// runner: fixing that is the task's job.
 [[nodiscard]] Result<void> check_suite_was_measured(const GateReport& baseline);
 
-/// Failures that are not held against the task, by id: those that failed before it, and those that are flaky, unless RED declared them.
+/// Failures that are not held against the task, by id: those that failed before it, and those that are flaky, unless RED declared
+/// them.
 struct Excused {
     std::set<std::string> failed_before;
     std::set<std::string> flaky;

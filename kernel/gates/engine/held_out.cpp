@@ -12,10 +12,14 @@ namespace {
 
 bool fails_as_new(TestStatus status) { return status == TestStatus::failed_assertion || status == TestStatus::failed_skeleton; }
 
-bool contains(const std::vector<std::string>& list, std::string_view text) { return std::find(list.begin(), list.end(), text) != list.end(); }
+bool contains(const std::vector<std::string>& list, std::string_view text) {
+    return std::find(list.begin(), list.end(), text) != list.end();
+}
 
 /// Whether a text is one of these paths or the id of a test in one of them.
-bool is_of(std::string_view text, const std::vector<std::string>& files) { return contains(files, text.substr(0, text.find("::"))); }
+bool is_of(std::string_view text, const std::vector<std::string>& files) {
+    return contains(files, text.substr(0, text.find("::")));
+}
 
 json::value without(const json::value& value, const std::vector<std::string>& files);
 
@@ -55,19 +59,23 @@ Spread spread_of(const json::object& test_suite, const std::vector<TestOutcome>&
     for (const auto& test : declared_tests(test_suite, problems)) {
         for (const auto* outcome : outcomes_of(test, red_tests)) {
             ++spread.tests_in[test.file];
-            if (!test.requirement.empty() && fails_as_new(outcome->status)) { spread.files_of[test.requirement].insert(test.file); }
+            if (!test.requirement.empty() && fails_as_new(outcome->status)) {
+                spread.files_of[test.requirement].insert(test.file);
+            }
         }
     }
     return spread;
 }
 
-/// What the specification says of a requirement; of its criteria only the one that the test is named for, where the specification has it.
+/// What the specification says of a requirement; of its criteria only the one that the test is named for, where the specification
+/// has it.
 std::string words_of(const json::object& specification, const std::string& id, const std::string& criterion) {
     for (const auto& item : list_of(specification, "requirements")) {
         const auto* requirement = item.if_object();
         if (requirement == nullptr || text_of(*requirement, "id") != id) { continue; }
         const auto& criteria = list_of(*requirement, "acceptance_criteria");
-        const bool known = std::any_of(criteria.begin(), criteria.end(), [&](const auto& each) { return each == json::value(criterion); });
+        const bool known =
+            std::any_of(criteria.begin(), criteria.end(), [&](const auto& each) { return each == json::value(criterion); });
         return id + ": " + (known ? criterion : text_of(*requirement, "description"));
     }
     return id;
@@ -82,7 +90,8 @@ std::map<std::string, std::string> told_as(const HeldOut& held, const json::obje
         for (const auto& entry : list_of(*file, "tests")) {
             const auto* test = entry.if_object();
             if (test == nullptr) { continue; }
-            const DeclaredTest declared{text_of(*file, "path"), text_of(*test, "name"), text_of(*test, "requirement_ref"), TestKind::fresh};
+            const DeclaredTest declared{text_of(*file, "path"), text_of(*test, "name"), text_of(*test, "requirement_ref"),
+                                        TestKind::fresh};
             for (const auto* outcome : outcomes_of(declared, held.red_tests)) {
                 told[outcome->id] = words_of(specification, declared.requirement, text_of(*test, "acceptance_criterion"));
             }
@@ -93,20 +102,23 @@ std::map<std::string, std::string> told_as(const HeldOut& held, const json::obje
 
 }  // namespace
 
-std::vector<std::string> choose_held_out(const json::object& test_suite, const std::vector<TestOutcome>& red_tests, const std::vector<std::string>& added) {
+std::vector<std::string> choose_held_out(const json::object& test_suite, const std::vector<TestOutcome>& red_tests,
+                                         const std::vector<std::string>& added) {
     const auto spread = spread_of(test_suite, red_tests);
     std::vector<std::string> candidates;
     for (const auto& [file, tests] : spread.tests_in) {
         if (contains(added, file)) { candidates.push_back(file); }
     }
-    std::stable_sort(candidates.begin(), candidates.end(), [&](const auto& one, const auto& other) { return spread.tests_in.at(one) < spread.tests_in.at(other); });
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [&](const auto& one, const auto& other) { return spread.tests_in.at(one) < spread.tests_in.at(other); });
     std::vector<std::string> chosen;
     for (const auto& candidate : candidates) {
         bool needed = false;
         bool possible = true;
         for (const auto& [requirement, files] : spread.files_of) {
             if (!files.contains(candidate)) { continue; }
-            const auto hidden = static_cast<std::size_t>(std::count_if(files.begin(), files.end(), [&](const auto& file) { return contains(chosen, file); }));
+            const auto hidden = static_cast<std::size_t>(
+                std::count_if(files.begin(), files.end(), [&](const auto& file) { return contains(chosen, file); }));
             needed = needed || hidden == 0;
             possible = possible && files.size() > hidden + 1;
         }
@@ -116,7 +128,9 @@ std::vector<std::string> choose_held_out(const json::object& test_suite, const s
     return chosen;
 }
 
-json::object without_files(const json::object& artifact, const std::vector<std::string>& files) { return files.empty() ? artifact : without(artifact, files); }
+json::object without_files(const json::object& artifact, const std::vector<std::string>& files) {
+    return files.empty() ? artifact : without(artifact, files);
+}
 
 Verdict judge_held_out(const HeldOut& held, const json::object& specification, const TestRun& run) {
     Verdict verdict;
@@ -126,7 +140,9 @@ Verdict judge_held_out(const HeldOut& held, const json::object& specification, c
     json::array passing;
     std::int64_t tests = 0;
     for (const auto& before : held.red_tests) {
-        if (!contains(held.files, before.file) || (before.status != TestStatus::passed && !fails_as_new(before.status))) { continue; }
+        if (!contains(held.files, before.file) || (before.status != TestStatus::passed && !fails_as_new(before.status))) {
+            continue;
+        }
         ++tests;
         const auto now = std::find_if(run.tests.begin(), run.tests.end(), [&](const auto& test) { return test.id == before.id; });
         if (run.believed && now != run.tests.end() && now->status == TestStatus::passed) {
@@ -136,13 +152,18 @@ Verdict judge_held_out(const HeldOut& held, const json::object& specification, c
         failing_files.insert(before.file);
         const auto words = told.find(before.id);
         const std::string of = words == told.end() ? "what worked before" : words->second;
-        const std::string issue = run.believed && !run.not_built ? "A test that you are not shown fails, of " + of + ". Do what the specification says for every value, not only for those that you see."
-                                                                 : "Tests that you are not shown cannot be run with this code, of " + of + ". They use what the specification declares, as it declares it.";
+        const std::string issue = run.believed && !run.not_built
+                                      ? "A test that you are not shown fails, of " + of +
+                                            ". Do what the specification says for every value, not only for those that you see."
+                                      : "Tests that you are not shown cannot be run with this code, of " + of +
+                                            ". They use what the specification declares, as it declares it.";
         if (std::find(issues.begin(), issues.end(), issue) == issues.end()) { issues.push_back(issue); }
     }
     verdict.blocking = std::move(issues);
-    verdict.facts = {{"held_out_tests", tests}, {"held_out_pass", failing_files.empty()}, {"held_out_failing", json::array(failing_files.begin(), failing_files.end())},
-                    {"passing_tests", std::move(passing)}};
+    verdict.facts = {{"held_out_tests", tests},
+                     {"held_out_pass", failing_files.empty()},
+                     {"held_out_failing", json::array(failing_files.begin(), failing_files.end())},
+                     {"passing_tests", std::move(passing)}};
     return verdict;
 }
 

@@ -19,7 +19,8 @@
 namespace agentforge::kernel {
 namespace {
 
-Violation make_violation(std::string check, std::string contract, const std::string& file, std::uint64_t line, std::string message) {
+Violation make_violation(std::string check, std::string contract, const std::string& file, std::uint64_t line,
+                         std::string message) {
     return {std::move(check), std::move(contract), "critical", file, line, std::move(message), ""};
 }
 
@@ -40,7 +41,8 @@ std::int64_t number_of(const json::object& line, const char* key) {
     return found != nullptr && found->is_int64() ? found->get_int64() : 0;
 }
 
-/// By file, the functions that a specification declares, by their own names. Constructors are none: what is made there may have to come first.
+/// By file, the functions that a specification declares, by their own names. Constructors are none: what is made there may have
+/// to come first.
 std::map<std::string, std::set<std::string>> declared_functions(const json::object& specification) {
     std::map<std::string, std::set<std::string>> functions;
     for (const auto& each : declarable_interfaces(specification)) {
@@ -54,14 +56,22 @@ std::map<std::string, std::set<std::string>> declared_functions(const json::obje
 }  // namespace
 
 Result<std::string> cache_key(const GateCall& call) {
-    json::object key{{"gate", call.request.gate}, {"tree", call.tree}, {"paths", texts(call.request.paths)},
+    json::object key{{"gate", call.request.gate},
+                     {"tree", call.tree},
+                     {"paths", texts(call.request.paths)},
                      {"parameters", call.request.parameters}};
     if (call.baseline != nullptr) {
         const auto& baseline = *call.baseline;
-        key["baseline"] = json::object{{"base_tree", baseline.base_tree}, {"base_tests", outcomes(baseline.base_tests)},
-                                       {"flaky", texts(baseline.flaky)}, {"red_tree", baseline.red_tree}, {"red_tests", outcomes(baseline.red_tests)},
-                                       {"test_files", texts(baseline.test_files)}, {"specification", baseline.specification},
-                                       {"test_suite", baseline.test_suite}, {"intent", baseline.intent}, {"request", baseline.request},
+        key["baseline"] = json::object{{"base_tree", baseline.base_tree},
+                                       {"base_tests", outcomes(baseline.base_tests)},
+                                       {"flaky", texts(baseline.flaky)},
+                                       {"red_tree", baseline.red_tree},
+                                       {"red_tests", outcomes(baseline.red_tests)},
+                                       {"test_files", texts(baseline.test_files)},
+                                       {"specification", baseline.specification},
+                                       {"test_suite", baseline.test_suite},
+                                       {"intent", baseline.intent},
+                                       {"request", baseline.request},
                                        {"held_out", json::array{texts(baseline.held_out.files), baseline.held_out.tree}}};
     }
     return hash_of(key);
@@ -74,8 +84,9 @@ Result<void> Measure::prepare() {
     if (commands_ != nullptr) { return {}; }
     AF_TRY(auto settings, GateSettings::read(options_.settings));
     integration_ = Globs(settings.integration_tests);
-    commands_ = std::make_unique<LanguageCommands>(*checkout_, processes_, options_.scratch_directory, options_.environment,
-                                                   std::move(settings), DependencySettings{options_.dependencies_directory, options_.setup}, options_.log);
+    commands_ = std::make_unique<LanguageCommands>(
+        *checkout_, processes_, options_.scratch_directory, options_.environment, std::move(settings),
+        DependencySettings{options_.dependencies_directory, options_.setup}, options_.log);
     return {};
 }
 
@@ -91,8 +102,9 @@ Result<const Language*> Measure::language(const std::string& tree) {
         found = std::move(detected);
     }
     if (!found) {
-        return Error{"AF-GATE-002", "No language that AgentForge knows was found in this repository.", options_.languages_directory,
-                     "Name one in the settings, or add a file for it to config/languages.", ErrorKind::unavailable};
+        return Error{"AF-GATE-002", "No language that AgentForge knows was found in this repository.",
+                     options_.languages_directory, "Name one in the settings, or add a file for it to config/languages.",
+                     ErrorKind::unavailable};
     }
     return &languages_.emplace(tree, std::move(*found)).first->second;
 }
@@ -107,13 +119,18 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     auto upto = Enforcement::every_edit;
     for (const auto& parameter : call.request.parameters) {
         if (name == "tests" && parameter.key() == "scope" && parameter.value() == json::value("affected")) { continue; }
-        if (name == "tests" && parameter.key() == "run" && parameter.value().is_int64() && parameter.value().get_int64() > 0) { continue; }
+        if (name == "tests" && parameter.key() == "run" && parameter.value().is_int64() && parameter.value().get_int64() > 0) {
+            continue;
+        }
         if (name == "fix" && parameter.key() == "violation" && parameter.value().is_object()) { continue; }
         const bool known = name == "conformance" && parameter.key() == "enforcement" && parameter.value().is_string() &&
                            (parameter.value().get_string() == "every_edit" || parameter.value().get_string() == "all");
         if (!known) {
-            return Error{"AF-GATE-006", "The gate `" + name + "` has no parameter `" + std::string(parameter.key()) + "` of that value.",
-                         "", "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number, and scope: affected; `fix` takes violation; the others take none.", ErrorKind::invalid};
+            return Error{
+                "AF-GATE-006", "The gate `" + name + "` has no parameter `" + std::string(parameter.key()) + "` of that value.",
+                "",
+                "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number, and scope: affected; `fix` takes violation; the others take none.",
+                ErrorKind::invalid};
         }
         if (parameter.value().get_string() == "all") { upto = Enforcement::phase_end; }
     }
@@ -148,19 +165,21 @@ Result<std::vector<std::string>> Measure::test_files(const std::string& tree) {
     return files;
 }
 
-Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop, std::int64_t number,
-                                   const std::string& timeout) {
+Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop,
+                                   std::int64_t number, const std::string& timeout) {
     AF_TRY(const auto* found, language(tree));
     const auto key = tree + hash_of(texts(files)) + "/" + std::to_string(number);
     if (const auto known = runs_.find(key); known != runs_.end()) { return known->second; }
     if (const auto known = judging_ ? runs_.end() : runs_.find("kept " + key); known != runs_.end()) { return known->second; }
-    AF_TRY(auto run, commands_->run_tests(*found, tree, {.files = files, .names = {}, .judged = judging_, .timeout = timeout}, stop));
+    AF_TRY(auto run,
+           commands_->run_tests(*found, tree, {.files = files, .names = {}, .judged = judging_, .timeout = timeout}, stop));
     if (run.believed) { runs_.emplace(run.kept_build ? "kept " + key : key, run); }
     if (run.believed && !run.not_built) { built_.insert((judging_ ? "judged " : "kept ") + tree); }
     return run;
 }
 
-Result<std::map<std::string, std::string>> Measure::marked_stubs(const Language& language, const std::string& tree, const Stop& stop) {
+Result<std::map<std::string, std::string>> Measure::marked_stubs(const Language& language, const std::string& tree,
+                                                                 const Stop& stop) {
     constexpr std::size_t most_files = 5000;
     std::map<std::string, std::string> contents;
     if (language.stubs.body.empty() && !language.commands.contains("stubs")) { return contents; }
@@ -174,8 +193,10 @@ Result<std::map<std::string, std::string>> Measure::marked_stubs(const Language&
     return marked_in(language, contents, to_be_changed_, stop);
 }
 
-Result<std::map<std::string, std::string>> Measure::marked_in(const Language& language, const std::map<std::string, std::string>& contents,
-                                                              const std::map<std::string, std::set<std::string>>& named, const Stop& stop) {
+Result<std::map<std::string, std::string>> Measure::marked_in(const Language& language,
+                                                              const std::map<std::string, std::string>& contents,
+                                                              const std::map<std::string, std::set<std::string>>& named,
+                                                              const Stop& stop) {
     if (language.commands.contains("stubs")) {
         json::object names;
         for (const auto& [file, some] : named) { names[file] = texts({some.begin(), some.end()}); }
@@ -183,13 +204,15 @@ Result<std::map<std::string, std::string>> Measure::marked_in(const Language& la
     }
     std::map<std::string, std::string> marked;
     for (const auto& [file, content] : contents) {
-        auto text = mark_stubs(content, language.code, language.stubs, language.skeleton_marker, named.contains(file) ? named.at(file) : std::set<std::string>{});
+        auto text = mark_stubs(content, language.code, language.stubs, language.skeleton_marker,
+                               named.contains(file) ? named.at(file) : std::set<std::string>{});
         if (text != content) { marked.emplace(file, std::move(text)); }
     }
     return marked;
 }
 
-Result<std::map<std::string, std::string>> Measure::marked_by_command(const Language& language, json::object input, const Stop& stop) {
+Result<std::map<std::string, std::string>> Measure::marked_by_command(const Language& language, json::object input,
+                                                                      const Stop& stop) {
     std::map<std::string, std::string> marked;
     input["marker"] = language.skeleton_marker;
     AF_TRY(const auto lines, commands_->run_for_lines(language, "stubs", "", input, stop));
@@ -199,7 +222,8 @@ Result<std::map<std::string, std::string>> Measure::marked_by_command(const Lang
     return marked;
 }
 
-Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again, const Stop& stop) {
+Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again,
+                                       const Stop& stop) {
     AF_TRY(const auto* found, language(tree));
     const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}};
     TestRun run;
@@ -212,7 +236,8 @@ Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vecto
     return run;
 }
 
-Result<void> Measure::tell_stubs(const Language& language, const std::string& tree, const std::vector<std::string>& files, TestRun& run, const Stop& stop) {
+Result<void> Measure::tell_stubs(const Language& language, const std::string& tree, const std::vector<std::string>& files,
+                                 TestRun& run, const Stop& stop) {
     const auto broken = [](const TestOutcome& test) { return test.status == TestStatus::error && test.id != test.file; };
     for (auto& test : run.tests) {
         if (!run.believed || !broken(test)) { continue; }
@@ -279,11 +304,11 @@ Result<TestRun> Measure::run_suite(const std::string& tree, const std::vector<st
     return run;
 }
 
-Result<std::vector<std::string>> Measure::flipping(const GateBaseline& baseline, const std::string& tree, const std::vector<std::string>& files,
-                                                    const TestRun& run, const Stop& stop) {
+Result<std::vector<std::string>> Measure::flipping(const GateBaseline& baseline, const std::string& tree,
+                                                   const std::vector<std::string>& files, const TestRun& run, const Stop& stop) {
     constexpr std::size_t most_doubted = 20;
     if (!run.believed || run.not_built) { return std::vector<std::string>{}; }
-    std::set<std::string> passed(baseline.flaky.begin(), baseline.flaky.end());     // First what is not asked about.
+    std::set<std::string> passed(baseline.flaky.begin(), baseline.flaky.end());  // First what is not asked about.
     std::vector<std::string> problems;
     for (const auto& test : declared_tests(baseline.test_suite, problems)) {
         for (const auto* outcome : outcomes_of(test, run.tests)) { passed.insert(outcome->id); }
@@ -299,17 +324,19 @@ Result<std::vector<std::string>> Measure::flipping(const GateBaseline& baseline,
         if (!is_failure(test.status) || !passed.contains(test.id)) { continue; }
         doubted.insert(test.id);
         if (std::find(files.begin(), files.end(), test.file) == files.end()) {
-            own.insert(files.begin(), files.end());     // A report that tells no files.
+            own.insert(files.begin(), files.end());  // A report that tells no files.
         } else {
             own.insert(test.file);
         }
     }
     if (doubted.size() > most_doubted) { return std::vector<std::string>{}; }
-    // Their own files first, which is quick where they just fail; then all that was run with them, since a test may fail only beside others.
+    // Their own files first, which is quick where they just fail; then all that was run with them, since a test may fail only
+    // beside others.
     const std::vector<std::string> alone(own.begin(), own.end());
     for (const auto* selection : {&alone, &files}) {
         if (doubted.empty()) { break; }
-        AF_TRY(const auto again, run_suite(tree, *selection, true, {}, stop, selection == &alone ? -1 : -2));      // No number that a caller gives.
+        AF_TRY(const auto again,
+               run_suite(tree, *selection, true, {}, stop, selection == &alone ? -1 : -2));  // No number that a caller gives.
         std::set<std::string> passing;
         for (const auto& test : again.tests) {
             if (again.believed && test.status == TestStatus::passed) { passing.insert(test.id); }
@@ -319,7 +346,8 @@ Result<std::vector<std::string>> Measure::flipping(const GateBaseline& baseline,
     return std::vector<std::string>(doubted.begin(), doubted.end());
 }
 
-Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, const std::vector<std::string>& suite, const Stop& stop) {
+Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, const std::vector<std::string>& suite,
+                                                         const Stop& stop) {
     std::vector<std::string> unit = suite;
     std::erase_if(unit, [&](const std::string& file) { return is_integration_test(file); });
     if (call.baseline == nullptr || call.baseline->base_tree.empty()) { return unit; }
@@ -335,20 +363,22 @@ Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, c
             } else if (found->sources.matches(*path) && !found->test_support.matches(*path)) {
                 sources.push_back(*path);
             } else {
-                return unit;        // Data, configuration, what stands beside tests: nobody can say who reads it.
+                return unit;  // Data, configuration, what stands beside tests: nobody can say who reads it.
             }
         }
     }
     std::vector<std::string> there = sources;
     AF_TRY(const auto everything, checkout_->files(call.tree));
-    std::erase_if(there, [&](const std::string& file) { return !std::binary_search(everything.begin(), everything.end(), file); });
+    std::erase_if(there,
+                  [&](const std::string& file) { return !std::binary_search(everything.begin(), everything.end(), file); });
     std::optional<std::vector<std::string>> told;
     if (there.size() == sources.size()) { AF_TRY(told, commands_->affected(*found, call.tree, sources, stop)); }
     if (told) {
         chosen.insert(told->begin(), told->end());
     } else if (!sources.empty()) {
         std::vector<std::string> known = everything;
-        std::erase_if(known, [&](const std::string& file) { return !found->sources.matches(file) && !found->tests.matches(file); });
+        std::erase_if(known,
+                      [&](const std::string& file) { return !found->sources.matches(file) && !found->tests.matches(file); });
         if (known.size() > MentionIndex::max_files) { return unit; }
         std::vector<std::string> changed;
         if (!mentions_tree_.empty()) {
@@ -382,7 +412,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     AF_TRY(auto files, test_files(call.tree));
     const auto total = files.size();
     const bool affected = call.request.parameters.contains("scope");
-    std::set<std::string> names;        // Single tests that were asked for; empty where a whole file or folder was, too.
+    std::set<std::string> names;  // Single tests that were asked for; empty where a whole file or folder was, too.
     if (affected) {
         AF_TRY(files, affected_files(call, files, stop));
     } else if (!call.request.paths.empty()) {
@@ -407,7 +437,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
             });
             if (chosen.size() != before) { continue; }
             if (std::find(everything.begin(), everything.end(), file) != everything.end()) {
-                all = true;     // A source file: which tests it affects is not known, so all are run.
+                all = true;  // A source file: which tests it affects is not known, so all are run.
             } else {
                 report.blocking_issues.push_back("There is no file or folder " + file + " with tests in the workspace.");
             }
@@ -417,14 +447,18 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
         if (!all) { files = std::move(chosen); }
         AF_TRY(const auto* found, language(call.tree));
         AF_TRY(const auto* chosen_runner, commands_->runner(*found, call.tree));
-        const bool plain = std::all_of(names.begin(), names.end(), [](const auto& name) { static const RE2 word(R"([\w$]+)"); return RE2::FullMatch(name, word); });
+        const bool plain = std::all_of(names.begin(), names.end(), [](const auto& name) {
+            static const RE2 word(R"([\w$]+)");
+            return RE2::FullMatch(name, word);
+        });
         if (all || !plain || chosen_runner == nullptr || !chosen_runner->single) { names.clear(); }
     }
     if (files.empty()) {
         report.passed = report.blocking_issues.empty();
         report.summary = !report.passed ? report.blocking_issues.front()
-                         : affected && total > 0 ? "none of " + counted(total, "test file", "test files") + " is affected by the change"
-                                                 : "no tests were found";
+                         : affected && total > 0
+                             ? "none of " + counted(total, "test file", "test files") + " is affected by the change"
+                             : "no tests were found";
         report.facts = {{"tests_found", affected && total > 0}, {"test_results", count_tests({})}};
         if (total == 0 && call.request.parameters.contains("run")) {
             AF_TRY(const auto reason, why_no_test_could_run(call.tree, stop));
@@ -445,20 +479,29 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     if (!names.empty() && run.believed) {
         // A runner may take more than was asked for; what was, must be there.
         for (const auto& name : names) {
-            const bool there = run.not_built || std::any_of(run.tests.begin(), run.tests.end(), [&](const auto& test) { return test.id == test.file || test.id.find(name) != std::string::npos; });
-            if (!there) { report.blocking_issues.push_back("There is no test " + name + " in " + files.front() + (files.size() > 1 ? " and the other files." : ".")); }
+            const bool there = run.not_built || std::any_of(run.tests.begin(), run.tests.end(), [&](const auto& test) {
+                                   return test.id == test.file || test.id.find(name) != std::string::npos;
+                               });
+            if (!there) {
+                report.blocking_issues.push_back("There is no test " + name + " in " + files.front() +
+                                                 (files.size() > 1 ? " and the other files." : "."));
+            }
         }
     }
-    report.facts = {{"tests_found", true}, {"believed", run.believed}, {"test_results", count_tests(run.tests)},
+    report.facts = {{"tests_found", true},       {"believed", run.believed},       {"test_results", count_tests(run.tests)},
                     {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()},
-                    {"runner", run.runner}, {"not_built", run.not_built}};
-    // The runner itself does not work. Code that crashes it, and a project that no runner is known for yet, are the task's to mend.
+                    {"runner", run.runner},      {"not_built", run.not_built}};
+    // The runner itself does not work. Code that crashes it, and a project that no runner is known for yet, are the task's to
+    // mend.
     if (!run.believed && !run.runner.empty() && !run.crashed) { report.facts["unmeasurable"] = texts({run.disbelief}); }
     std::string not_counted;
     if (affected) {
         report.facts["test_files_run"] = static_cast<std::int64_t>(files.size());
         report.facts["test_files_total"] = static_cast<std::int64_t>(total);
-        if (files.size() < total) { not_counted = " (" + std::to_string(files.size()) + " of " + counted(total, "test file", "test files") + ", those that the change may affect)"; }
+        if (files.size() < total) {
+            not_counted = " (" + std::to_string(files.size()) + " of " + counted(total, "test file", "test files") +
+                          ", those that the change may affect)";
+        }
     }
     if (!run.believed) {
         report.blocking_issues.push_back("The test run is not believed: " + run.disbelief + ".");
@@ -474,23 +517,28 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
             report.facts["flaky"] = json::array(excused.flaky.begin(), excused.flaky.end());
         }
         for (const auto& test : run.tests) {
-            if (!is_failure(test.status) || excused.failed_before.contains(test.id) || excused.flaky.contains(test.id)) { continue; }
+            if (!is_failure(test.status) || excused.failed_before.contains(test.id) || excused.flaky.contains(test.id)) {
+                continue;
+            }
             if (std::find(since.begin(), since.end(), test.id) != since.end()) { continue; }
             report.blocking_issues.push_back(test.id + " failed: " + first_line(test.message));
         }
         if (!since.empty()) {
-            not_counted += "; " + counted(since.size(), "test", "tests") + " failed and then passed twice (flaky): " + since.front();
+            not_counted +=
+                "; " + counted(since.size(), "test", "tests") + " failed and then passed twice (flaky): " + since.front();
         }
         if (const auto count = excused.failed_before.size() + excused.flaky.size(); count > 0) {
-            not_counted += "; " + counted(count, "failure", "failures") + " that the task is not charged with (failing before it, or flaky)";
+            not_counted +=
+                "; " + counted(count, "failure", "failures") + " that the task is not charged with (failing before it, or flaky)";
         }
     }
     const auto failing = report.blocking_issues.size();
     report.passed = failing == 0;
-    report.summary = !run.believed ? report.blocking_issues.back()
-                     : run.not_built ? run.tests.front().message
-                     : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed" + not_counted
-                                     : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed" + not_counted;
+    report.summary =
+        !run.believed   ? report.blocking_issues.back()
+        : run.not_built ? run.tests.front().message
+        : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed" + not_counted
+                        : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed" + not_counted;
     report.tests = std::move(run.tests);
     return report;
 }
@@ -548,8 +596,10 @@ Result<GateReport> Measure::syntax(const GateCall& call, const Stop& stop) {
         for (const auto& line : lines) {
             if (line.if_contains("end") != nullptr) { break; }
             const auto number = static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_of(line, "line")));
-            report.violations.push_back(make_violation("syntax", "syntax", text_of(line, "file"), number, text_of(line, "message")));
-            report.blocking_issues.push_back(text_of(line, "file") + ":" + std::to_string(number) + ": " + text_of(line, "message"));
+            report.violations.push_back(
+                make_violation("syntax", "syntax", text_of(line, "file"), number, text_of(line, "message")));
+            report.blocking_issues.push_back(text_of(line, "file") + ":" + std::to_string(number) + ": " +
+                                             text_of(line, "message"));
         }
     }
     report.passed = report.violations.empty();
@@ -572,15 +622,16 @@ Result<std::vector<Violation>> Measure::type_errors(const Language& language, co
     }
     if (found.empty() && (outcome->exit_code != 0 || outcome->timed_out)) {
         found.push_back(make_violation(checker.name, "types", "", 0,
-                                       outcome->timed_out ? checker.name + " did not finish in time"
-                                                          : checker.name + " ended with exit code " + std::to_string(outcome->exit_code) +
-                                                                ": " + ellipsis(sanitize_utf8(outcome->out + outcome->err), 300)));
+                                       outcome->timed_out
+                                           ? checker.name + " did not finish in time"
+                                           : checker.name + " ended with exit code " + std::to_string(outcome->exit_code) + ": " +
+                                                 ellipsis(sanitize_utf8(outcome->out + outcome->err), 300)));
     }
     return found;
 }
 
-Result<std::vector<Violation>> Measure::build_errors(const Language& language, const TypeChecker& checker, const std::string& tree,
-                                                     const Stop& stop) {
+Result<std::vector<Violation>> Measure::build_errors(const Language& language, const TypeChecker& checker,
+                                                     const std::string& tree, const Stop& stop) {
     // A gate of a phase after another asks again of the same tree.
     const auto key = (judging_ ? "judged " : "kept ") + tree;
     if (commands_->stands_in_nothing() && built_.contains(key)) { return std::vector<Violation>{}; }
@@ -590,7 +641,9 @@ Result<std::vector<Violation>> Measure::build_errors(const Language& language, c
         if (commands_->stands_in_nothing()) { built_.insert(key); }
         return found;
     }
-    const auto messages = checker.command.error.empty() ? built.errors : find_messages(checker.command.error, built.output, checkout_->path().string());
+    const auto messages = checker.command.error.empty()
+                              ? built.errors
+                              : find_messages(checker.command.error, built.output, checkout_->path().string());
     for (const auto& error : messages) {
         found.push_back(make_violation(checker.name, "types", error.file, error.line, ellipsis(error.message, 500)));
     }
@@ -598,8 +651,9 @@ Result<std::vector<Violation>> Measure::build_errors(const Language& language, c
     return found;
 }
 
-Result<std::vector<Violation>> Measure::syntax_errors(const Language& language, const LanguageCommand& command, const std::string& tree,
-                                                      const std::vector<std::string>& files, const Stop& stop) {
+Result<std::vector<Violation>> Measure::syntax_errors(const Language& language, const LanguageCommand& command,
+                                                      const std::string& tree, const std::vector<std::string>& files,
+                                                      const Stop& stop) {
     std::vector<Violation> found;
     // `{file}`: a program that reads one file a call.
     const bool one_by_one = std::any_of(command.argv.begin(), command.argv.end(),
@@ -613,9 +667,11 @@ Result<std::vector<Violation>> Measure::syntax_errors(const Language& language, 
             found.push_back(make_violation("syntax", "syntax", error.file, error.line, ellipsis(error.message, 500)));
         }
         if (found.size() == before && (outcome->exit_code != 0 || outcome->timed_out)) {
-            found.push_back(make_violation("syntax", "syntax", some.front(), 0,
-                                           outcome->timed_out ? "the check did not finish in time"
-                                                              : "the check ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_words(text)));
+            found.push_back(make_violation(
+                "syntax", "syntax", some.front(), 0,
+                outcome->timed_out
+                    ? "the check did not finish in time"
+                    : "the check ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_words(text)));
         }
     }
     return found;
@@ -674,9 +730,11 @@ Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
 namespace {
 
 /// Whether a line belongs to the tests: the file is one, or the line is in the tests that it holds beside other code.
-bool stands_in_tests(const Language& language, const std::vector<std::string>& named, const std::string& path, const std::string& content,
-                     std::uint64_t line) {
-    if (!language.may_hold_tests(path)) { return language.belongs_to_tests(path) || std::find(named.begin(), named.end(), path) != named.end(); }
+bool stands_in_tests(const Language& language, const std::vector<std::string>& named, const std::string& path,
+                     const std::string& content, std::uint64_t line) {
+    if (!language.may_hold_tests(path)) {
+        return language.belongs_to_tests(path) || std::find(named.begin(), named.end(), path) != named.end();
+    }
     const auto text_at = [line](std::string_view text) {
         for (std::uint64_t number = 1; number < line && !text.empty(); ++number) {
             const auto end = text.find('\n');
@@ -699,9 +757,12 @@ Result<std::vector<ConformanceCheck>> Measure::checks(Enforcement upto) {
     return checks;
 }
 
-Result<void> Measure::measure_files(const Language& language, const std::vector<ConformanceCheck>& checks, const std::vector<std::vector<FileVersion>*>& files, const Stop& stop) {
-    constexpr std::size_t most_bytes = 4UL << 20U;          // Of one call of the command, which has a timeout.
-    const auto is_measured = [&](const FileVersion& version) { return language.sources.matches(version.path) && version.content.size() <= (2UL << 20U); };
+Result<void> Measure::measure_files(const Language& language, const std::vector<ConformanceCheck>& checks,
+                                    const std::vector<std::vector<FileVersion>*>& files, const Stop& stop) {
+    constexpr std::size_t most_bytes = 4UL << 20U;  // Of one call of the command, which has a timeout.
+    const auto is_measured = [&](const FileVersion& version) {
+        return language.sources.matches(version.path) && version.content.size() <= (2UL << 20U);
+    };
     std::vector<FileVersion*> all;
     for (auto* versions : files) {
         for (auto& version : *versions) {
@@ -715,22 +776,27 @@ Result<void> Measure::measure_files(const Language& language, const std::vector<
             const auto first = begin;
             for (; begin < all.size() && (begin == first || bytes + all[begin]->content.size() <= most_bytes); ++begin) {
                 bytes += all[begin]->content.size();
-                inputs.push_back(json::object{{"path", std::to_string(begin) + "/" + all[begin]->path}, {"content", sanitize_utf8(all[begin]->content)}});
+                inputs.push_back(json::object{{"path", std::to_string(begin) + "/" + all[begin]->path},
+                                              {"content", sanitize_utf8(all[begin]->content)}});
             }
-            AF_TRY(const auto lines, commands_->run_for_lines(language, "metrics", "", json::object{{"files", std::move(inputs)}}, stop));
+            AF_TRY(const auto lines,
+                   commands_->run_for_lines(language, "metrics", "", json::object{{"files", std::move(inputs)}}, stop));
             for (const auto& line : lines) {
                 const auto file = text_of(line, "file");
                 const auto slash = file.find('/');
                 if (slash == std::string::npos) { continue; }
                 const auto index = std::strtoull(file.c_str(), nullptr, 10);
                 if (index < first || index >= begin || all[index]->path != file.substr(slash + 1)) { continue; }
-                all[index]->metrics.push_back({text_of(line, "metric"), all[index]->path, static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_of(line, "line"))),
+                all[index]->metrics.push_back({text_of(line, "metric"), all[index]->path,
+                                               static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_of(line, "line"))),
                                                text_of(line, "name"), number_of(line, "value")});
             }
         }
         return {};
     }
-    const bool by_function = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "complexity" || check.metric == "function-length"; });
+    const bool by_function = std::any_of(checks.begin(), checks.end(), [](const auto& check) {
+        return check.metric == "complexity" || check.metric == "function-length";
+    });
     if (!by_function || language.code.empty()) { return {}; }
     for (auto* version : all) {
         for (const auto& function : functions_of(read_code(version->content, language.code), language.code)) {
@@ -793,11 +859,14 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
     }
     AF_CHECK(measure_files(*found, checks, {&before, &now}, stop));
     if (found->commands.contains("metrics") && !now.empty()) { report.facts["confinement"] = commands_->last_confinement(); }
-    const bool covered = std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "untested-percent"; });
+    const bool covered =
+        std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "untested-percent"; });
     if (covered && call.request.paths.empty() && call.baseline != nullptr && !now.empty()) {
         AF_TRY(const auto tests, test_files(call.tree));
         AF_TRY(auto measured, coverage(call.baseline->base_tree, call.tree, tests, false, stop));
-        if (!measured.problem.empty() && !call.baseline->held_out.files.empty()) { measured.problem = "its command failed"; }     // Its words may be those of a test that is held out.
+        if (!measured.problem.empty() && !call.baseline->held_out.files.empty()) {
+            measured.problem = "its command failed";
+        }  // Its words may be those of a test that is held out.
         report.facts["coverage"] = measured.told();
         if (measured.measured) {
             report.facts["coverage_percent"] = 100 - measured.percent_missing();
@@ -805,17 +874,20 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
         }
         // One number for the whole change: a file of three lines with one error path is no reason to stop.
         const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) {
-            return measured.missing.empty() ? found->sources.matches(each.path) && !found->belongs_to_tests(each.path) : each.path == measured.missing.front().file;
+            return measured.missing.empty() ? found->sources.matches(each.path) && !found->belongs_to_tests(each.path)
+                                            : each.path == measured.missing.front().file;
         });
         if (version != now.end() && (!measured.problem.empty() || !measured.missing.empty())) {
             std::string missing;
             for (std::size_t index = 0; index < std::min<std::size_t>(measured.missing.size(), 5); ++index) {
-                missing += (index == 0 ? "" : ", ") + measured.missing[index].file + ":" + std::to_string(measured.missing[index].line);
+                missing +=
+                    (index == 0 ? "" : ", ") + measured.missing[index].file + ":" + std::to_string(measured.missing[index].line);
             }
             if (measured.missing.size() > 5) { missing += " and " + std::to_string(measured.missing.size() - 5) + " more"; }
-            version->metrics.push_back({"untested-percent", version->path, measured.missing.empty() ? 0 : measured.missing.front().line,
-                                        measured.problem.empty() ? missing : "coverage could not be measured: " + measured.problem,
-                                        measured.problem.empty() ? measured.percent_missing() : 100});
+            version->metrics.push_back(
+                {"untested-percent", version->path, measured.missing.empty() ? 0 : measured.missing.front().line,
+                 measured.problem.empty() ? missing : "coverage could not be measured: " + measured.problem,
+                 measured.problem.empty() ? measured.percent_missing() : 100});
         }
     }
     const ConformanceSearch searched(checks, *found);
@@ -837,7 +909,8 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
     for (auto& finding : fresh) {
         auto& violation = finding.violation;
         const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) { return each.path == violation.file; });
-        if (locked && version != now.end() && stands_in_tests(*found, call.baseline->test_files, version->path, version->content, violation.line)) {
+        if (locked && version != now.end() &&
+            stands_in_tests(*found, call.baseline->test_files, version->path, version->content, violation.line)) {
             finding.blocks = false;
             violation.severity = "minor";
             violation.message += " It stands in a locked test, so it is reported and does not block.";
@@ -845,8 +918,9 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
         if (finding.blocks) {
             ++blocking;
             broken[violation.check_id] = true;
-            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" +
-                                             violation.check_id + ")" + (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
+            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message +
+                                             " (" + violation.check_id + ")" +
+                                             (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
         }
         report.violations.push_back(std::move(finding.violation));
     }
@@ -867,7 +941,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::scaffold(const
     std::vector<std::pair<std::string, std::string>> files;
     const auto found = language(tree);
     if (!found.ok()) {
-        if (found.error().code == "AF-GATE-002") { return files; }      // Nothing is written in any language yet.
+        if (found.error().code == "AF-GATE-002") { return files; }  // Nothing is written in any language yet.
         return found.error();
     }
     AF_TRY(const auto tests, test_files(tree));
@@ -879,7 +953,8 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::scaffold(const
         if (!changes || (content && !file.unless.empty() && RE2::PartialMatch(*content, file.unless))) { continue; }
         if (!file.when.empty()) {
             AF_TRY(const auto all, checkout_->files(tree));
-            AF_TRY(const bool wanted, holds(file.when, all, [&](const std::string& path) { return checkout_->file(tree, path); }));
+            AF_TRY(const bool wanted,
+                   holds(file.when, all, [&](const std::string& path) { return checkout_->file(tree, path); }));
             if (!wanted) { continue; }
         }
         std::string text = content.value_or("");

@@ -34,14 +34,15 @@ void take_over(GateReport& report, Verdict verdict) {
 
 void conclude(GateReport& report, const std::string& good) {
     report.passed = report.blocking_issues.empty();
-    report.summary = report.passed ? good
-                     : report.blocking_issues.size() == 1
-                         ? report.blocking_issues.front()
-                         : report.blocking_issues.front() + " (and " + std::to_string(report.blocking_issues.size() - 1) + " more)";
+    report.summary = report.passed                        ? good
+                     : report.blocking_issues.size() == 1 ? report.blocking_issues.front()
+                                                          : report.blocking_issues.front() + " (and " +
+                                                                std::to_string(report.blocking_issues.size() - 1) + " more)";
 }
 
 /// Requirement → ids of its tests that are new.
-std::map<std::string, std::vector<std::string>> new_tests_of_requirements(const GreenEvidence& evidence, const std::vector<std::string>& fresh) {
+std::map<std::string, std::vector<std::string>> new_tests_of_requirements(const GreenEvidence& evidence,
+                                                                          const std::vector<std::string>& fresh) {
     std::map<std::string, std::vector<std::string>> result;
     const std::set<std::string> is_new(fresh.begin(), fresh.end());
     for (const auto& test : evidence.declared) {
@@ -72,7 +73,8 @@ std::vector<SkeletonInterface> declarable_interfaces(const json::object& specifi
 }
 
 Result<std::vector<std::string>> Measure::changed_runner_configuration(const Language& language, const std::string& old_tree,
-                                                                       const std::vector<TreeChange>& changes, const std::string& tree) {
+                                                                       const std::vector<TreeChange>& changes,
+                                                                       const std::string& tree) {
     std::set<std::string> changed;
     for (const auto& change : changes) {
         for (const auto* path : {&change.path, &change.old_path}) {
@@ -82,7 +84,9 @@ Result<std::vector<std::string>> Measure::changed_runner_configuration(const Lan
                 if (!path_matches(section.file, *path)) { continue; }
                 AF_TRY(const auto before, checkout_->file(old_tree, *path));
                 AF_TRY(const auto after, checkout_->file(tree, *path));
-                if (section_text(before.value_or(""), section) != section_text(after.value_or(""), section)) { changed.insert(*path); }
+                if (section_text(before.value_or(""), section) != section_text(after.value_or(""), section)) {
+                    changed.insert(*path);
+                }
             }
         }
     }
@@ -130,7 +134,8 @@ namespace {
 /// Adds the existing tests of a file that have changed or removed lines.
 void add_changed_tests(RedEvidence& evidence, const std::string& file, std::string_view before, std::string_view now) {
     std::vector<TestOutcome> tests;
-    std::ranges::copy_if(evidence.base_tests, std::back_inserter(tests), [&](const TestOutcome& test) { return test.file == file; });
+    std::ranges::copy_if(evidence.base_tests, std::back_inserter(tests),
+                         [&](const TestOutcome& test) { return test.file == file; });
     for (ChangedTest& test : changed_tests(before, now, tests)) {
         test.file = file;
         evidence.changed.push_back(std::move(test));
@@ -142,7 +147,9 @@ std::string reason_of(const json::object& specification, const std::string& id) 
     for (const json::object& each : objects_of(specification, "outdated_tests")) {
         TestOutcome test;
         test.id = id;
-        if (!tests_named({text_of(each, "test")}, {test}).empty()) { return text_of(each, "requirement_ref") + ", " + text_of(each, "reason"); }
+        if (!tests_named({text_of(each, "test")}, {test}).empty()) {
+            return text_of(each, "requirement_ref") + ", " + text_of(each, "reason");
+        }
     }
     return {};
 }
@@ -191,7 +198,8 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
             } else if (found->may_hold_tests(*path)) {
                 // Its tests are RED's to write, the rest is not.
                 AF_TRY(const auto base, checkout_->file(baseline.base_tree, *path));
-                const auto before = split_inline_tests(declared != expected.end() ? declared->second : base.value_or(""), found->inline_begins);
+                const auto before =
+                    split_inline_tests(declared != expected.end() ? declared->second : base.value_or(""), found->inline_begins);
                 const auto after = split_inline_tests(content.value_or(""), found->inline_begins);
                 (before.code == after.code ? evidence.test_paths : evidence.foreign_paths).push_back(*path);
                 if (base) { add_changed_tests(evidence, *path, before.tests, after.tests); }
@@ -199,7 +207,8 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
             } else if (found->belongs_to_tests(*path)) {
                 evidence.test_paths.push_back(*path);
                 AF_TRY(const auto base, checkout_->file(baseline.base_tree, *path));
-                const auto there = evidence.asked_without && base && content ? with_new_names(*base, *content, baseline.request) : base.value_or("");
+                const auto there = evidence.asked_without && base && content ? with_new_names(*base, *content, baseline.request)
+                                                                             : base.value_or("");
                 if (content) { add_changed_tests(evidence, *path, there, *content); }
                 if (content && found->tests.matches(*path)) { files.insert(*path); }
             } else {
@@ -210,14 +219,17 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     if (!evidence.test_paths.empty()) { AF_CHECK(checkout_->check_out(call.tree)); }
     for (const auto& path : evidence.test_paths) {
         if (is_link(path)) {
-            evidence.problems.push_back(path + " is a link; write tests as files of their own, so that what they say is locked with them.");
+            evidence.problems.push_back(
+                path + " is a link; write tests as files of their own, so that what they say is locked with them.");
         }
     }
     for (const auto& test : evidence.declared) {
         AF_TRY(const auto content, checkout_->file(call.tree, test.file));
-        const bool inlined = content && found->may_hold_tests(test.file) && !split_inline_tests(*content, found->inline_begins).tests.empty();
+        const bool inlined =
+            content && found->may_hold_tests(test.file) && !split_inline_tests(*content, found->inline_begins).tests.empty();
         if (!found->tests.matches(test.file) && !inlined) {
-            evidence.problems.push_back(test.file + " is not where " + found->name + " tests are looked for (" + found->test_patterns.front() + ").");
+            evidence.problems.push_back(test.file + " is not where " + found->name + " tests are looked for (" +
+                                        found->test_patterns.front() + ").");
         } else if (content) {
             files.insert(test.file);
         }
@@ -242,20 +254,24 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     report.facts["believed"] = evidence.run.believed || files.empty();
     const auto count = report.facts.at("failing_tests").as_array().size();
     const auto waiting = report.facts.at("waiting_tests").as_array().size();
-    conclude(report, std::to_string(count) + (count == 1 ? " new test fails" : " new tests fail") + " as they must" +
-                         (waiting == 0 ? "" : " (" + std::to_string(waiting) + " of them do not load before the implementation exists)"));
+    conclude(report,
+             std::to_string(count) + (count == 1 ? " new test fails" : " new tests fail") + " as they must" +
+                 (waiting == 0 ? "" : " (" + std::to_string(waiting) + " of them do not load before the implementation exists)"));
     return report;
 }
 
-Result<void> Measure::take_back(const Language& language, const std::string& red_tree, const std::string& tree, GreenEvidence& evidence, TestQualityEvidence& meaning,
-                                const Stop& stop) {
-    TestSelection selection{.files = evidence.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "change-taken-back"};
+Result<void> Measure::take_back(const Language& language, const std::string& red_tree, const std::string& tree,
+                                GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop) {
+    TestSelection selection{
+        .files = evidence.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "change-taken-back"};
     AF_TRY(selection.instead, change_as_comments(language, red_tree, tree));
     const bool commented = !selection.instead.empty();
     AF_TRY(auto run, commands_->run_tests(language, red_tree, selection, stop));
     AF_CHECK(tell_stubs(language, red_tree, evidence.red_files, run, stop));
     const auto fresh = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests).fresh;
-    const auto fails = [&](const TestOutcome& test) { return test.status == TestStatus::failed_assertion || test.status == TestStatus::failed_skeleton; };
+    const auto fails = [&](const TestOutcome& test) {
+        return test.status == TestStatus::failed_assertion || test.status == TestStatus::failed_skeleton;
+    };
     std::size_t failing = 0;
     std::vector<std::string> passing;
     for (const auto& test : run.tests) {
@@ -268,14 +284,17 @@ Result<void> Measure::take_back(const Language& language, const std::string& red
         const bool believed = run.believed;
         AF_TRY(run, run_red_tests(red_tree, evidence.red_files, true, stop));
         for (const auto& test : run.tests) {
-            if (believed && fails(test) && std::find(passing.begin(), passing.end(), test.id) != passing.end()) { meaning.text_tests.push_back(test.id); }
+            if (believed && fails(test) && std::find(passing.begin(), passing.end(), test.id) != passing.end()) {
+                meaning.text_tests.push_back(test.id);
+            }
         }
     }
     evidence.red_run = std::move(run);
     return {};
 }
 
-Result<std::vector<std::string>> Measure::repeats_of_tests(const std::string& red_tree, const std::string& tree, const std::vector<std::string>& tests) {
+Result<std::vector<std::string>> Measure::repeats_of_tests(const std::string& red_tree, const std::string& tree,
+                                                           const std::vector<std::string>& tests) {
     std::vector<std::string> told;
     AF_TRY(const auto* found, language(tree));
     std::vector<TestLine> lines;
@@ -291,8 +310,10 @@ Result<std::vector<std::string>> Measure::repeats_of_tests(const std::string& re
         if (change.status == 'D' || !found->sources.matches(change.path) || found->belongs_to_tests(change.path)) { continue; }
         AF_TRY(const auto now, checkout_->file(tree, change.path));
         AF_TRY(const auto before, checkout_->file(red_tree, change.old_path.empty() ? change.path : change.old_path));
-        const auto code = found->may_hold_tests(change.path) ? split_inline_tests(now.value_or(""), found->inline_begins).lines : now.value_or("");
-        for (const auto& each : repeated_values(read_code(code, found->code), changed_line_numbers(code, before.value_or("")), lines)) {
+        const auto code = found->may_hold_tests(change.path) ? split_inline_tests(now.value_or(""), found->inline_begins).lines
+                                                             : now.value_or("");
+        for (const auto& each :
+             repeated_values(read_code(code, found->code), changed_line_numbers(code, before.value_or("")), lines)) {
             told.push_back(change.path + ":" + std::to_string(each.line) + " repeats " + ellipsis(each.what, 200));
         }
     }
@@ -303,7 +324,9 @@ Result<Verdict> Measure::held_out(const GateCall& call, const Stop& stop) {
     const auto& held = call.baseline->held_out;
     AF_TRY(const auto* found, language(call.tree));
     const auto key = held.tree + hash_of(json::array(held.files.begin(), held.files.end())) + "/held out";
-    if (const auto known = runs_.find(key); known != runs_.end()) { return judge_held_out(held, call.baseline->specification, known->second); }
+    if (const auto known = runs_.find(key); known != runs_.end()) {
+        return judge_held_out(held, call.baseline->specification, known->second);
+    }
     // Built where the tree without them was: only what is delivered, with them, is built anew.
     const TestSelection selection{.files = held.files, .names = {}, .judged = true, .timeout = {}, .built_in = call.tree};
     AF_TRY(const auto run, commands_->run_tests(*found, held.tree, selection, stop));
@@ -332,13 +355,16 @@ Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, 
         const std::vector<std::string> files(paths.begin(), paths.end());
         AF_TRY(const auto before, findings(base_tree, files, stop));
         AF_TRY(const auto now, findings(call.tree, files, stop));
-        // The one that is meant is known by its neighbours among others of the same text; these have names of their own, so none of them is taken for it.
+        // The one that is meant is known by its neighbours among others of the same text; these have names of their own, so none
+        // of them is taken for it.
         const auto known = name_violations(before, wanted);
         for (const auto& each : name_violations(now, known)) {
             if (wanted.empty() || each.id != wanted.front().id) { continue; }
             gone = false;
-            report.blocking_issues.push_back(each.violation.file + ":" + std::to_string(each.violation.line) + ": the violation is still there: " + each.violation.message + " (" +
-                                             each.violation.check_id + ")" + (each.violation.fix_hint.empty() ? "" : ". " + each.violation.fix_hint));
+            report.blocking_issues.push_back(each.violation.file + ":" + std::to_string(each.violation.line) +
+                                             ": the violation is still there: " + each.violation.message + " (" +
+                                             each.violation.check_id + ")" +
+                                             (each.violation.fix_hint.empty() ? "" : ". " + each.violation.fix_hint));
         }
         for (const auto& finding : only_new(now, before)) {
             nothing_new = false;
@@ -348,8 +374,10 @@ Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, 
             });
             if (!told) { report.violations.push_back(violation); }
             if (told && finding.blocks) { continue; }
-            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" + violation.check_id +
-                                             "). It is new, and a fix adds no violation, whatever its severity" + (violation.fix_hint.empty() ? "." : ". " + violation.fix_hint));
+            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message +
+                                             " (" + violation.check_id +
+                                             "). It is new, and a fix adds no violation, whatever its severity" +
+                                             (violation.fix_hint.empty() ? "." : ". " + violation.fix_hint));
         }
     }
     report.facts["violation_gone"] = gone;
@@ -383,7 +411,8 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
             if (found->may_hold_tests(*path)) {
                 AF_TRY(const auto before, checkout_->file(red_tree, *path));
                 AF_TRY(const auto after, checkout_->file(call.tree, *path));
-                if (split_inline_tests(before.value_or(""), found->inline_begins).tests != split_inline_tests(after.value_or(""), found->inline_begins).tests) {
+                if (split_inline_tests(before.value_or(""), found->inline_begins).tests !=
+                    split_inline_tests(after.value_or(""), found->inline_begins).tests) {
                     evidence.changed_tests.push_back(*path + " (the tests in it)");
                 }
             } else if (locked.contains(*path) || found->belongs_to_tests(*path)) {
@@ -395,7 +424,9 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     for (const auto& change : changes) {
         for (const auto* path : {&change.old_path, &change.path}) {
             for (const auto& [target, link] : behind) {
-                if (*path == target || path->starts_with(target + "/")) { evidence.changed_tests.push_back(*path + " (" + link + " is a link to it)"); }
+                if (*path == target || path->starts_with(target + "/")) {
+                    evidence.changed_tests.push_back(*path + " (" + link + " is a link to it)");
+                }
             }
         }
     }
@@ -443,8 +474,9 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     AF_TRY(auto types_report, types(part, stop));
     take_over(report, std::move(types_report), {"type_check_passing", "type_check"});
     AF_TRY(auto rules_report, conformance(part, Enforcement::every_edit, stop));
-    take_over(report, std::move(rules_report), {"conformance_passing", "checks_total", "checks_passing", "violations_new",
-                                                "violations_blocking", "violations_before"});
+    take_over(
+        report, std::move(rules_report),
+        {"conformance_passing", "checks_total", "checks_passing", "violations_new", "violations_blocking", "violations_before"});
     if (fix) { AF_CHECK(judge_violation(call, report, stop)); }
     if (call.request.gate == "refactor") {
         // Tests that are held out run lines, too.
@@ -459,15 +491,16 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         for (auto& violation : quality.violations) {
             if (violation.severity == "minor") { continue; }
             (violation.check_id == "max-complexity" ? complex : smells) = true;
-            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" +
-                                             violation.check_id + ")" + (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
+            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message +
+                                             " (" + violation.check_id + ")" +
+                                             (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
         }
         for (const char* fact : {"coverage", "coverage_percent", "coverage_lines"}) {
             if (const auto* value = quality.facts.if_contains(fact)) { report.facts[fact] = *value; }
         }
-        report.facts["coverage_acceptable"] =
-            std::none_of(quality.violations.begin(), quality.violations.end(),
-                         [](const Violation& violation) { return violation.check_id == "min-coverage" && violation.severity != "minor"; });
+        report.facts["coverage_acceptable"] = std::none_of(
+            quality.violations.begin(), quality.violations.end(),
+            [](const Violation& violation) { return violation.check_id == "min-coverage" && violation.severity != "minor"; });
         report.facts["complexity_acceptable"] = !complex;
         report.facts["no_code_smells"] = !complex && !smells;
         for (auto& violation : quality.violations) { report.violations.push_back(std::move(violation)); }
@@ -482,10 +515,14 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         evidence.red_run.reads = std::move(before.reads);
     }
     if (!integration) {
-        std::erase_if(evidence.base_tests, [&](const TestOutcome& test) { return is_integration_test(test.file) && !red_files.contains(test.file); });
+        std::erase_if(evidence.base_tests,
+                      [&](const TestOutcome& test) { return is_integration_test(test.file) && !red_files.contains(test.file); });
     }
     auto judged_files = suite;
-    if (!integration) { std::erase_if(judged_files, [&](const std::string& file) { return is_integration_test(file) && !red_files.contains(file); }); }
+    if (!integration) {
+        std::erase_if(judged_files,
+                      [&](const std::string& file) { return is_integration_test(file) && !red_files.contains(file); });
+    }
     // What flips without the task's doing is no regression; it is named, and what fails twice is one.
     AF_TRY(const auto since, flipping(baseline, call.tree, judged_files, evidence.run, stop));
     evidence.flaky.insert(evidence.flaky.end(), since.begin(), since.end());
@@ -500,11 +537,16 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     if (call.request.gate == "deliver" && baseline.test_suite.empty() && !commands_->settings().without_new_test) {
         // No stage wrote tests, so nothing shows what code does.
         AF_TRY(const auto changed, changed_code(call));
-        if (changed) { verdict.blocking.push_back(*changed + " was changed, and no stage of this pipeline tests code; only documents may change here. Take the change back."); }
+        if (changed) {
+            verdict.blocking.push_back(
+                *changed +
+                " was changed, and no stage of this pipeline tests code; only documents may change here. Take the change back.");
+        }
     }
     TestQualityEvidence meaning;
     if (green && waiting.empty() && verdict.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
-        // Taken back once more, now: what RED's run said may have been the hour's or a die's, and then it says nothing about the change.
+        // Taken back once more, now: what RED's run said may have been the hour's or a die's, and then it says nothing about the
+        // change.
         AF_CHECK(take_back(*found, red_tree, call.tree, evidence, meaning, stop));
         verdict = judge_green(evidence);
     }
@@ -513,8 +555,12 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         AF_TRY(auto judged, held_out(call, stop));
         held_out_tests = judged.facts.at("held_out_tests").get_int64();
         for (auto& issue : judged.blocking) { verdict.blocking.push_back(std::move(issue)); }
-        for (auto& id : judged.facts.at("passing_tests").as_array()) { verdict.facts["passing_tests"].as_array().push_back(std::move(id)); }
-        for (const char* fact : {"held_out_tests", "held_out_pass", "held_out_failing"}) { verdict.facts[fact] = judged.facts.at(fact); }
+        for (auto& id : judged.facts.at("passing_tests").as_array()) {
+            verdict.facts["passing_tests"].as_array().push_back(std::move(id));
+        }
+        for (const char* fact : {"held_out_tests", "held_out_pass", "held_out_failing"}) {
+            verdict.facts[fact] = judged.facts.at(fact);
+        }
     }
     const auto ids = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests);
     meaning.fresh = ids.fresh;
@@ -549,7 +595,9 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         for (const auto* ids_of_kind : {&meaning.fresh, &meaning.guards}) {
             for (const auto& id : *ids_of_kind) {
                 const auto count = evidence.run.assertions.find(id);
-                if (count != evidence.run.assertions.end() && count->second == 0 && !request.asserting.contains(id)) { meaning.without_assertions.push_back(id); }
+                if (count != evidence.run.assertions.end() && count->second == 0 && !request.asserting.contains(id)) {
+                    meaning.without_assertions.push_back(id);
+                }
             }
         }
         auto judged = judge_test_quality(meaning);
@@ -572,14 +620,18 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
             for (const auto& test : line.tests) { tests += (tests.empty() ? "" : ", ") + test; }
             report.violations.push_back({"special-casing", "pattern", "minor", line.file, line.line,
                                          "The code compares with " + line.special + ", which the tests give or expect; " +
-                                             (tests.empty() ? "which tests run what depends on it was not measured." : "what depends on it is run by " + tests + "."),
+                                             (tests.empty() ? "which tests run what depends on it was not measured."
+                                                            : "what depends on it is run by " + tests + "."),
                                          "A person should look whether the code does the work or knows the tests."});
-            special.push_back(json::value(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" + (tests.empty() ? "not measured" : tests) + ")"));
+            special.push_back(json::value(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" +
+                                          (tests.empty() ? "not measured" : tests) + ")"));
         }
         AF_TRY(const auto repeats, repeats_of_tests(red_tree, call.tree, evidence.red_files));
         for (const auto& place : repeats) {
             const auto file = place.substr(0, place.find(':'));
-            report.violations.push_back({"repeated-values", "pattern", "minor", file, std::strtoull(place.c_str() + file.size() + 1, nullptr, 10), "The code" + place.substr(place.find(' ')) + ".",
+            report.violations.push_back({"repeated-values", "pattern", "minor", file,
+                                         std::strtoull(place.c_str() + file.size() + 1, nullptr, 10),
+                                         "The code" + place.substr(place.find(' ')) + ".",
                                          "A person should look whether the code does the work or knows the tests."});
         }
         report.facts["repeated_values"] = json::array(repeats.begin(), repeats.end());
@@ -591,10 +643,14 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     const auto count = report.facts.at("passing_tests").as_array().size();
     const auto held_back = held_out_tests == 0 ? std::string() : " (" + std::to_string(held_out_tests) + " of them held out)";
-    conclude(report, std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + held_back + ", nothing that passed before fails" +
-                         (since.empty() ? "" : " twice (" + std::to_string(since.size()) + " flaky since: " + since.front() + ")") +
-                         (special.empty() ? "" : "; look at " + std::to_string(special.size()) + (special.size() == 1 ? " line that compares" : " lines that compare") +
-                                                     " with what the tests give"));
+    conclude(report,
+             std::to_string(count) + (count == 1 ? " test passes" : " tests pass") + held_back +
+                 ", nothing that passed before fails" +
+                 (since.empty() ? "" : " twice (" + std::to_string(since.size()) + " flaky since: " + since.front() + ")") +
+                 (special.empty()
+                      ? ""
+                      : "; look at " + std::to_string(special.size()) +
+                            (special.size() == 1 ? " line that compares" : " lines that compare") + " with what the tests give"));
     if (call.request.gate == "deliver") { report.facts["deployment_ready"] = report.passed; }
     return report;
 }

@@ -24,7 +24,8 @@ bool is_executable(const std::string& path) {
 bool is_installed(const std::map<std::string, std::string>& environment, const std::string& program) {
     if (program.find('/') != std::string::npos) { return is_executable(program); }
     const auto path = environment.find("PATH");
-    std::string_view rest = path == environment.end() ? std::string_view("/usr/local/bin:/usr/bin:/bin") : std::string_view(path->second);
+    std::string_view rest =
+        path == environment.end() ? std::string_view("/usr/local/bin:/usr/bin:/bin") : std::string_view(path->second);
     while (!rest.empty()) {
         const auto end = std::min(rest.find(':'), rest.size());
         const auto folder = rest.substr(0, end);
@@ -67,14 +68,19 @@ bool runs_command(const TestRunner& runner) {
 }  // namespace
 
 std::vector<ToolState> tools_of(const Language& language, const TestRunner* runner, const GateSettings& settings,
-                                const std::map<std::string, std::string>& fetched, const std::map<std::string, std::string>& environment) {
+                                const std::map<std::string, std::string>& fetched,
+                                const std::map<std::string, std::string>& environment) {
     std::vector<LanguageTool> declared = language.tools;
     if (declared.empty()) {
         const auto add = [&](const LanguageCommand& command, const std::string& use, bool needed) {
             if (command.argv.empty()) { return; }
-            const auto& name = command.argv.front() == "{command}" && !settings.command.empty() ? settings.command.front() : command.argv.front();
-            const bool known = std::any_of(declared.begin(), declared.end(), [&](const auto& tool) { return tool.program == name; });
-            if (!known && std::find(carriers.begin(), carriers.end(), name) == carriers.end()) { declared.push_back({name, use, "", {}, !needed, {}}); }
+            const auto& name = command.argv.front() == "{command}" && !settings.command.empty() ? settings.command.front()
+                                                                                                : command.argv.front();
+            const bool known =
+                std::any_of(declared.begin(), declared.end(), [&](const auto& tool) { return tool.program == name; });
+            if (!known && std::find(carriers.begin(), carriers.end(), name) == carriers.end()) {
+                declared.push_back({name, use, "", {}, !needed, {}});
+            }
         };
         if (runner != nullptr) {
             for (const auto* command : commands_of(*runner)) { add(*command, "tests", true); }
@@ -83,8 +89,11 @@ std::vector<ToolState> tools_of(const Language& language, const TestRunner* runn
     }
     std::vector<ToolState> tools;
     for (const auto& tool : declared) {
-        if (!tool.runners.empty() && (runner == nullptr || std::find(tool.runners.begin(), tool.runners.end(), runner->name) == tool.runners.end())) { continue; }
-        if (tool.unsupported && tool.runners.empty() && runner != nullptr) { continue; }      // Another runner runs the tests.
+        if (!tool.runners.empty() &&
+            (runner == nullptr || std::find(tool.runners.begin(), tool.runners.end(), runner->name) == tool.runners.end())) {
+            continue;
+        }
+        if (tool.unsupported && tool.runners.empty() && runner != nullptr) { continue; }  // Another runner runs the tests.
         ToolState state{tool.program, tool.program, tool.use, tool.install, tool.version, !tool.optional, false};
         if (const auto own = settings.programs.find(tool.program); own != settings.programs.end()) {
             state.program = own->second;
@@ -113,8 +122,10 @@ Result<void> check_settings_of_gates(const GateSettings& settings, const std::ma
         for (const auto& [language, runner] : used) {
             if (names.find(language->name) == std::string::npos) { names += (names.empty() ? "" : ", ") + language->name; }
         }
-        return Error{"AF-GATE-140", "The setting `gates.command` is set, and nothing runs it: the tests of this project are run by " + names + ".", "gates.command",
-                     "Set gates.language: generic to have it run, or take gates.command out.", ErrorKind::invalid};
+        return Error{
+            "AF-GATE-140",
+            "The setting `gates.command` is set, and nothing runs it: the tests of this project are run by " + names + ".",
+            "gates.command", "Set gates.language: generic to have it run, or take gates.command out.", ErrorKind::invalid};
     }
     std::set<std::string> known;
     std::set<std::string> needed;
@@ -123,12 +134,18 @@ Result<void> check_settings_of_gates(const GateSettings& settings, const std::ma
     for (const auto& [name, path] : settings.programs) {
         if (!known.contains(name)) {
             const auto near = nearest(name, {known.begin(), known.end()});
-            return Error{"AF-GATE-141", "The setting `gates.programs` names `" + name + "`, and no language runs a program of that name.", "gates.programs." + name,
-                         near.empty() ? "Name a program as the language's file does (the first word of its `argv`), such as python3." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+            return Error{
+                "AF-GATE-141", "The setting `gates.programs` names `" + name + "`, and no language runs a program of that name.",
+                "gates.programs." + name,
+                near.empty() ? "Name a program as the language's file does (the first word of its `argv`), such as python3."
+                             : "Did you mean `" + near + "`?",
+                ErrorKind::invalid};
         }
         if (needed.contains(name) && path.find('/') != std::string::npos && !is_executable(path)) {
-            return Error{"AF-GATE-142", "The setting `gates.programs." + name + "` names " + path + ", which is no program.", "gates.programs." + name,
-                         "Name a file that can be executed, or take the setting out to have `" + name + "` of the PATH.", ErrorKind::invalid};
+            return Error{"AF-GATE-142", "The setting `gates.programs." + name + "` names " + path + ", which is no program.",
+                         "gates.programs." + name,
+                         "Name a file that can be executed, or take the setting out to have `" + name + "` of the PATH.",
+                         ErrorKind::invalid};
         }
     }
     for (const auto& folder : settings.readable) {
@@ -141,7 +158,8 @@ Result<void> check_settings_of_gates(const GateSettings& settings, const std::ma
 }
 
 bool is_the_users_to_mend(const Error& error) {
-    constexpr std::array<std::string_view, 6> codes{"AF-GATE-010", "AF-GATE-012", "AF-GATE-020", "AF-GATE-021", "AF-GATE-060", "AF-GATE-080"};
+    constexpr std::array<std::string_view, 6> codes{"AF-GATE-010", "AF-GATE-012", "AF-GATE-020",
+                                                    "AF-GATE-021", "AF-GATE-060", "AF-GATE-080"};
     return std::find(codes.begin(), codes.end(), error.code) != codes.end();
 }
 
@@ -150,7 +168,8 @@ Result<void> check_can_measure(const GateReadiness& readiness, const std::string
     const ScopeReadiness* of = nullptr;
     bool some = false;
     for (const auto& scope : readiness.scopes) {
-        const auto absent = std::find_if(scope.tools.begin(), scope.tools.end(), [](const auto& tool) { return tool.needed && !tool.found; });
+        const auto absent =
+            std::find_if(scope.tools.begin(), scope.tools.end(), [](const auto& tool) { return tool.needed && !tool.found; });
         some = some || absent == scope.tools.end();
         if (absent != scope.tools.end() && missing == nullptr) {
             missing = &*absent;
@@ -159,15 +178,24 @@ Result<void> check_can_measure(const GateReadiness& readiness, const std::string
     }
     if (missing != nullptr && !some) {
         if (missing->unsupported) {
-            return Error{"AF-GATE-144", "The tests of this project are run by " + missing->name + ", which the checks of " + of->language + " cannot run.", of->directory,
-                         missing->install, ErrorKind::unavailable};
+            return Error{"AF-GATE-144",
+                         "The tests of this project are run by " + missing->name + ", which the checks of " + of->language +
+                             " cannot run.",
+                         of->directory, missing->install, ErrorKind::unavailable};
         }
         if (missing->name != missing->program && !missing->probe.empty()) {
-            return Error{"AF-GATE-144", "The tests of this project are run by " + missing->name + ", which `" + missing->program + "` does not have.", of->directory, missing->install,
-                         ErrorKind::unavailable};
+            return Error{
+                "AF-GATE-144",
+                "The tests of this project are run by " + missing->name + ", which `" + missing->program + "` does not have.",
+                of->directory, missing->install, ErrorKind::unavailable};
         }
-        return Error{"AF-GATE-144", "The program `" + missing->program + "`, which the checks of " + of->language + " need (" + missing->use + "), is not installed.", of->directory,
-                     missing->install.empty() ? "Install it, or name another in the settings under gates.programs." : missing->install, ErrorKind::unavailable};
+        return Error{
+            "AF-GATE-144",
+            "The program `" + missing->program + "`, which the checks of " + of->language + " need (" + missing->use +
+                "), is not installed.",
+            of->directory,
+            missing->install.empty() ? "Install it, or name another in the settings under gates.programs." : missing->install,
+            ErrorKind::unavailable};
     }
     if (setup != "ask") { return {}; }
     for (const auto& scope : readiness.scopes) {

@@ -55,8 +55,12 @@ struct Stream {
         const auto [place, fresh] = index.emplace(id, tests.size());
         if (fresh) {
             const auto* canary = line.if_contains("canary");
-            TestOutcome test{id, text_field(line, "name", 300), text_field(line, "file", 1000),
-                             number_field(line, "line").value_or(0), TestStatus::error, {}};
+            TestOutcome test{id,
+                             text_field(line, "name", 300),
+                             text_field(line, "file", 1000),
+                             number_field(line, "line").value_or(0),
+                             TestStatus::error,
+                             {}};
             tests.push_back({std::move(test), canary != nullptr && canary->is_bool() && canary->get_bool(), !planned});
         }
         return tests[place->second];
@@ -131,8 +135,10 @@ std::string canary_problem(const Stream& stream, std::size_t expected) {
         ++failed;
     }
     if (failed == expected) { return {}; }
-    if (failed == 0 && !stream.tests.empty() && std::ranges::all_of(stream.tests, [](const auto& planned) { return planned.test.status == TestStatus::error; })) {
-        return "the runner could run nothing, not even the kernel's own canary tests: " + first_line(stream.tests.front().test.message);
+    if (failed == 0 && !stream.tests.empty() &&
+        std::ranges::all_of(stream.tests, [](const auto& planned) { return planned.test.status == TestStatus::error; })) {
+        return "the runner could run nothing, not even the kernel's own canary tests: " +
+               first_line(stream.tests.front().test.message);
     }
     return "the kernel's own canary tests, which must fail, were not all run (" + std::to_string(failed) + " of " +
            std::to_string(expected) + "): something in the project changes which tests are run";
@@ -171,7 +177,8 @@ std::string last_words(std::string_view text) {
 }
 
 bool is_doubtful(const TestRun& run) {
-    return !run.believed || std::any_of(run.tests.begin(), run.tests.end(), [](const auto& test) { return names_failing_machine(test.message); });
+    return !run.believed ||
+           std::any_of(run.tests.begin(), run.tests.end(), [](const auto& test) { return names_failing_machine(test.message); });
 }
 
 bool is_failure(TestStatus status) noexcept { return status != TestStatus::passed && status != TestStatus::skipped; }
@@ -216,15 +223,26 @@ json::object count_tests(const std::vector<TestOutcome>& tests) {
     std::int64_t skipped = 0;
     for (const auto& test : tests) {
         switch (test.status) {
-            case TestStatus::passed: ++passed; break;
+            case TestStatus::passed:
+                ++passed;
+                break;
             case TestStatus::failed_assertion:
-            case TestStatus::failed_skeleton: ++failed; break;
-            case TestStatus::skipped: ++skipped; break;
+            case TestStatus::failed_skeleton:
+                ++failed;
+                break;
+            case TestStatus::skipped:
+                ++skipped;
+                break;
             case TestStatus::error:
-            case TestStatus::not_collected: ++errors; break;
+            case TestStatus::not_collected:
+                ++errors;
+                break;
         }
     }
-    return {{"total", static_cast<std::int64_t>(tests.size())}, {"passed", passed}, {"failed", failed}, {"errors", errors},
+    return {{"total", static_cast<std::int64_t>(tests.size())},
+            {"passed", passed},
+            {"failed", failed},
+            {"errors", errors},
             {"skipped", skipped}};
 }
 

@@ -26,7 +26,8 @@ std::string whole_id(const DeclaredTest& test) {
     return test.file + "::" + name;
 }
 
-/// `pkg.FooTest$Inner.adds()` and `FooTest#adds` as `FooTest::Inner::adds`, in a file FooTest.java; nothing where the name is no such path.
+/// `pkg.FooTest$Inner.adds()` and `FooTest#adds` as `FooTest::Inner::adds`, in a file FooTest.java; nothing where the name is no
+/// such path.
 std::string as_path_of_classes(const DeclaredTest& test, const std::string& name) {
     static const RE2 dotted(R"(([\pL\pN_]+(?:[.$#:]+[\pL\pN_]+)+)(?:\(\))?(\[.*\])?)");
     static const RE2 separator(R"([.$#:]+)");
@@ -35,7 +36,8 @@ std::string as_path_of_classes(const DeclaredTest& test, const std::string& name
     if (!RE2::FullMatch(name, dotted, &path, &parameters)) { return {}; }
     RE2::GlobalReplace(&path, separator, "::");
     const auto slash = test.file.rfind('/');
-    const auto stem = test.file.substr(slash == std::string::npos ? 0 : slash + 1, test.file.rfind('.') - (slash == std::string::npos ? 0 : slash + 1));
+    const auto stem = test.file.substr(slash == std::string::npos ? 0 : slash + 1,
+                                       test.file.rfind('.') - (slash == std::string::npos ? 0 : slash + 1));
     if (const auto package = path.find("::" + stem + "::"); package != std::string::npos) { path.erase(0, package + 2); }
     return path + parameters;
 }
@@ -57,7 +59,8 @@ std::vector<std::string> spellings(const DeclaredTest& test) {
 }
 
 bool means(const std::string& declared, const std::string& id) {
-    return id == declared || (id.size() > declared.size() && id.compare(0, declared.size(), declared) == 0 && id[declared.size()] == '[');
+    return id == declared ||
+           (id.size() > declared.size() && id.compare(0, declared.size(), declared) == 0 && id[declared.size()] == '[');
 }
 
 /// `file::Outer::Inner::name[parameters]` without any of its classes but the innermost ones: `file::Inner::name`, `file::name`.
@@ -91,7 +94,9 @@ bool fails_as_red_must(const TestOutcome& test) {
 
 json::array list(const std::vector<std::string>& values) { return json::array(values.begin(), values.end()); }
 
-std::string place(const TestOutcome& test) { return test.line == 0 ? std::string{} : " (line " + std::to_string(test.line) + ")"; }
+std::string place(const TestOutcome& test) {
+    return test.line == 0 ? std::string{} : " (line " + std::to_string(test.line) + ")";
+}
 
 /// What a run says of a file where a test that was named is not among its tests: which are, and what did not load.
 std::string collected_instead(const std::vector<TestOutcome>& tests, const std::string& file) {
@@ -102,9 +107,12 @@ std::string collected_instead(const std::vector<TestOutcome>& tests, const std::
     for (const auto& test : tests) {
         if (test.status == TestStatus::not_collected) { continue; }
         if (test.id == test.file) {
-            if (broken.empty() && test.status == TestStatus::error) { broken = test.file + place(test) + ": " + first_line(test.message); }
+            if (broken.empty() && test.status == TestStatus::error) {
+                broken = test.file + place(test) + ": " + first_line(test.message);
+            }
         } else {
-            (test.file == file ? here : elsewhere).push_back(test.file == file && test.id.starts_with(file + "::") ? test.id.substr(file.size() + 2) : test.id);
+            (test.file == file ? here : elsewhere)
+                .push_back(test.file == file && test.id.starts_with(file + "::") ? test.id.substr(file.size() + 2) : test.id);
         }
     }
     const auto listed = [&](const std::vector<std::string>& names) {
@@ -127,13 +135,17 @@ class RedJudge {
 public:
     explicit RedJudge(const RedEvidence& evidence) : evidence_(evidence) {
         verdict_.tests = evidence.run.tests;
-        std::erase_if(verdict_.tests, [&](const TestOutcome& test) { return test.id == test.file && evidence.waiting_files.contains(test.file); });
+        std::erase_if(verdict_.tests, [&](const TestOutcome& test) {
+            return test.id == test.file && evidence.waiting_files.contains(test.file);
+        });
     }
 
     Verdict judge() {
         verdict_.blocking = evidence_.problems;
         files();
-        if (evidence_.declared.empty()) { block("The test suite names no test; write tests for the specification and name them."); }
+        if (evidence_.declared.empty()) {
+            block("The test suite names no test; write tests for the specification and name them.");
+        }
         if (!evidence_.run.believed && !(evidence_.run.tests.empty() && evidence_.run.disbelief.empty())) {
             block("The test run is not believed: " + evidence_.run.disbelief + ".");
             valid_ = false;
@@ -152,12 +164,16 @@ private:
 
     void files() {
         for (const auto& path : evidence_.foreign_paths) {
-            block(path + " was changed, but this stage may change only tests and the skeleton of the specified interfaces; take the change back.");
+            block(
+                path +
+                " was changed, but this stage may change only tests and the skeleton of the specified interfaces; take the change back.");
         }
         for (const auto& path : evidence_.deleted_paths) {
             const auto in_it = [&](const TestOutcome& test) { return test.file == path; };
-            if (std::ranges::none_of(evidence_.base_tests, in_it) && std::ranges::find(evidence_.foreign_paths, path) == evidence_.foreign_paths.end()) {
-                block(path + " was deleted, and no test was run from it; this stage may delete only files of tests. Put it back.");
+            if (std::ranges::none_of(evidence_.base_tests, in_it) &&
+                std::ranges::find(evidence_.foreign_paths, path) == evidence_.foreign_paths.end()) {
+                block(path +
+                      " was deleted, and no test was run from it; this stage may delete only files of tests. Put it back.");
             }
         }
     }
@@ -171,15 +187,18 @@ private:
             const auto id = whole_id(test);
             if (broken != nullptr) {
                 if (reported_.insert(test.file).second) {
-                    block(test.file + place(*broken) + " could not be loaded, so none of its tests ran: " + first_line(broken->message) +
-                          ". A test file must load before the implementation exists; declare what it imports in specification.interfaces "
-                          "or correct the import.");
+                    block(
+                        test.file + place(*broken) +
+                        " could not be loaded, so none of its tests ran: " + first_line(broken->message) +
+                        ". A test file must load before the implementation exists; declare what it imports in specification.interfaces "
+                        "or correct the import.");
                 }
             } else {
-                block(id + " was named but not collected; write it, or correct its name. " + collected_instead(evidence_.run.tests, test.file));
+                block(id + " was named but not collected; write it, or correct its name. " +
+                      collected_instead(evidence_.run.tests, test.file));
             }
-            verdict_.tests.push_back({id, test.name, test.file, 0, TestStatus::not_collected,
-                                     broken != nullptr ? broken->message : "not collected"});
+            verdict_.tests.push_back(
+                {id, test.name, test.file, 0, TestStatus::not_collected, broken != nullptr ? broken->message : "not collected"});
             return;
         }
         for (const auto* outcome : found) {
@@ -187,7 +206,9 @@ private:
             test.kind == TestKind::guard ? guard(*outcome) : fresh(*outcome);
             if (!test.requirement.empty()) {
                 mapping_[test.requirement].push_back(outcome->id);
-                if (test.kind == TestKind::fresh && outcome->status != TestStatus::passed) { with_fresh_.insert(test.requirement); }
+                if (test.kind == TestKind::fresh && outcome->status != TestStatus::passed) {
+                    with_fresh_.insert(test.requirement);
+                }
             }
         }
     }
@@ -199,7 +220,8 @@ private:
         const auto why = broken != nullptr ? broken->message : std::string("not loaded");
         if (test.kind == TestKind::guard) {
             valid_ = false;
-            block(id + " is a guard, and its file does not load yet (" + first_line(why) + "); write guards in a file that does.");
+            block(id + " is a guard, and its file does not load yet (" + first_line(why) +
+                  "); write guards in a file that does.");
             return;
         }
         named_.insert(id);
@@ -210,12 +232,14 @@ private:
             mapping_[test.requirement].push_back(id);
             with_fresh_.insert(test.requirement);
         }
-        verdict_.tests.push_back({id, test.name, test.file, broken != nullptr ? broken->line : 0, TestStatus::failed_skeleton, why});
+        verdict_.tests.push_back(
+            {id, test.name, test.file, broken != nullptr ? broken->line : 0, TestStatus::failed_skeleton, why});
     }
 
     void fresh(const TestOutcome& test) {
         if (test.status == TestStatus::passed) {
-            // It holds already (what a stub returns may be right for it): measured, so nobody need say it again. It proves nothing of the change.
+            // It holds already (what a stub returns may be right for it): measured, so nobody need say it again. It proves
+            // nothing of the change.
             guards_.push_back(test.id);
             pass_already_.push_back(test.id);
             return;
@@ -240,7 +264,8 @@ private:
         guards_.push_back(test.id);
         if (test.status == TestStatus::passed) { return; }
         valid_ = valid_ && is_failure(test.status) && test.status != TestStatus::error;
-        block(test.id + place(test) + " is a guard but " + (test.status == TestStatus::skipped ? "was skipped" : "failed: " + first_line(test.message)) +
+        block(test.id + place(test) + " is a guard but " +
+              (test.status == TestStatus::skipped ? "was skipped" : "failed: " + first_line(test.message)) +
               "; a guard passes before and after the change. Mark it kind: new if it describes new behaviour.");
     }
 
@@ -265,7 +290,8 @@ private:
                 }
             } else {
                 valid_ = false;
-                block(test.id + place(test) + " is not named in the test suite and ended with: " + first_line(test.message) + ".");
+                block(test.id + place(test) + " is not named in the test suite and ended with: " + first_line(test.message) +
+                      ".");
             }
         }
     }
@@ -276,11 +302,15 @@ private:
         const std::set<std::string> touched(evidence_.test_paths.begin(), evidence_.test_paths.end());
         for (const auto& before : evidence_.base_tests) {
             if (before.status != TestStatus::passed || !touched.contains(before.file)) { continue; }
-            if (find_test(evidence_.run.tests, before.id) != nullptr || broken_file(evidence_.run.tests, before.file) != nullptr) { continue; }
+            if (find_test(evidence_.run.tests, before.id) != nullptr ||
+                broken_file(evidence_.run.tests, before.file) != nullptr) {
+                continue;
+            }
             removed_.push_back(before.id);
             if (evidence_.outdated.contains(before.id)) { continue; }
             if ((evidence_.intent != "delete" && evidence_.intent != "refactor") || !evidence_.asked_without) {
-                block(before.id + " passed before and was removed; only a request to delete, rename or refactor may remove tests.");
+                block(before.id +
+                      " passed before and was removed; only a request to delete, rename or refactor may remove tests.");
             }
         }
     }
@@ -289,14 +319,23 @@ private:
     void changed() {
         for (const ChangedTest& test : evidence_.changed) {
             const auto cases = [&](const TestOutcome& outcome) { return without_parameters(outcome.id) == test.id; };
-            const bool may = std::ranges::any_of(evidence_.outdated, [&](const std::string& id) { return without_parameters(id) == test.id; });
+            const bool may =
+                std::ranges::any_of(evidence_.outdated, [&](const std::string& id) { return without_parameters(id) == test.id; });
             if (!may) {
                 const std::string place = test.place();
-                block(place + " was there before and is changed or gone; leave existing lines as they are; add to them or write another file." +
-                      (test.id.empty() ? "" : " Only tests that the specification names in outdated_tests, or that were handed back, may change."));
+                block(
+                    place +
+                    " was there before and is changed or gone; leave existing lines as they are; add to them or write another file." +
+                    (test.id.empty()
+                         ? ""
+                         : " Only tests that the specification names in outdated_tests, or that were handed back, may change."));
             } else if (evidence_.run.believed && std::ranges::any_of(evidence_.run.tests, cases) &&
-                       std::ranges::none_of(evidence_.run.tests, [&](const TestOutcome& outcome) { return cases(outcome) && outcome.status != TestStatus::passed; })) {
-                block(test.id + " was changed and still passes without the change that is asked for, so it was not outdated; put its lines back.");
+                       std::ranges::none_of(evidence_.run.tests, [&](const TestOutcome& outcome) {
+                           return cases(outcome) && outcome.status != TestStatus::passed;
+                       })) {
+                block(
+                    test.id +
+                    " was changed and still passes without the change that is asked for, so it was not outdated; put its lines back.");
             }
         }
     }
@@ -310,9 +349,12 @@ private:
             } else if (mapping_.contains(requirement)) {
                 std::string passing;
                 for (const auto& id : mapping_.at(requirement)) {
-                    if (std::find(pass_already_.begin(), pass_already_.end(), id) != pass_already_.end()) { passing += (passing.empty() ? "" : ", ") + id; }
+                    if (std::find(pass_already_.begin(), pass_already_.end(), id) != pass_already_.end()) {
+                        passing += (passing.empty() ? "" : ", ") + id;
+                    }
                 }
-                block(requirement + " is covered by guards only" + (passing.empty() ? "" : " (" + passing + " passed before anything was implemented)") +
+                block(requirement + " is covered by guards only" +
+                      (passing.empty() ? "" : " (" + passing + " passed before anything was implemented)") +
                       "; write at least one new test that fails without the implementation.");
             } else {
                 block(requirement + " has no test; write at least one and give it requirement_ref: " + requirement + ".");
@@ -333,20 +375,20 @@ private:
         const bool measured = valid_ && evidence_.run.believed;
         const bool all_fail = measured && all_fail_;
         verdict_.facts = {{"all_tests_fail", all_fail},
-                         {"no_implementation_exists", all_fail && evidence_.foreign_paths.empty()},
-                         {"tests_exist", !named_.empty() && covered_ == total},
-                         {"tests_are_valid", measured && !named_.empty()},
-                         {"requirement_coverage_percent", static_cast<std::int64_t>(percent)},
-                         {"coverage_mapping", std::move(mapping)},
-                         {"test_results", count_tests(verdict_.tests)},
-                         {"failing_tests", list(failing_)},
-                         {"new_tests", list(fresh_)},
-                         {"guard_tests", list(guards_)},
-                         {"passed_already", list(pass_already_)},
-                         {"waiting_tests", list(waiting_)},
-                         {"removed_tests", list(removed_)},
-                         {"requirements_not_tested_by_contract", list(other_requirements_)},
-                         {"skeleton_files", list(evidence_.skeleton_paths)}};
+                          {"no_implementation_exists", all_fail && evidence_.foreign_paths.empty()},
+                          {"tests_exist", !named_.empty() && covered_ == total},
+                          {"tests_are_valid", measured && !named_.empty()},
+                          {"requirement_coverage_percent", static_cast<std::int64_t>(percent)},
+                          {"coverage_mapping", std::move(mapping)},
+                          {"test_results", count_tests(verdict_.tests)},
+                          {"failing_tests", list(failing_)},
+                          {"new_tests", list(fresh_)},
+                          {"guard_tests", list(guards_)},
+                          {"passed_already", list(pass_already_)},
+                          {"waiting_tests", list(waiting_)},
+                          {"removed_tests", list(removed_)},
+                          {"requirements_not_tested_by_contract", list(other_requirements_)},
+                          {"skeleton_files", list(evidence_.skeleton_paths)}};
     }
 
     const RedEvidence& evidence_;
@@ -360,7 +402,7 @@ private:
     std::map<std::string, std::vector<std::string>> mapping_;
     std::vector<std::string> fresh_;
     std::vector<std::string> guards_;
-    std::vector<std::string> pass_already_;     ///< Named as new; they are guards.
+    std::vector<std::string> pass_already_;  ///< Named as new; they are guards.
     std::vector<std::string> failing_;
     std::vector<std::string> waiting_;
     std::vector<std::string> removed_;
@@ -450,7 +492,7 @@ private:
             const auto file = id.substr(0, id.find("::"));
             const auto* broken = broken_file(evidence_.run.tests, file);
             verdict_.tests.push_back({id, id.substr(id.rfind(':') + 1), file, 0, TestStatus::not_collected,
-                                     broken != nullptr ? broken->message : "not collected"});
+                                      broken != nullptr ? broken->message : "not collected"});
             if (broken == nullptr) {
                 block(id + " ran before the change and is no longer collected.");
             } else if (reported_.insert(file).second) {
@@ -460,8 +502,9 @@ private:
         }
         if (test->status == TestStatus::passed) { return; }
         all_pass_ = false;
-        if (!evidence_.run.believed) { return; }        // Said once, for the whole run.
-        block(id + place(*test) + (test->status == TestStatus::skipped ? " was skipped: " : " fails: ") + first_line(test->message));
+        if (!evidence_.run.believed) { return; }  // Said once, for the whole run.
+        block(id + place(*test) + (test->status == TestStatus::skipped ? " was skipped: " : " fails: ") +
+              first_line(test->message));
     }
 
     /// Declared tests that waited and could not be measured here either.
@@ -477,9 +520,13 @@ private:
         if (!evidence_.run.believed || evidence_.red_run.tests.empty()) { return; }
         const std::set<std::string> files(evidence_.red_files.begin(), evidence_.red_files.end());
         for (const auto& test : evidence_.run.tests) {
-            if (!files.contains(test.file) || test.id == test.file || find_test(evidence_.red_run.tests, test.id) != nullptr) { continue; }
+            if (!files.contains(test.file) || test.id == test.file || find_test(evidence_.red_run.tests, test.id) != nullptr) {
+                continue;
+            }
             all_pass_ = false;
-            block(test.id + " did not exist before the change although its file is the same; the set of tests must not depend on the implementation.");
+            block(
+                test.id +
+                " did not exist before the change although its file is the same; the set of tests must not depend on the implementation.");
         }
     }
 
@@ -491,7 +538,9 @@ private:
             if (now == evidence_.run.invocations.end()) { continue; }
             for (const auto& invocation : before) {
                 // A file that the build has come to name: whatever its program, it must speak for itself.
-                const bool named = invocation.provisional && std::any_of(now->second.begin(), now->second.end(), [](const auto& each) { return each.recorded && !each.provisional; });
+                const bool named =
+                    invocation.provisional && std::any_of(now->second.begin(), now->second.end(),
+                                                          [](const auto& each) { return each.recorded && !each.provisional; });
                 if (named || now->second.contains(invocation)) { continue; }
                 all_pass_ = false;
                 block(id + " is run or judged otherwise than before the change (" + difference(invocation, *now->second.begin()) +
@@ -503,7 +552,9 @@ private:
         for (const auto& file : evidence_.run.reads) {
             if (evidence_.red_run.reads.contains(file)) { continue; }
             all_pass_ = false;
-            block("The build takes instructions from " + file + " and did not before the change; write them where the build's files are known by their names (CMakeLists.txt, *.cmake).");
+            block(
+                "The build takes instructions from " + file +
+                " and did not before the change; write them where the build's files are known by their names (CMakeLists.txt, *.cmake).");
         }
     }
 
@@ -521,7 +572,9 @@ private:
         const auto old = lines_of(before);
         const auto fresh = lines_of(now);
         std::string text;
-        const auto add = [&](const std::string& prefix, const std::string& line) { text += (text.empty() ? "" : "; ") + prefix + ellipsis(line, 150); };
+        const auto add = [&](const std::string& prefix, const std::string& line) {
+            text += (text.empty() ? "" : "; ") + prefix + ellipsis(line, 150);
+        };
         for (const auto& line : fresh) {
             if (!old.contains(line)) { add("now ", line); }
         }
@@ -542,7 +595,9 @@ private:
             }
             if (before.status != TestStatus::passed) {
                 const auto* now = find_test(evidence_.run.tests, before.id);
-                if (is_failure(before.status) && now != nullptr && is_failure(now->status)) { failed_before_.push_back(before.id); }
+                if (is_failure(before.status) && now != nullptr && is_failure(now->status)) {
+                    failed_before_.push_back(before.id);
+                }
                 continue;
             }
             if (contains(ids_.fresh, before.id) || contains(ids_.guards, before.id)) {
@@ -558,8 +613,9 @@ private:
             no_regressions_ = false;
             if (!evidence_.run.believed) { continue; }
             const auto* broken = now == nullptr ? broken_file(evidence_.run.tests, before.file) : nullptr;
-            const auto why = now == nullptr ? (broken == nullptr ? std::string("not collected any more") : first_line(broken->message))
-                                            : std::string(to_string(now->status)) + ": " + first_line(now->message);
+            const auto why = now == nullptr
+                                 ? (broken == nullptr ? std::string("not collected any more") : first_line(broken->message))
+                                 : std::string(to_string(now->status)) + ": " + first_line(now->message);
             block(before.id + " passed before the task and does not pass now (" + why + ").");
         }
     }
@@ -575,7 +631,7 @@ private:
     bool no_regressions_ = true;
     std::set<std::string> reported_;
     std::vector<std::string> failed_before_;
-    std::vector<std::string> flaky_;        ///< Those that do not pass now.
+    std::vector<std::string> flaky_;  ///< Those that do not pass now.
 };
 
 }  // namespace
@@ -601,7 +657,8 @@ std::vector<DeclaredTest> declared_tests(const json::object& test_suite, std::ve
             } else if (!kind.empty() && kind != "new" && kind != "guard") {
                 problems.push_back(path + "::" + name + " has the kind `" + kind + "`; a test is new or a guard.");
             } else {
-                result.push_back({path, name, text_of(*test, "requirement_ref"), kind == "guard" ? TestKind::guard : TestKind::fresh});
+                result.push_back(
+                    {path, name, text_of(*test, "requirement_ref"), kind == "guard" ? TestKind::guard : TestKind::fresh});
             }
         }
     }

@@ -13,10 +13,11 @@ namespace agentforge::kernel {
 namespace {
 
 /// Facts that are lists of test ids or paths.
-constexpr std::array<std::string_view, 21> id_lists{"passed_already", "failing_tests", "new_tests",     "guard_tests", "removed_tests",  "passing_tests",
-                                                    "failed_before", "flaky_tests",   "flaky",       "skeleton_files", "test_files",
-                                                    "flaky_since",   "special_casing", "mutants_survived", "held_out_failing",
-                                                    "repeated_values", "waiting_tests", "removed_functions", "lost_tests", "changed_tests",
+constexpr std::array<std::string_view, 21> id_lists{"passed_already", "failing_tests",     "new_tests",        "guard_tests",
+                                                    "removed_tests",  "passing_tests",     "failed_before",    "flaky_tests",
+                                                    "flaky",          "skeleton_files",    "test_files",       "flaky_since",
+                                                    "special_casing", "mutants_survived",  "held_out_failing", "repeated_values",
+                                                    "waiting_tests",  "removed_functions", "lost_tests",       "changed_tests",
                                                     "tests_at_fault"};
 
 std::string text_in(const json::object& value, const char* key) {
@@ -29,7 +30,9 @@ const json::array* list_in(const json::object& value, const char* key) {
     return found == nullptr ? nullptr : found->if_array();
 }
 
-bool belongs(const Scopes& scopes, const Scope& scope, std::string_view path) { return scopes.of(path).directory == scope.directory; }
+bool belongs(const Scopes& scopes, const Scope& scope, std::string_view path) {
+    return scopes.of(path).directory == scope.directory;
+}
 
 /// Folder → whether one of its tests is new.
 std::map<std::string, std::map<std::string, bool>> scopes_of_requirements(const json::object& test_suite, const Scopes& scopes) {
@@ -130,7 +133,9 @@ json::value whole_value(std::string_view name, const json::value& value, const S
     if (name == "notes" && value.is_array()) {
         json::array list;
         for (const auto& item : value.get_array()) {
-            list.push_back(item.is_string() && !scope.directory.empty() ? json::value("In " + scope.directory + ": " + std::string(item.get_string())) : item);
+            list.push_back(item.is_string() && !scope.directory.empty()
+                               ? json::value("In " + scope.directory + ": " + std::string(item.get_string()))
+                               : item);
         }
         return list;
     }
@@ -141,7 +146,7 @@ void add(json::value& sum, const json::value& value, std::string_view name) {
     if (sum.is_bool() && value.is_bool()) {
         sum = name == "tests_found" ? sum.get_bool() || value.get_bool() : sum.get_bool() && value.get_bool();
     } else if (sum.is_int64() && value.is_int64() && name == "coverage_percent") {
-        sum = std::min(sum.get_int64(), value.get_int64());     // Each project is held to it.
+        sum = std::min(sum.get_int64(), value.get_int64());  // Each project is held to it.
     } else if (sum.is_int64() && value.is_int64()) {
         sum = sum.get_int64() + value.get_int64();
     } else if (sum.is_array() && value.is_array()) {
@@ -201,8 +206,12 @@ GateBaseline part_of_baseline(const GateBaseline& whole, const Scopes& scopes, c
     part.test_files = part_of_texts(whole.test_files, scopes, scope);
     part.held_out.files = part_of_texts(whole.held_out.files, scopes, scope);
     part.held_out.red_tests = part_of_tests(whole.held_out.red_tests, scopes, scope);
-    if (const auto* files = list_in(whole.held_out.test_suite, "test_files")) { part.held_out.test_suite["test_files"] = part_of_list(*files, "path", scopes, scope); }
-    if (const auto* files = list_in(whole.test_suite, "test_files")) { part.test_suite["test_files"] = part_of_list(*files, "path", scopes, scope); }
+    if (const auto* files = list_in(whole.held_out.test_suite, "test_files")) {
+        part.held_out.test_suite["test_files"] = part_of_list(*files, "path", scopes, scope);
+    }
+    if (const auto* files = list_in(whole.test_suite, "test_files")) {
+        part.test_suite["test_files"] = part_of_list(*files, "path", scopes, scope);
+    }
     if (const auto* interfaces = list_in(whole.specification, "interfaces")) {
         part.specification["interfaces"] = part_of_list(*interfaces, "file", scopes, scope);
     }
@@ -225,7 +234,8 @@ std::vector<std::string> part_of_paths(const std::vector<std::string>& paths, co
     for (const auto& path : paths) {
         auto folder = path.substr(0, path.find("::"));
         while (folder.ends_with('/')) { folder.pop_back(); }
-        const bool holds = folder == "." || folder.empty() || folder == scope.directory || scope.directory.starts_with(folder + "/");
+        const bool holds =
+            folder == "." || folder.empty() || folder == scope.directory || scope.directory.starts_with(folder + "/");
         if (holds) {
             result.emplace_back(".");
         } else if (belongs(scopes, scope, folder)) {
@@ -237,7 +247,8 @@ std::vector<std::string> part_of_paths(const std::vector<std::string>& paths, co
 
 GateReport put_together(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole) {
     // A scope without tests says nothing beside one that has some.
-    const bool some_tests = std::any_of(parts.begin(), parts.end(), [](const auto& part) { return fact_is(part.second, "tests_found", true); });
+    const bool some_tests =
+        std::any_of(parts.begin(), parts.end(), [](const auto& part) { return fact_is(part.second, "tests_found", true); });
     if (some_tests) {
         std::erase_if(parts, [](const auto& part) { return part.second.passed && fact_is(part.second, "tests_found", false); });
     }
@@ -266,7 +277,9 @@ GateReport put_together(std::vector<std::pair<const Scope*, GateReport>> parts, 
             report.violations.push_back(std::move(violation));
         }
         std::int64_t percent = 0;
-        if (const auto* found = part.facts.if_contains("requirement_coverage_percent"); found != nullptr && found->is_int64()) { percent = found->get_int64(); }
+        if (const auto* found = part.facts.if_contains("requirement_coverage_percent"); found != nullptr && found->is_int64()) {
+            percent = found->get_int64();
+        }
         if (const auto* mine = part.facts.if_contains("requirements_testable"); mine != nullptr && mine->is_int64()) {
             requirements += mine->get_int64();
             covered += (percent * mine->get_int64() + 99) / 100;
@@ -286,11 +299,15 @@ GateReport put_together(std::vector<std::pair<const Scope*, GateReport>> parts, 
     if (report.facts.contains("requirement_coverage_percent")) {
         report.facts["requirement_coverage_percent"] = requirements == 0 ? 100 : covered * 100 / requirements;
     }
-    if (auto* others = report.facts.if_contains("requirements_not_tested_by_contract"); others != nullptr && others->is_array() && whole != nullptr) {
+    if (auto* others = report.facts.if_contains("requirements_not_tested_by_contract");
+        others != nullptr && others->is_array() && whole != nullptr) {
         const auto testable = testable_requirements(whole->specification);
         json::array left;
         for (const auto& item : others->get_array()) {
-            if (!item.is_string() || std::find(testable.begin(), testable.end(), std::string_view(item.get_string())) == testable.end()) { left.push_back(item); }
+            if (!item.is_string() ||
+                std::find(testable.begin(), testable.end(), std::string_view(item.get_string())) == testable.end()) {
+                left.push_back(item);
+            }
         }
         *others = std::move(left);
     }
@@ -317,8 +334,9 @@ ScopedGates::ScopedGates(std::unique_ptr<TreeCheckout> whole, ProcessRunner& pro
         }
     }
     if (directories == nullptr) {
-        wrong_settings_ = Error{"AF-GATE-012", "The setting `gates.scopes` must be a mapping of folders to languages.", "gates.scopes",
-                                "Write it like `scopes: {services/api: go, web: typescript}`.", ErrorKind::invalid};
+        wrong_settings_ =
+            Error{"AF-GATE-012", "The setting `gates.scopes` must be a mapping of folders to languages.", "gates.scopes",
+                  "Write it like `scopes: {services/api: go, web: typescript}`.", ErrorKind::invalid};
     }
     options_.settings.erase("scopes");
 }
@@ -335,7 +353,7 @@ Result<const Scopes*> ScopedGates::scopes(const std::string& base_tree, const st
     auto before = scopes("", base_tree);
     if (!before.ok()) {
         if (before.error().code != "AF-GATE-002") { return std::move(before).error(); }
-        return scopes("", tree);        // The user's commit has no language yet: an empty repository.
+        return scopes("", tree);  // The user's commit has no language yet: an empty repository.
     }
     auto found = **before;
     if (settings_.directories.empty() && settings_.language.empty()) {
@@ -343,9 +361,9 @@ Result<const Scopes*> ScopedGates::scopes(const std::string& base_tree, const st
         AF_TRY(const auto* known, languages_.all());
         AF_TRY(const auto changes, whole_->changes(base_tree, tree));
         const bool new_project = std::any_of(changes.begin(), changes.end(), [&](const TreeChange& change) {
-            return (change.status == 'A' || change.status == 'R') && std::any_of(known->begin(), known->end(), [&](const auto& language) {
-                return language.second.roots.matches(change.path);
-            });
+            return (change.status == 'A' || change.status == 'R') &&
+                   std::any_of(known->begin(), known->end(),
+                               [&](const auto& language) { return language.second.roots.matches(change.path); });
         });
         if (new_project) {
             AF_TRY(const auto files, whole_->files(tree));
@@ -375,11 +393,14 @@ Result<Measure*> ScopedGates::measure(const Scopes& scopes, const Scope& scope) 
 Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, Measure& measure, const Scope& scope, const Stop& stop) {
     AF_TRY(const auto* language, languages_.get(scope.language));
     AF_TRY(const auto changes, measure.checkout().changes(part.baseline->base_tree, part.tree));
-    const bool tests = std::any_of(changes.begin(), changes.end(), [&](const TreeChange& change) { return language->tests.matches(change.path) || language->may_hold_tests(change.path); });
+    const bool tests = std::any_of(changes.begin(), changes.end(), [&](const TreeChange& change) {
+        return language->tests.matches(change.path) || language->may_hold_tests(change.path);
+    });
     if (tests) { return measure.gate(part, stop); }
     GateReport report;
     std::map<std::string, std::string> skeletons;
-    if (std::any_of(changes.begin(), changes.end(), [&](const TreeChange& change) { return !language->belongs_to_tests(change.path); })) {
+    if (std::any_of(changes.begin(), changes.end(),
+                    [&](const TreeChange& change) { return !language->belongs_to_tests(change.path); })) {
         auto generated = measure.skeleton(part.baseline->base_tree, declarable_interfaces(part.baseline->specification), stop);
         if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
         if (generated.ok()) { skeletons.insert(generated->begin(), generated->end()); }
@@ -393,7 +414,9 @@ Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, Measure&
             if (content && declared != skeletons.end() && declared->second == *content) {
                 skeleton_files.emplace_back(*path);
             } else {
-                report.blocking_issues.push_back(*path + " was changed, but this stage may change only tests and the skeleton of the specified interfaces; take the change back.");
+                report.blocking_issues.push_back(
+                    *path +
+                    " was changed, but this stage may change only tests and the skeleton of the specified interfaces; take the change back.");
             }
         }
     }
@@ -403,7 +426,8 @@ Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, Measure&
     return report;
 }
 
-Result<std::vector<Finding>> ScopedGates::findings(const std::string& tree, const std::vector<std::string>& paths, const Stop& stop) {
+Result<std::vector<Finding>> ScopedGates::findings(const std::string& tree, const std::vector<std::string>& paths,
+                                                   const Stop& stop) {
     AF_TRY(const auto* found, scopes("", tree));
     std::vector<Finding> all;
     for (const auto& scope : found->all()) {
@@ -445,7 +469,8 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
         part.request.parameters = part_of_parameters(call.request, *found, scope);
         if (!call.request.paths.empty() && part.request.paths.empty()) { continue; }
         const bool changed = touched.contains(scope.directory);
-        const bool named = call.baseline != nullptr && (names_tests(call.baseline->test_suite, *found, scope) || holds_violation(call.request, *found, scope));
+        const bool named = call.baseline != nullptr && (names_tests(call.baseline->test_suite, *found, scope) ||
+                                                        holds_violation(call.request, *found, scope));
         if (call.request.paths.empty() && !everything && !changed && !named) { continue; }
         GateBaseline baseline;
         if (call.baseline != nullptr) {
@@ -455,18 +480,21 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
         AF_TRY(auto* one, measure(*found, scope));
         auto report = gate == "red" && !named ? red_without_tests(part, *one, scope, stop) : one->gate(part, stop);
         if (!report.ok()) {
-            if (report.error().code != "AF-GATE-003" || changed || named || !call.request.paths.empty()) { return std::move(report).error(); }
+            if (report.error().code != "AF-GATE-003" || changed || named || !call.request.paths.empty()) {
+                return std::move(report).error();
+            }
             left_out.emplace_back(&scope, std::move(report).error());
             continue;
         }
         if (call.baseline != nullptr && report->facts.contains("requirement_coverage_percent")) {
-            report->facts["requirements_testable"] = static_cast<std::int64_t>(testable_requirements(baseline.specification).size());
+            report->facts["requirements_testable"] =
+                static_cast<std::int64_t>(testable_requirements(baseline.specification).size());
         }
         parts.emplace_back(&scope, std::move(report).value());
     }
     if (parts.empty()) {
         if (!left_out.empty()) { return std::move(left_out.front().second); }
-        AF_TRY(auto* first, measure(*found, all.front()));      // Nothing changed anywhere: the top says what that means.
+        AF_TRY(auto* first, measure(*found, all.front()));  // Nothing changed anywhere: the top says what that means.
         GateBaseline baseline;
         GateCall part = call;
         if (call.baseline != nullptr) {
@@ -477,13 +505,15 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
     }
     auto report = put_together(std::move(parts), call.baseline);
     for (const auto& [scope, error] : left_out) {
-        report.facts["scopes"].as_array().push_back(json::object{{"directory", named(*scope)}, {"language", scope->language}, {"not_run", error.message}});
+        report.facts["scopes"].as_array().push_back(
+            json::object{{"directory", named(*scope)}, {"language", scope->language}, {"not_run", error.message}});
         report.summary += "; " + named(*scope) + " not run: " + error.message;
     }
     return report;
 }
 
-Result<void> ScopedGates::for_interfaces(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const DeclaringScope& each) {
+Result<void> ScopedGates::for_interfaces(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
+                                         const DeclaringScope& each) {
     auto known = scopes("", tree);
     if (!known.ok() && known.error().code == "AF-GATE-002" && !interfaces.empty()) {
         // Nothing is there yet: what the interfaces' files are called says in which language it will be.
@@ -511,15 +541,19 @@ Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::skeleton(c
                                                                                const std::vector<SkeletonInterface>& interfaces,
                                                                                const Stop& stop) {
     std::vector<std::pair<std::string, std::string>> result;
-    AF_CHECK(for_interfaces(tree, interfaces, [&](const Scope& scope, Measure& one, const std::vector<SkeletonInterface>& mine) -> Result<void> {
-        AF_TRY(auto files, one.skeleton(tree, mine, stop));
-        for (auto& [path, content] : files) { result.emplace_back(Scopes::outside(scope, path), std::move(content)); }
-        return {};
-    }));
+    AF_CHECK(for_interfaces(tree, interfaces,
+                            [&](const Scope& scope, Measure& one, const std::vector<SkeletonInterface>& mine) -> Result<void> {
+                                AF_TRY(auto files, one.skeleton(tree, mine, stop));
+                                for (auto& [path, content] : files) {
+                                    result.emplace_back(Scopes::outside(scope, path), std::move(content));
+                                }
+                                return {};
+                            }));
     return result;
 }
 
-Result<void> ScopedGates::try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
+Result<void> ScopedGates::try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
+                                       const Stop& stop) {
     return for_interfaces(tree, interfaces, [&](const Scope&, Measure& one, const std::vector<SkeletonInterface>& mine) {
         return one.try_skeleton(tree, mine, stop);
     });
@@ -529,7 +563,7 @@ Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::scaffold(c
     std::vector<std::pair<std::string, std::string>> none;
     const auto found = scopes("", tree);
     if (!found.ok()) {
-        if (found.error().code == "AF-GATE-002") { return none; }      // Nothing is written in any language yet.
+        if (found.error().code == "AF-GATE-002") { return none; }  // Nothing is written in any language yet.
         return found.error();
     }
     if ((*found)->all().size() != 1) { return none; }
@@ -570,13 +604,13 @@ Result<void> ScopedGates::probe(const std::vector<std::string>& readable, std::v
         request.argv.insert(request.argv.end(), tool.probe.begin(), tool.probe.end());
         request.directory = "/";
         request.environment = base_environment(options_.environment);
-        request.environment["HOME"] = "/";      // As for the gates, the user's own packages are not there.
+        request.environment["HOME"] = "/";  // As for the gates, the user's own packages are not there.
         request.timeout = std::chrono::seconds(30);
         request.confinement.readable = program_folders(options_.environment);
         request.confinement.readable.insert(request.confinement.readable.end(), readable.begin(), readable.end());
         if (tool.program.starts_with('/')) { request.confinement.readable.push_back(tool.program); }
         const auto outcome = processes_.run(request, Stop{});
-        if (!outcome.ok() && outcome.error().code == "AF-EXEC-004") { return {}; }     // Said wherever a program is started.
+        if (!outcome.ok() && outcome.error().code == "AF-EXEC-004") { return {}; }  // Said wherever a program is started.
         if (!outcome.ok()) { return outcome.error(); }
         tool.found = outcome->exit_code == 0;
     }
@@ -595,7 +629,8 @@ Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
         AF_TRY(auto* one, measure(**found, scope));
         AF_TRY(const auto* language, languages_.get(scope.language));
         AF_TRY(const auto files, one->checkout().files(tree));
-        AF_TRY(const auto* runner, choose_runner(*language, files, [&](const std::string& path) { return one->checkout().file(tree, path); }));
+        AF_TRY(const auto* runner,
+               choose_runner(*language, files, [&](const std::string& path) { return one->checkout().file(tree, path); }));
         ScopeReadiness part;
         part.directory = scope.directory;
         part.language = scope.language;
@@ -626,12 +661,15 @@ Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
         Language here = *language;
         here.tools.clear();
         for (const auto& tool : language->tools) {
-            AF_TRY(const bool applies, holds(tool.when, files, [&](const std::string& path) { return one->checkout().file(tree, path); }));
+            AF_TRY(const bool applies,
+                   holds(tool.when, files, [&](const std::string& path) { return one->checkout().file(tree, path); }));
             if (tool.when.empty() || applies) { here.tools.push_back(tool); }
         }
         part.tools = tools_of(here, runner, settings, fetched, options_.environment);
         // What is fetched later may be there then.
-        if (std::all_of(part.setup.begin(), part.setup.end(), [](const auto& step) { return step.ready; })) { AF_CHECK(probe(settings.readable, part.tools)); }
+        if (std::all_of(part.setup.begin(), part.setup.end(), [](const auto& step) { return step.ready; })) {
+            AF_CHECK(probe(settings.readable, part.tools));
+        }
         used.emplace_back(language, runner);
         // Of what lies beside all projects only the globs are used.
         if (!scope.has_project && part.source_files + part.test_files == 0) { continue; }
@@ -650,7 +688,10 @@ Result<bool> ScopedGates::is_test_file(const std::string& tree, std::string_view
 }
 
 Result<GateRunner::PathMeaning> ScopedGates::path_meaning(const std::string& tree) {
-    struct Part { Scope scope; const Language* language; };
+    struct Part {
+        Scope scope;
+        const Language* language;
+    };
     auto parts = std::make_shared<std::vector<Part>>();
     auto shared = std::make_shared<Scopes>();
     auto found = scopes("", tree);
@@ -674,11 +715,17 @@ Result<GateRunner::PathMeaning> ScopedGates::path_meaning(const std::string& tre
         });
     };
     GateRunner::PathMeaning meaning;
-    meaning.only_tests = [any](std::string_view path) { return any(path, [](const Language& each, std::string_view inside) { return each.belongs_to_tests(inside); }); };
-    meaning.tests = [any](std::string_view path) {
-        return any(path, [](const Language& each, std::string_view inside) { return each.belongs_to_tests(inside) || each.may_hold_tests(inside); });
+    meaning.only_tests = [any](std::string_view path) {
+        return any(path, [](const Language& each, std::string_view inside) { return each.belongs_to_tests(inside); });
     };
-    meaning.sources = [any](std::string_view path) { return any(path, [](const Language& each, std::string_view inside) { return each.sources.matches(inside); }); };
+    meaning.tests = [any](std::string_view path) {
+        return any(path, [](const Language& each, std::string_view inside) {
+            return each.belongs_to_tests(inside) || each.may_hold_tests(inside);
+        });
+    };
+    meaning.sources = [any](std::string_view path) {
+        return any(path, [](const Language& each, std::string_view inside) { return each.sources.matches(inside); });
+    };
     for (const auto& part : *parts) {
         const auto in = part.scope.directory.empty() ? std::string{} : " in " + part.scope.directory;
         const auto list = [&](std::string& text, const std::vector<std::string>& globs) {

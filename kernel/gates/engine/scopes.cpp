@@ -12,9 +12,9 @@ namespace agentforge::kernel {
 namespace {
 
 /// Folders whose projects are somebody else's, or made to be looked at.
-constexpr std::array<std::string_view, 15> passed_over{"vendor",   "node_modules", "third_party", "third-party", "external",
-                                                       "examples", "example",      "testdata",    "fixtures",    "fixture",
-                                                       "templates", "target",      "build",       "dist",        "site-packages"};
+constexpr std::array<std::string_view, 15> passed_over{
+    "vendor",   "node_modules", "third_party", "third-party", "external", "examples", "example",      "testdata",
+    "fixtures", "fixture",      "templates",   "target",      "build",    "dist",     "site-packages"};
 
 std::string folder_of(std::string_view path) {
     const auto slash = path.rfind('/');
@@ -22,7 +22,8 @@ std::string folder_of(std::string_view path) {
 }
 
 bool lies_in(std::string_view path, std::string_view directory) {
-    return directory.empty() || (path.size() > directory.size() && path[directory.size()] == '/' && path.substr(0, directory.size()) == directory);
+    return directory.empty() ||
+           (path.size() > directory.size() && path[directory.size()] == '/' && path.substr(0, directory.size()) == directory);
 }
 
 std::string_view below(std::string_view path, std::string_view directory) {
@@ -33,7 +34,9 @@ bool is_passed_over(std::string_view directory) {
     while (!directory.empty()) {
         const auto slash = directory.find('/');
         const auto name = directory.substr(0, slash);
-        if (name.starts_with('.') || std::find(passed_over.begin(), passed_over.end(), name) != passed_over.end()) { return true; }
+        if (name.starts_with('.') || std::find(passed_over.begin(), passed_over.end(), name) != passed_over.end()) {
+            return true;
+        }
         directory.remove_prefix(slash == std::string_view::npos ? directory.size() : slash + 1);
     }
     return false;
@@ -47,12 +50,16 @@ std::size_t count_sources(const Language& language, const std::vector<Path>& fil
 }
 
 /// The language of a folder among those that claim it: the one with most sources there.
-std::string strongest(const std::vector<const Language*>& claimants, const std::vector<std::string>& files, std::string_view directory) {
+std::string strongest(const std::vector<const Language*>& claimants, const std::vector<std::string>& files,
+                      std::string_view directory) {
     const Language* best = nullptr;
     std::size_t most = 0;
     for (const auto* language : claimants) {
         const auto sources = count_sources(*language, files, directory);
-        if (best == nullptr || sources > most) { best = language; most = sources; }
+        if (best == nullptr || sources > most) {
+            best = language;
+            most = sources;
+        }
     }
     return best->name;
 }
@@ -82,17 +89,18 @@ Claims project_folders(const std::map<std::string, Language, std::less<>>& langu
     }
     Claims found;
     for (auto& [folder, claimants] : claims) {
-        std::erase_if(claimants, [&, at = &folder](const Language* language) { return count_sources(*language, files, *at) == 0; });
+        std::erase_if(claimants,
+                      [&, at = &folder](const Language* language) { return count_sources(*language, files, *at) == 0; });
         if (!claimants.empty()) { found.emplace(folder, std::move(claimants)); }
     }
     return found;
 }
 
-/// The language of what is in no other project; nullptr: none is found there. One that has its project file there counts all of its sources,
-/// another one only those that no project folder holds.
-const Language* language_of_the_rest(const std::map<std::string, Language, std::less<>>& languages, const std::vector<std::string>& files,
-                                     const Claims& claims) {
-    std::vector<std::string_view> own;      // Views, with room from the start: a repository may have a hundred thousand files.
+/// The language of what is in no other project; nullptr: none is found there. One that has its project file there counts all of
+/// its sources, another one only those that no project folder holds.
+const Language* language_of_the_rest(const std::map<std::string, Language, std::less<>>& languages,
+                                     const std::vector<std::string>& files, const Claims& claims) {
+    std::vector<std::string_view> own;  // Views, with room from the start: a repository may have a hundred thousand files.
     own.reserve(files.size());
     std::copy_if(files.begin(), files.end(), std::back_inserter(own), [](std::string_view file) {
         const auto slash = file.rfind('/');
@@ -101,23 +109,29 @@ const Language* language_of_the_rest(const std::map<std::string, Language, std::
     std::vector<std::string_view> rest;
     rest.reserve(own.size());
     std::copy_if(own.begin(), own.end(), std::back_inserter(rest), [&](const auto& file) {
-        return std::none_of(claims.begin(), claims.end(), [&](const auto& claim) { return !claim.first.empty() && lies_in(file, claim.first); });
+        return std::none_of(claims.begin(), claims.end(),
+                            [&](const auto& claim) { return !claim.first.empty() && lies_in(file, claim.first); });
     });
     const auto top = claims.find("");
     const Language* best = nullptr;
     std::size_t most = 0;
     for (const auto& [name, language] : languages) {
-        const bool rooted = top != claims.end() && std::find(top->second.begin(), top->second.end(), &language) != top->second.end();
-        if (!rooted && std::none_of(rest.begin(), rest.end(), [&](const auto& file) { return language.detect.matches(file); })) { continue; }
+        const bool rooted =
+            top != claims.end() && std::find(top->second.begin(), top->second.end(), &language) != top->second.end();
+        if (!rooted && std::none_of(rest.begin(), rest.end(), [&](const auto& file) { return language.detect.matches(file); })) {
+            continue;
+        }
         const auto sources = count_sources(language, rooted ? own : rest, "");
         if (best == nullptr || sources > most) {
             best = &language;
             most = sources;
         }
     }
-    if (best == nullptr && own.size() < files.size() && claims.empty()) {     // A repository of nothing but examples is judged by them.
+    if (best == nullptr && own.size() < files.size() &&
+        claims.empty()) {  // A repository of nothing but examples is judged by them.
         for (const auto& [name, language] : languages) {
-            const bool found = std::any_of(files.begin(), files.end(), [&, each = &language](const auto& file) { return each->detect.matches(file); });
+            const bool found = std::any_of(files.begin(), files.end(),
+                                           [&, each = &language](const auto& file) { return each->detect.matches(file); });
             const auto sources = found ? count_sources(language, files, "") : 0;
             if (sources > most) {
                 best = &language;
@@ -131,7 +145,7 @@ const Language* language_of_the_rest(const std::map<std::string, Language, std::
 /// Folders below the top that hold a project of their own, outermost first, after `scopes`.
 void add_projects(std::vector<Scope>& scopes, const std::map<std::string, Language, std::less<>>& languages, Claims claims,
                   const std::vector<std::string>& files) {
-    for (auto& [folder, claimants] : claims) {     // Sorted: a folder comes after those it lies in.
+    for (auto& [folder, claimants] : claims) {  // Sorted: a folder comes after those it lies in.
         if (folder.empty()) { continue; }
         std::erase_if(claimants, [&, at = std::string_view(folder)](const Language* language) {
             return std::any_of(scopes.begin(), scopes.end(), [&](const Scope& outer) {
@@ -153,9 +167,12 @@ Error named_by(Error error, const std::string& setting) {
 
 class ScopeCheckout final : public TreeCheckout {
 public:
-    ScopeCheckout(TreeCheckout& whole, Scopes scopes, Scope scope) : whole_(whole), scopes_(std::move(scopes)), scope_(std::move(scope)) {}
+    ScopeCheckout(TreeCheckout& whole, Scopes scopes, Scope scope)
+        : whole_(whole), scopes_(std::move(scopes)), scope_(std::move(scope)) {}
 
-    std::filesystem::path path() const override { return scope_.directory.empty() ? whole_.path() : whole_.path() / scope_.directory; }
+    std::filesystem::path path() const override {
+        return scope_.directory.empty() ? whole_.path() : whole_.path() / scope_.directory;
+    }
     std::filesystem::path top() const override { return whole_.top(); }
     Result<void> check_out(std::string_view tree) override { return whole_.check_out(tree); }
     Result<std::vector<TreeChange>> changes(std::string_view old_tree, std::string_view new_tree) override {
@@ -237,8 +254,10 @@ Result<const Language*> LanguageFiles::get(std::string_view name) {
         names.push_back(each);
     }
     const auto near = nearest(name, names);
-    return Error{"AF-GATE-002", "There is no language `" + std::string(name) + "`" + (near.empty() ? "" : "; did you mean `" + near + "`") + ".", "",
-                 "Known languages: " + known + ". `agentforge help docs/gates.md` says how to add one.", ErrorKind::unavailable};
+    return Error{"AF-GATE-002",
+                 "There is no language `" + std::string(name) + "`" + (near.empty() ? "" : "; did you mean `" + near + "`") + ".",
+                 "", "Known languages: " + known + ". `agentforge help docs/gates.md` says how to add one.",
+                 ErrorKind::unavailable};
 }
 
 const Scope& Scopes::of(std::string_view path) const { return deepest(scopes_, path); }
@@ -258,11 +277,13 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
         while (directory.ends_with('/')) { directory.pop_back(); }
         if (directory == ".") { directory.clear(); }
         const bool there = std::any_of(files.begin(), files.end(), [&](const auto& file) { return lies_in(file, directory); });
-        if (directory.empty() || directory.starts_with('/') || directory.starts_with("./") || directory.find("..") != std::string::npos || !there) {
-            return Error{"AF-GATE-080", "The setting `gates.scopes` names " + folder + ", which is no folder of the repository.",
-                         "gates.scopes." + folder,
-                         "Name folders relative to the repository, such as `services/api`; `gates.language` is the language of the rest.",
-                         ErrorKind::invalid};
+        if (directory.empty() || directory.starts_with('/') || directory.starts_with("./") ||
+            directory.find("..") != std::string::npos || !there) {
+            return Error{
+                "AF-GATE-080", "The setting `gates.scopes` names " + folder + ", which is no folder of the repository.",
+                "gates.scopes." + folder,
+                "Name folders relative to the repository, such as `services/api`; `gates.language` is the language of the rest.",
+                ErrorKind::invalid};
         }
         auto language = languages.get(name);
         if (!language.ok()) { return named_by(std::move(language).error(), "gates.scopes." + folder); }
@@ -291,8 +312,10 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
                    count_sources(known->find(other.language)->second, files, other.directory);
         });
         if (largest == scopes.end()) {
-            return Error{"AF-GATE-002", "No language that AgentForge knows was found in this repository.", "",
-                         "Name one in the settings (`gates.language`), or add a file for it; `agentforge help docs/gates.md` says how.", ErrorKind::unavailable};
+            return Error{
+                "AF-GATE-002", "No language that AgentForge knows was found in this repository.", "",
+                "Name one in the settings (`gates.language`), or add a file for it; `agentforge help docs/gates.md` says how.",
+                ErrorKind::unavailable};
         }
         scopes.insert(scopes.begin(), {"", largest->language, false});
     }
@@ -302,12 +325,13 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
 
 void Scopes::add_new(const Scopes& later, const std::vector<std::string>& earlier_files) {
     for (const auto& scope : later.scopes_) {
-        const bool there = scope.directory.empty() || std::any_of(earlier_files.begin(), earlier_files.end(), [&](const auto& file) {
-            return lies_in(file, scope.directory);
-        });
+        const bool there =
+            scope.directory.empty() || std::any_of(earlier_files.begin(), earlier_files.end(),
+                                                   [&](const auto& file) { return lies_in(file, scope.directory); });
         if (!there) { scopes_.push_back(scope); }
     }
-    std::sort(scopes_.begin(), scopes_.end(), [](const Scope& one, const Scope& other) { return one.directory < other.directory; });
+    std::sort(scopes_.begin(), scopes_.end(),
+              [](const Scope& one, const Scope& other) { return one.directory < other.directory; });
 }
 
 std::unique_ptr<TreeCheckout> make_scope_checkout(TreeCheckout& whole, const Scopes& scopes, const Scope& scope) {

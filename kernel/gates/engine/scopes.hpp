@@ -16,7 +16,8 @@
 
 namespace agentforge::kernel {
 
-/// Language files of several folders: the product's, then a user's or project's own. A later one replaces an earlier one of its name.
+/// Language files of several folders: the product's, then a user's or project's own. A later one replaces an earlier one of its
+/// name.
 class LanguageFiles {
 public:
     explicit LanguageFiles(std::vector<std::string> directories) : directories_(std::move(directories)) {}
@@ -36,15 +37,15 @@ private:
 
 /// A folder of the tree and the language that judges what is in it, folders of deeper scopes left out.
 struct Scope {
-    std::string directory;              ///< Relative, without `/` at the end; empty: the whole tree.
+    std::string directory;  ///< Relative, without `/` at the end; empty: the whole tree.
     std::string language;
-    bool has_project = true;            ///< False: no project of the language was found here; only its globs are used.
+    bool has_project = true;  ///< False: no project of the language was found here; only its globs are used.
 };
 
 /// What the settings say: `gates.language` and `gates.scopes`.
 struct ScopeSettings {
-    std::string language;                               ///< Of what is in no other scope; empty: found out.
-    std::map<std::string, std::string> directories;     ///< Folder → language; not empty: no others are looked for.
+    std::string language;                            ///< Of what is in no other scope; empty: found out.
+    std::map<std::string, std::string> directories;  ///< Folder → language; not empty: no others are looked for.
 };
 
 class Scopes {
@@ -61,9 +62,10 @@ public:
     /// language (where `nested_roots` is not set), among a scope's tests, or in a folder of examples, fixtures or other people's
     /// code (`vendor`, `node_modules`, …). What is in none is the whole tree's scope: of the language that `detect` finds there,
     /// or, where it finds none, of the scope with most sources.
-    /// Errors: AF-GATE-002 no language at all; AF-GATE-080 the settings name a folder that is not in the tree or no folder at all;
-    /// AF-GATE-010.
-    [[nodiscard]] static Result<Scopes> find(LanguageFiles& languages, const std::vector<std::string>& files, const ScopeSettings& settings);
+    /// Errors: AF-GATE-002 no language at all; AF-GATE-080 the settings name a folder that is not in the tree or no folder at
+    /// all; AF-GATE-010.
+    [[nodiscard]] static Result<Scopes> find(LanguageFiles& languages, const std::vector<std::string>& files,
+                                             const ScopeSettings& settings);
 
     /// Adds those of `later` whose folder held none of the earlier files.
     void add_new(const Scopes& later, const std::vector<std::string>& earlier_files);

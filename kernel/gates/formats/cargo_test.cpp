@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cargo test`: one section a test program on standard output (libtest's own format, stable since Rust 1.0), and on standard error, in
-// the same order, which program it is. Stable Rust has no report for machines, so everything is counted and held against everything.
+// `cargo test`: one section a test program on standard output (libtest's own format, stable since Rust 1.0), and on standard
+// error, in the same order, which program it is. Stable Rust has no report for machines, so everything is counted and held
+// against everything.
 #include "gates/formats/format.hpp"
 
 #include <algorithm>
@@ -15,10 +16,10 @@ constexpr std::string_view cargo_canary = "agentforge_canary";
 
 struct CargoSection {
     std::int64_t announced = 0;
-    std::vector<std::pair<std::string, std::string>> results;   ///< Name, `ok`, `FAILED`, `ignored`.
-    std::map<std::string, std::string> outputs;                 ///< By name: what a failed test wrote.
+    std::vector<std::pair<std::string, std::string>> results;  ///< Name, `ok`, `FAILED`, `ignored`.
+    std::map<std::string, std::string> outputs;                ///< By name: what a failed test wrote.
     bool ended = false;
-    std::map<std::string, std::int64_t> counts;                 ///< passed, failed, ignored, …
+    std::map<std::string, std::int64_t> counts;  ///< passed, failed, ignored, …
 };
 
 std::int64_t cargo_number(std::string_view text) {
@@ -87,7 +88,7 @@ private:
         sections.back().results.emplace_back(std::string(name), std::move(how));
     }
 
-    std::string output_;        ///< Whose output follows.
+    std::string output_;  ///< Whose output follows.
 };
 
 /// Without the backtrace and what the framework adds.
@@ -103,17 +104,20 @@ std::string cargo_message(std::string_view output) {
     return failure_text(message);
 }
 
-/// Rust has one way to fail, the panic. `assert_eq!` says what it is; `assert!` with a text of its own says only the text, as `panic!` does:
-/// it counts as an assertion where it stands in one of the test's own files and is not what the language itself says.
+/// Rust has one way to fail, the panic. `assert_eq!` says what it is; `assert!` with a text of its own says only the text, as
+/// `panic!` does: it counts as an assertion where it stands in one of the test's own files and is not what the language itself
+/// says.
 bool cargo_is_assertion(std::string_view message, const ReportedTest& test) {
     if (message.find("the test returned a termination value") != std::string_view::npos) { return false; }
-    for (const std::string_view sign : {"assertion failed", "assertion `", "note: test did not panic", "note: panic did not contain"}) {
+    for (const std::string_view sign :
+         {"assertion failed", "assertion `", "note: test did not panic", "note: panic did not contain"}) {
         if (message.find(sign) != std::string_view::npos) { return true; }
     }
     const auto panicked = message.find(" panicked at ");
     if (panicked == std::string_view::npos) { return false; }
-    for (const std::string_view sign : {"called `", "index out of bounds", "attempt to ", "not implemented", "not yet implemented", "internal error: ", "already borrowed",
-                                        "already mutably borrowed", "out of range", "byte index ", "capacity overflow", "divide by zero", "stack overflow"}) {
+    for (const std::string_view sign : {"called `", "index out of bounds", "attempt to ", "not implemented",
+                                        "not yet implemented", "internal error: ", "already borrowed", "already mutably borrowed",
+                                        "out of range", "byte index ", "capacity overflow", "divide by zero", "stack overflow"}) {
         if (message.find(sign, panicked) != std::string_view::npos) { return false; }
     }
     return std::any_of(test.places.begin(), test.places.end(), [&](const auto& place) {
@@ -157,7 +161,8 @@ void cargo_doc_test(const std::string& path, ReportedTest& test) {
     test.name = rest.substr(0, bracket);
     while (test.name.ends_with(' ')) { test.name.pop_back(); }
     if (test.name.empty()) { test.name = "(file)"; }
-    test.line = bracket == std::string::npos ? 0 : static_cast<std::uint64_t>(cargo_number(std::string_view(rest).substr(bracket + 6)));
+    test.line =
+        bracket == std::string::npos ? 0 : static_cast<std::uint64_t>(cargo_number(std::string_view(rest).substr(bracket + 6)));
 }
 
 /// cargo tells a source file relative to its package; cargo_test.sh has told before where each target's is in the whole.
@@ -199,7 +204,8 @@ std::vector<std::string> cargo_programs(std::string_view err, std::string_view r
 
 std::string cargo_section_problem(const CargoSection& section) {
     const auto told = [&](const char* how) {
-        return std::count_if(section.results.begin(), section.results.end(), [&](const auto& each) { return each.second == how; });
+        return std::count_if(section.results.begin(), section.results.end(),
+                             [&](const auto& each) { return each.second == how; });
     };
     const auto counted = [&](const char* how) {
         const auto found = section.counts.find(how);
@@ -221,7 +227,8 @@ FormatResult parse_cargo_test(const RunOutput& output) {
     for_each_line(output.out, [&](std::string_view line) { reader.line(line); });
     const auto programs = cargo_programs(output.err, output.root);
     if (programs.size() != reader.sections.size()) {
-        result.problem = "cargo started " + std::to_string(programs.size()) + " test programs, and " + std::to_string(reader.sections.size()) + " reported";
+        result.problem = "cargo started " + std::to_string(programs.size()) + " test programs, and " +
+                         std::to_string(reader.sections.size()) + " reported";
     }
     bool some_canary = false;
     std::string without_canary;
@@ -236,7 +243,9 @@ FormatResult parse_cargo_test(const RunOutput& output) {
             ReportedTest test;
             if (program.empty()) {
                 cargo_doc_test(path, test);
-                if (const auto number = ++doc_names[test.file + test.name]; number > 1) { test.name += "[" + std::to_string(number) + "]"; }
+                if (const auto number = ++doc_names[test.file + test.name]; number > 1) {
+                    test.name += "[" + std::to_string(number) + "]";
+                }
             } else {
                 cargo_places(program, path, test);
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CTest: its list of tests (tests.json, --show-only=json-v1), what it says of each (ctest.xml, --output-junit), the programs that carry
-// a recorder (programs.txt), test files that no program is made of (unlisted.txt), and what the recorders wrote, one file a process (config/languages/cpp/recorder.h).
-// What CTest says (the exit code) and what the recorder saw from inside must agree.
+// CTest: its list of tests (tests.json, --show-only=json-v1), what it says of each (ctest.xml, --output-junit), the programs that
+// carry a recorder (programs.txt), test files that no program is made of (unlisted.txt), and what the recorders wrote, one file a
+// process (config/languages/cpp/recorder.h). What CTest says (the exit code) and what the recorder saw from inside must agree.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::string_view canary_prefix = "agentforge-canary-";
-constexpr std::int64_t canary_failures = 3;     // Checks in the canary of a framework's recorder.
+constexpr std::int64_t canary_failures = 3;  // Checks in the canary of a framework's recorder.
 
 std::string ctest_text(const json::object& value, std::string_view key) {
     const auto* found = value.if_contains(key);
@@ -41,16 +41,16 @@ std::vector<std::string> ctest_texts(const json::object& value, std::string_view
 
 /// One process, as its recorder saw it.
 struct Recorded {
-    std::string kind;                               ///< plain, googletest, catch2, doctest, boost
+    std::string kind;  ///< plain, googletest, catch2, doctest, boost
     std::vector<std::string> argv;
     std::vector<std::string> sources;
     bool canary = false;
     std::vector<ReportedTest> planned;
-    std::set<std::string> reported;                 ///< suite::name
+    std::set<std::string> reported;  ///< suite::name
     std::string running;
     bool tests_done = false;
     std::optional<std::int64_t> main_code;
-    bool failed = false;                            ///< Some test, or the canary.
+    bool failed = false;  ///< Some test, or the canary.
 };
 
 std::string key_of(const ReportedTest& test) { return test.suite + "::" + test.name; }
@@ -66,7 +66,7 @@ public:
         std::int64_t number = 0;
         while (!text.empty()) {
             const auto end = text.find('\n');
-            if (end == std::string_view::npos) { break; }       // The process ended while it wrote.
+            if (end == std::string_view::npos) { break; }  // The process ended while it wrote.
             const auto value = parse_json(sanitize_utf8(text.substr(0, end)), "record");
             const auto* line = value.ok() ? value->if_object() : nullptr;
             if (line == nullptr || ctest_text(*line, "s") != secret || ctest_number(*line, "i") != number++) {
@@ -117,18 +117,22 @@ private:
         return test;
     }
     ReportedTest* find(const std::string& key) {
-        const auto found = std::find_if(process.planned.begin(), process.planned.end(), [&](const auto& test) { return key_of(test) == key; });
+        const auto found =
+            std::find_if(process.planned.begin(), process.planned.end(), [&](const auto& test) { return key_of(test) == key; });
         return found == process.planned.end() ? nullptr : &*found;
     }
     void result(const json::object& line) {
         auto test = test_of(line);
         const auto key = key_of(test);
         const auto status = ctest_text(line, "status");
-        test.status = status == "passed" ? TestStatus::passed : status == "skipped" ? TestStatus::skipped
-                    : status == "failed_assertion" ? TestStatus::failed_assertion : TestStatus::error;
+        test.status = status == "passed"             ? TestStatus::passed
+                      : status == "skipped"          ? TestStatus::skipped
+                      : status == "failed_assertion" ? TestStatus::failed_assertion
+                                                     : TestStatus::error;
         test.message = failure_text(ctest_text(line, "message"));
         if (test.canary && ctest_number(line, "failures") != canary_failures) { test.status = TestStatus::passed; }
-        process.failed = process.failed || (test.status != TestStatus::passed && test.status != TestStatus::skipped) || test.canary;
+        process.failed =
+            process.failed || (test.status != TestStatus::passed && test.status != TestStatus::skipped) || test.canary;
         process.reported.insert(key);
         if (process.running == key) { process.running.clear(); }
         if (auto* planned = find(key)) {
@@ -139,7 +143,11 @@ private:
     }
 };
 
-struct Verdict { std::string status; std::string output; std::string message; };
+struct Verdict {
+    std::string status;
+    std::string output;
+    std::string message;
+};
 
 /// The end of what a test printed, for a message.
 std::string tail_of(const std::string& output) {
@@ -217,7 +225,8 @@ private:
             text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
         }
         if (!files.empty()) {
-            result_.notes.push_back("no list of the project names " + failure_text(files) + ": built as a program of its own; add it to a CMakeLists.txt");
+            result_.notes.push_back("no list of the project names " + failure_text(files) +
+                                    ": built as a program of its own; add it to a CMakeLists.txt");
         }
     }
     /// What ctest is told to read besides its lists of tests; what a framework's own module puts there tells no more than tests.
@@ -228,7 +237,8 @@ private:
             if (!line.ends_with("_include.cmake\")")) { result_.reads.emplace_back(line.substr(begin)); }
         });
     }
-    /// What CMake read to make the build (its file API, cmakeFiles): of the tree all that is not known by its name, and all that the build itself wrote.
+    /// What CMake read to make the build (its file API, cmakeFiles): of the tree all that is not known by its name, and all that
+    /// the build itself wrote.
     void inputs(const std::string& text) {
         told_inputs_ = true;
         const auto value = parse_json(sanitize_utf8(text), "inputs.json");
@@ -240,10 +250,12 @@ private:
             if (input == nullptr || input->contains("isCMake")) { continue; }
             const auto path = ctest_text(*input, "path");
             const auto name = std::string_view(path).substr(path.rfind('/') + 1);
-            const bool known = input->contains("isGenerated")  ? name == "VerifyGlobs.cmake" || name == "cmake.verify_globs" || name == "CMakeSystem.cmake" ||
-                                                                     (name.starts_with("CMake") && name.ends_with("Compiler.cmake"))
-                               : input->contains("isExternal") ? !is_writable(path)
-                                                               : name == "CMakeLists.txt" || name.ends_with(".cmake") || name.ends_with(".in");
+            const bool known = input->contains("isGenerated")
+                                   ? name == "VerifyGlobs.cmake" || name == "cmake.verify_globs" || name == "CMakeSystem.cmake" ||
+                                         (name.starts_with("CMake") && name.ends_with("Compiler.cmake"))
+                               : input->contains("isExternal")
+                                   ? !is_writable(path)
+                                   : name == "CMakeLists.txt" || name.ends_with(".cmake") || name.ends_with(".in");
             if (known) { continue; }
             result_.reads.push_back(path_in_tree(path, output_.root));
         }
@@ -261,7 +273,10 @@ private:
         test.file = file;
         const auto error = log.find("error: ");
         const auto begin = error == std::string::npos ? std::string::npos : log.rfind('\n', error);
-        test.message = "does not build: " + (error == std::string::npos ? tail_of(log) : failure_text(std::string_view(log).substr(begin == std::string::npos ? 0 : begin + 1, 2000)));
+        test.message = "does not build: " +
+                       (error == std::string::npos
+                            ? tail_of(log)
+                            : failure_text(std::string_view(log).substr(begin == std::string::npos ? 0 : begin + 1, 2000)));
         result_.tests.push_back(std::move(test));
     }
     void verdicts(const std::string& content) {
@@ -303,13 +318,15 @@ private:
             if (process.argv == command && (process.kind != "plain" || process.canary == canary)) { seen.push_back(&process); }
         }
         invocation_.recorded = invocation_.recorded || (!seen.empty() && !by_text(value));
-        if (canary && !command.empty() && (seen.empty() || seen.front()->kind == "plain")) { return plain_canary(name, command.front(), verdict); }
+        if (canary && !command.empty() && (seen.empty() || seen.front()->kind == "plain")) {
+            return plain_canary(name, command.front(), verdict);
+        }
         if (verdict.status == "disabled") { return tell(name, TestStatus::skipped, "disabled", {}); }
         const bool by_itself = verdict.message.starts_with("SKIP_");
         // A framework's program that skipped a test was run: its recorder tells what became of it.
         if (verdict.status == "notrun" && !(by_itself && !seen.empty() && seen.front()->kind != "plain")) {
-            return tell(name, by_itself ? TestStatus::skipped : TestStatus::error, by_itself ? "skipped" : "not run: " + verdict.message,
-                        seen.empty() ? command : seen.front()->sources);
+            return tell(name, by_itself ? TestStatus::skipped : TestStatus::error,
+                        by_itself ? "skipped" : "not run: " + verdict.message, seen.empty() ? command : seen.front()->sources);
         }
         if (seen.empty()) { return unseen(name, command, verdict); }
         const bool judged_by_text = by_text(value);
@@ -317,7 +334,8 @@ private:
             if (process->kind == "plain") {
                 judged_by_text ? told_by_ctest(name, verdict, *process) : plain(name, verdict, *process);
             } else if (judged_by_text) {
-                tell(name, TestStatus::error, "a test program of a framework that is to fail as a whole is not judged", process->sources);
+                tell(name, TestStatus::error, "a test program of a framework that is to fail as a whole is not judged",
+                     process->sources);
             } else {
                 framework(name, verdict, *process);
             }
@@ -346,7 +364,9 @@ private:
     /// A test that no recorder saw: another program (a script), or one of ours that ended before it began.
     void unseen(const std::string& name, const std::vector<std::string>& command, const Verdict& verdict) {
         const bool ours = !command.empty() && programs_.contains(command.front());
-        if (ours) { return tell(name, TestStatus::error, "the program ended before its main began\n" + tail_of(verdict.output), {}); }
+        if (ours) {
+            return tell(name, TestStatus::error, "the program ended before its main began\n" + tail_of(verdict.output), {});
+        }
         const bool passed = verdict.status == "run";
         tell(name, passed ? TestStatus::passed : TestStatus::failed_assertion, passed ? "" : tail_of(verdict.output), command);
     }
@@ -354,28 +374,34 @@ private:
     void told_by_ctest(const std::string& name, const Verdict& verdict, const Recorded& process) {
         const bool passed = verdict.status == "run";
         if (passed) { with_passes_.insert(process.argv.front()); }
-        tell(name, passed ? TestStatus::passed : TestStatus::failed_assertion, passed ? "" : tail_of(verdict.output), process.sources);
+        tell(name, passed ? TestStatus::passed : TestStatus::failed_assertion, passed ? "" : tail_of(verdict.output),
+             process.sources);
     }
 
     void plain(const std::string& name, const Verdict& verdict, const Recorded& process) {
         const auto text = tail_of(verdict.output);
         const auto told = [&](TestStatus status, const std::string& message) { tell(name, status, message, process.sources); };
         if (verdict.status == "run") {
-            if (!process.main_code) { return told(TestStatus::error, "the program ended with exit code 0, but not because its main returned"); }
+            if (!process.main_code) {
+                return told(TestStatus::error, "the program ended with exit code 0, but not because its main returned");
+            }
             if (*process.main_code != 0) {
-                return problem("the program of " + name + " ended with exit code 0, though its main returned " + std::to_string(*process.main_code));
+                return problem("the program of " + name + " ended with exit code 0, though its main returned " +
+                               std::to_string(*process.main_code));
             }
             with_passes_.insert(process.argv.front());
             return told(TestStatus::passed, "");
         }
         if (process.main_code && *process.main_code != 0) {
-            return told(TestStatus::failed_assertion, text.empty() ? "main returned " + std::to_string(*process.main_code) : text);
+            return told(TestStatus::failed_assertion,
+                        text.empty() ? "main returned " + std::to_string(*process.main_code) : text);
         }
         if (process.main_code) { return told(TestStatus::error, "the program failed after its main had returned 0\n" + text); }
         const auto assertion = asserted_in(verdict.output);
-        const bool own = !assertion.empty() && std::any_of(process.sources.begin(), process.sources.end(), [&](const auto& source) {
-            return source == assertion || source.ends_with("/" + assertion);
-        });
+        const bool own =
+            !assertion.empty() && std::any_of(process.sources.begin(), process.sources.end(), [&](const auto& source) {
+                return source == assertion || source.ends_with("/" + assertion);
+            });
         told(own ? TestStatus::failed_assertion : TestStatus::error, "the program did not come to the end of its main\n" + text);
     }
 
@@ -400,9 +426,10 @@ private:
     void framework(const std::string& name, const Verdict& verdict, const Recorded& process) {
         const auto text = tail_of(verdict.output);
         const bool ended_well = verdict.status == "run";
-        std::string after;          // Why nothing that passed in this process counts.
+        std::string after;  // Why nothing that passed in this process counts.
         if (ended_well && process.tests_done && process.failed) {
-            return problem("the program of " + name + " ended with exit code 0, though a test in it failed: its main does not return what the "
+            return problem("the program of " + name +
+                           " ended with exit code 0, though a test in it failed: its main does not return what the "
                            "framework says, or something forces the exit code");
         }
         if (!process.tests_done) {
@@ -418,7 +445,8 @@ private:
             const auto key = key_of(test);
             if (!process.reported.contains(key)) {
                 test.status = TestStatus::error;
-                test.message = process.running == key ? "the program ended in this test\n" + text : "not run: the program ended in " + process.running;
+                test.message = process.running == key ? "the program ended in this test\n" + text
+                                                      : "not run: the program ended in " + process.running;
                 if (test.canary) { continue; }
             } else if (!after.empty() && test.status == TestStatus::passed && !test.canary) {
                 test.status = TestStatus::error;
@@ -432,7 +460,9 @@ private:
     }
 
     /// Whether what the program says of itself is not what counts.
-    static bool by_text(const json::object& test) { return has_property(test, {"WILL_FAIL", "PASS_REGULAR_EXPRESSION", "FAIL_REGULAR_EXPRESSION"}); }
+    static bool by_text(const json::object& test) {
+        return has_property(test, {"WILL_FAIL", "PASS_REGULAR_EXPRESSION", "FAIL_REGULAR_EXPRESSION"});
+    }
 
     TestInvocation invocation_of(const json::object& test, const std::vector<std::string>& command) const {
         TestInvocation invocation;
@@ -443,7 +473,7 @@ private:
         for (const auto& each : properties != nullptr && properties->is_array() ? properties->get_array() : json::array{}) {
             const auto* property = each.if_object();
             const auto name = property == nullptr ? std::string{} : ctest_text(*property, "name");
-            if (name.empty() || name == "COST") { continue; }       // What earlier runs took: it orders them.
+            if (name.empty() || name == "COST") { continue; }  // What earlier runs took: it orders them.
             lines.insert(name + ": " + (property->contains("value") ? json::serialize(property->at("value")) : "") + "\n");
         }
         for (const auto& line : lines) { invocation.how += line; }
@@ -466,11 +496,11 @@ private:
     FormatResult result_;
     std::map<std::string, Verdict> verdicts_;
     std::set<std::string, std::less<>> programs_;
-    std::map<std::string, std::string> unlisted_;       ///< File by target.
-    std::map<std::string, std::string> logs_;           ///< Of what did not compile, by target.
+    std::map<std::string, std::string> unlisted_;  ///< File by target.
+    std::map<std::string, std::string> logs_;      ///< Of what did not compile, by target.
     std::vector<Recorded> processes_;
     bool told_inputs_ = false;
-    TestInvocation invocation_;                                 ///< Of the test that is being told.
+    TestInvocation invocation_;  ///< Of the test that is being told.
     std::set<std::string> with_passes_;
     std::set<std::string> with_canary_;
 };

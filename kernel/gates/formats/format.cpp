@@ -38,7 +38,8 @@ std::string format_names() {
 }
 
 FormatResult parse_tap_or_junit_xml(const RunOutput& output) {
-    const bool xml = std::any_of(output.files.begin(), output.files.end(), [](const auto& file) { return file.first.ends_with(".xml"); });
+    const bool xml =
+        std::any_of(output.files.begin(), output.files.end(), [](const auto& file) { return file.first.ends_with(".xml"); });
     return xml ? parse_junit_xml(output) : parse_tap(output);
 }
 

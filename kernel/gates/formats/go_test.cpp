@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `go test -json` (go doc test2json), 1.10 and later: one event a line. Tests are the top ones; a sub-test is part of its test, whose
-// outcome is the worst of them. A line `agentforge: folder /…` that config/languages/go/each.sh prints first tells a package's folder.
+// `go test -json` (go doc test2json), 1.10 and later: one event a line. Tests are the top ones; a sub-test is part of its test,
+// whose outcome is the worst of them. A line `agentforge: folder /…` that config/languages/go/each.sh prints first tells a
+// package's folder.
 #include "gates/formats/format.hpp"
 
 #include <algorithm>
@@ -16,15 +17,15 @@ constexpr std::size_t go_kept_output = 64UL << 10U;
 
 struct GoTest {
     std::string output;
-    std::vector<std::string> ends;      ///< pass, fail, skip: of the test itself, once where all is well.
+    std::vector<std::string> ends;  ///< pass, fail, skip: of the test itself, once where all is well.
 };
 
 struct GoPackage {
-    std::string folder;                 ///< Relative to the root; not told: `?`.
+    std::string folder;  ///< Relative to the root; not told: `?`.
     bool folder_told = false;
     std::vector<std::string> order;
     std::map<std::string, GoTest> tests;
-    std::string output;                 ///< Of no test.
+    std::string output;  ///< Of no test.
     std::string end;
     std::string failed_build;
 };
@@ -36,7 +37,9 @@ std::string go_text(const json::object& event, const char* key) {
 
 std::string_view go_trimmed(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) { text.remove_prefix(1); }
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r' || text.back() == '\n')) { text.remove_suffix(1); }
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r' || text.back() == '\n')) {
+        text.remove_suffix(1);
+    }
     return text;
 }
 
@@ -59,7 +62,8 @@ std::uint64_t go_line(std::string_view output) {
     const auto at = output.find("_test.go:");
     if (at == std::string_view::npos) { return 0; }
     std::uint64_t number = 0;
-    for (auto digits = output.substr(at + 9, 9); !digits.empty() && digits.front() >= '0' && digits.front() <= '9'; digits.remove_prefix(1)) {
+    for (auto digits = output.substr(at + 9, 9); !digits.empty() && digits.front() >= '0' && digits.front() <= '9';
+         digits.remove_prefix(1)) {
         number = number * 10 + static_cast<std::uint64_t>(digits.front() - '0');
     }
     return number;
@@ -95,7 +99,8 @@ ReportedTest go_reported(const std::string& name, const GoTest& test, const std:
 struct GoEvents {
     std::map<std::string, GoPackage> packages;
     std::vector<std::string> order;
-    std::map<std::string, std::string> builds;      ///< By import path; go 1.24 and later tell them in events, others on standard error.
+    std::map<std::string, std::string>
+        builds;  ///< By import path; go 1.24 and later tell them in events, others on standard error.
     std::string root;
     std::string problem;
 
@@ -159,7 +164,8 @@ std::string go_build_output(std::string_view err, const std::string& package) {
 }
 
 /// Each test file that the compiler names is an error; where it names none, the package is told by itself.
-void go_not_built(const std::string& package, const std::string& output, const std::string& root, std::vector<ReportedTest>& tests) {
+void go_not_built(const std::string& package, const std::string& output, const std::string& root,
+                  std::vector<ReportedTest>& tests) {
     std::map<std::string, std::pair<std::uint64_t, std::string>> files;
     std::string first;
     for_each_line(output, [&](std::string_view line) {
@@ -236,7 +242,9 @@ FormatResult parse_go_test_json(const RunOutput& output) {
     }
     // A file without a package clause keeps go from loading anything: it says so on standard error alone.
     const bool loaded_nothing = events.order.empty() && broken.empty() && events.problem.empty();
-    if (loaded_nothing && output.err.find(".go:") != std::string_view::npos) { go_not_built("(module)", std::string(output.err.substr(0, 4096)), events.root, result.tests); }
+    if (loaded_nothing && output.err.find(".go:") != std::string_view::npos) {
+        go_not_built("(module)", std::string(output.err.substr(0, 4096)), events.root, result.tests);
+    }
     result.problem = std::move(events.problem);
     return result;
 }

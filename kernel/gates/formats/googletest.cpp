@@ -68,7 +68,9 @@ std::string gtest_report(const std::string& name, std::string_view content, std:
         const auto* cases = suite.is_object() ? gtest_list(suite.get_object(), "testsuite") : nullptr;
         if (cases == nullptr) { return "the report " + name + " has a suite without tests"; }
         for (const auto& each : *cases) {
-            if (!each.is_object() || gtest_text(each.get_object(), "name").empty()) { return "the report " + name + " has a test without a name"; }
+            if (!each.is_object() || gtest_text(each.get_object(), "name").empty()) {
+                return "the report " + name + " has a test without a name";
+            }
             const auto* failures = gtest_list(each.get_object(), "failures");
             ++count;
             failed += failures != nullptr && !failures->empty() ? 1 : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JUnit XML as pytest, Surefire, CTest, Vitest, jest-junit, node, gotestsum and others write it. There is no standard; this reads what
-// they have in common: testsuites, testsuite (nested at will), testcase, and in it failure, error, skipped.
+// JUnit XML as pytest, Surefire, CTest, Vitest, jest-junit, node, gotestsum and others write it. There is no standard; this reads
+// what they have in common: testsuites, testsuite (nested at will), testcase, and in it failure, error, skipped.
 #include <algorithm>
 #include <charconv>
 
@@ -52,11 +52,14 @@ void take_java_names(ReportedTest& test) {
     static const RE2 in_braces(R"(^([\pL_][\pL\pN_]*)\{[^{}]*\})");
     static const RE2 in_parentheses(R"(^([\pL_][\pL\pN_]*)\([^()]*\))");
     if (!is_java_class(test.suite)) { return; }
-    const bool packaged = test.suite.find('.') != std::string::npos;      // Other runners' suites look like a class without a package.
+    const bool packaged =
+        test.suite.find('.') != std::string::npos;  // Other runners' suites look like a class without a package.
     test.whole_file = test.name.empty() || (packaged && test.name == test.suite);
     RE2::Replace(&test.name, in_braces, "\\1");
     if (packaged) { RE2::Replace(&test.name, in_parentheses, "\\1"); }
-    for (auto at = test.suite.find('$'); at != std::string::npos; at = test.suite.find('$', at)) { test.suite.replace(at, 1, "::"); }
+    for (auto at = test.suite.find('$'); at != std::string::npos; at = test.suite.find('$', at)) {
+        test.suite.replace(at, 1, "::");
+    }
 }
 
 /// Meson: `project:suite / name` in the class `project`.
@@ -82,7 +85,8 @@ public:
             if (file.empty() && !suites_.empty()) { file = suites_.back().file; }
             suites_.push_back({name == "testsuite" ? attributes.getValue("name") : std::string{}, std::move(file),
                                junit_number(attributes.getValue("tests")),
-                               junit_number(attributes.getValue("failures")) + junit_number(attributes.getValue("errors")), 0, 0});
+                               junit_number(attributes.getValue("failures")) + junit_number(attributes.getValue("errors")), 0,
+                               0});
         } else if (name == "testcase" && !inside_) {
             begin_test(attributes);
         } else if (inside_ && (name == "failure" || name == "error" || name == "skipped")) {
@@ -105,8 +109,9 @@ public:
             const auto suite = suites_.back();
             suites_.pop_back();
             if (result_.problem.empty() && (suite.tests > suite.seen || suite.bad > suite.seen_bad)) {
-                result_.problem = "the report's counts do not agree with its tests (" + (suite.name.empty() ? "in all" : suite.name) + ": " +
-                                  std::to_string(suite.tests) + " tests and " + std::to_string(suite.bad) + " failures announced, " +
+                result_.problem = "the report's counts do not agree with its tests (" +
+                                  (suite.name.empty() ? "in all" : suite.name) + ": " + std::to_string(suite.tests) +
+                                  " tests and " + std::to_string(suite.bad) + " failures announced, " +
                                   std::to_string(suite.seen) + " and " + std::to_string(suite.seen_bad) + " told)";
             }
             if (!suites_.empty()) {
@@ -123,7 +128,14 @@ public:
     }
 
 private:
-    struct Suite { std::string name; std::string file; std::uint64_t tests; std::uint64_t bad; std::uint64_t seen; std::uint64_t seen_bad; };
+    struct Suite {
+        std::string name;
+        std::string file;
+        std::uint64_t tests;
+        std::uint64_t bad;
+        std::uint64_t seen;
+        std::uint64_t seen_bad;
+    };
 
     void begin_test(const Poco::XML::Attributes& attributes) {
         inside_ = true;
@@ -137,7 +149,7 @@ private:
         if (test_.file.empty() && !suites_.empty()) { test_.file = suites_.back().file; }
         if (test_.file.empty() && is_path_of_source(test_.suite)) { test_.file = test_.suite; }
         if (test_.name == test_.file && !test_.file.empty()) {
-            test_.suite.clear();        // The file as a whole, which could not be loaded.
+            test_.suite.clear();  // The file as a whole, which could not be loaded.
         } else if (test_.suite == test_.file && !test_.file.empty()) {
             // Vitest: the class is the file, the name holds the suites.
             test_.suite.clear();
@@ -149,7 +161,9 @@ private:
             // node: the suites are the elements around it.
             test_.suite.clear();
             for (const auto& suite : suites_) {
-                if (!suite.name.empty() && suite.name != test_.file) { test_.suite += (test_.suite.empty() ? "" : "::") + suite.name; }
+                if (!suite.name.empty() && suite.name != test_.file) {
+                    test_.suite += (test_.suite.empty() ? "" : "::") + suite.name;
+                }
             }
         }
         take_java_names(test_);
@@ -161,7 +175,9 @@ private:
     }
 
     void detail(const std::string& name, const Poco::XML::Attributes& attributes) {
-        const auto status = name == "failure" ? TestStatus::failed_assertion : name == "error" ? TestStatus::error : TestStatus::skipped;
+        const auto status = name == "failure" ? TestStatus::failed_assertion
+                            : name == "error" ? TestStatus::error
+                                              : TestStatus::skipped;
         const auto rank = [](TestStatus each) {
             return each == TestStatus::error ? 3 : each == TestStatus::failed_assertion ? 2 : each == TestStatus::skipped ? 1 : 0;
         };
@@ -183,7 +199,8 @@ private:
         }
         if (test_.name == test_.file && test_.status == TestStatus::failed_assertion) { test_.status = TestStatus::error; }
         // Meson says nothing of a failure but what the program wrote.
-        const bool unexplained = test_.message.empty() && (test_.status == TestStatus::failed_assertion || test_.status == TestStatus::error);
+        const bool unexplained =
+            test_.message.empty() && (test_.status == TestStatus::failed_assertion || test_.status == TestStatus::error);
         test_.message = failure_text(unexplained ? errors_ : test_.message);
         if (!suites_.empty()) {
             ++suites_.back().seen;
@@ -196,7 +213,7 @@ private:
     FormatResult& result_;
     std::vector<Suite> suites_;
     ReportedTest test_;
-    std::string errors_;            ///< What the test wrote on standard error.
+    std::string errors_;  ///< What the test wrote on standard error.
     std::size_t depth_ = 0;
     bool inside_ = false;
     bool in_detail_ = false;
@@ -218,7 +235,7 @@ FormatResult parse_junit_xml(const RunOutput& output) {
         JunitReader reader(one);
         try {
             Poco::XML::SAXParser parser;
-            parser.setFeature(Poco::XML::XMLReader::FEATURE_NAMESPACES, false);      // Names as they are written.
+            parser.setFeature(Poco::XML::XMLReader::FEATURE_NAMESPACES, false);  // Names as they are written.
             parser.setContentHandler(&reader);
             parser.parseMemoryNP(content.data(), content.size());
         } catch (const Poco::Exception& error) {

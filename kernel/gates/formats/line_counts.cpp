@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, 3> coverage_formats{"gcov-json", "go-cove
 constexpr std::uint64_t longest_block = 100'000;
 
 Error not_its_format(std::string_view format, const std::string& file, std::size_t line, const std::string& what) {
-    return {"AF-GATE-160", "A coverage report is not " + std::string(format) + ": " + what + ".", file + (line == 0 ? "" : ":" + std::to_string(line)),
+    return {"AF-GATE-160", "A coverage report is not " + std::string(format) + ": " + what + ".",
+            file + (line == 0 ? "" : ":" + std::to_string(line)),
             "Correct the coverage command of the language's runner, or its format.", ErrorKind::invalid};
 }
 
@@ -46,7 +47,9 @@ public:
 private:
     /// The lines of the file that a report means; nullptr: none of the tree's.
     std::map<std::uint64_t, std::uint64_t>* lines_of(std::string_view name) {
-        if (const auto known = names_.find(name); known != names_.end()) { return known->second.empty() ? nullptr : &counts_[known->second]; }
+        if (const auto known = names_.find(name); known != names_.end()) {
+            return known->second.empty() ? nullptr : &counts_[known->second];
+        }
         auto path = std::filesystem::path(name).lexically_normal().generic_string();
         bool inside = false;
         for (const auto& root : input_.roots) {
@@ -61,7 +64,8 @@ private:
         if (inside || !path.starts_with("/")) {
             const auto candidates = by_name_.find(std::filesystem::path(path).filename().string());
             for (const auto& candidate : candidates == by_name_.end() ? std::vector<std::string>{} : candidates->second) {
-                const bool means = candidate == path || (!inside && (path.ends_with("/" + candidate) || candidate.ends_with("/" + path)));
+                const bool means =
+                    candidate == path || (!inside && (path.ends_with("/" + candidate) || candidate.ends_with("/" + path)));
                 if (candidate == path) {
                     best = candidate;
                     break;
@@ -105,9 +109,14 @@ private:
                 const auto second = comma == std::string_view::npos ? comma : line.find(',', comma + 1);
                 std::uint64_t at = 0;
                 std::uint64_t count = 0;
-                const bool counted = comma != std::string_view::npos && whole_number(line.substr(3, comma - 3), at) &&
-                                     whole_number(line.substr(comma + 1, second == std::string_view::npos ? second : second - comma - 1), count);
-                if (!named || !counted) { return not_its_format("lcov", file, number, named ? "a line that begins with DA: has no line and count" : "a count stands outside of a file"); }
+                const bool counted =
+                    comma != std::string_view::npos && whole_number(line.substr(3, comma - 3), at) &&
+                    whole_number(line.substr(comma + 1, second == std::string_view::npos ? second : second - comma - 1), count);
+                if (!named || !counted) {
+                    return not_its_format(
+                        "lcov", file, number,
+                        named ? "a line that begins with DA: has no line and count" : "a count stands outside of a file");
+                }
                 if (lines != nullptr && at > 0) { add(*lines, at, count); }
             }
             return {};
@@ -120,7 +129,9 @@ private:
             auto parsed = parse_json(line, file);
             const auto* document = parsed.ok() ? parsed->if_object() : nullptr;
             const auto* files = document == nullptr ? nullptr : document->if_contains("files");
-            if (files == nullptr || !files->is_array()) { return not_its_format("gcov-json", file, number, "it is no object with `files`"); }
+            if (files == nullptr || !files->is_array()) {
+                return not_its_format("gcov-json", file, number, "it is no object with `files`");
+            }
             for (const auto& entry : files->get_array()) {
                 const auto* source = entry.if_object();
                 const auto* name = source == nullptr ? nullptr : source->if_contains("file");
@@ -137,7 +148,9 @@ private:
                     if (at == nullptr || !at->is_int64() || count == nullptr || !(count->is_int64() || count->is_uint64())) {
                         return not_its_format("gcov-json", file, number, "an entry of `lines` has no `line_number` and `count`");
                     }
-                    const auto times = count->is_uint64() ? count->get_uint64() : static_cast<std::uint64_t>(std::max<std::int64_t>(0, count->get_int64()));
+                    const auto times = count->is_uint64()
+                                           ? count->get_uint64()
+                                           : static_cast<std::uint64_t>(std::max<std::int64_t>(0, count->get_int64()));
                     if (at->get_int64() > 0) { add(*lines, static_cast<std::uint64_t>(at->get_int64()), times); }
                 }
             }
@@ -155,7 +168,8 @@ private:
             std::string last;
             std::string count;
             if (!RE2::FullMatch(re2::StringPiece(line.data(), line.size()), block, &name, &first, &last, &count)) {
-                return not_its_format("go-coverprofile", file, number, "a line is no `file:line.column,line.column statements count`");
+                return not_its_format("go-coverprofile", file, number,
+                                      "a line is no `file:line.column,line.column statements count`");
             }
             std::uint64_t from = 0;
             std::uint64_t to = 0;
@@ -163,7 +177,9 @@ private:
             whole_number(first, from);
             whole_number(last, to);
             whole_number(count, times);
-            if (from == 0 || to < from || to - from > longest_block) { return not_its_format("go-coverprofile", file, number, "a block ends before it begins"); }
+            if (from == 0 || to < from || to - from > longest_block) {
+                return not_its_format("go-coverprofile", file, number, "a block ends before it begins");
+            }
             auto* lines = lines_of(name);
             for (auto at = from; lines != nullptr && at <= to; ++at) {
                 auto& known = (*lines)[at];
@@ -193,8 +209,8 @@ std::string coverage_format_names() {
 
 Result<LineCounts> read_line_counts(std::string_view format, const CoverageReportInput& input) {
     if (input.reports.empty()) {
-        return Error{"AF-GATE-161", "The coverage command wrote no report.", "{results}", "Let the coverage command of the runner write its report below {results}.",
-                     ErrorKind::invalid};
+        return Error{"AF-GATE-161", "The coverage command wrote no report.", "{results}",
+                     "Let the coverage command of the runner write its report below {results}.", ErrorKind::invalid};
     }
     return LineCountReader(input).read(format);
 }

@@ -29,12 +29,17 @@ std::optional<std::uint64_t> leading_number(std::string_view& text) {
 
 bool starts_ignoring_case(std::string_view text, std::string_view word) {
     return text.size() >= word.size() && std::equal(word.begin(), word.end(), text.begin(), [](char a, char b) {
-        return a == (b >= 'a' && b <= 'z' ? static_cast<char>(b - 'a' + 'A') : b);
-    });
+               return a == (b >= 'a' && b <= 'z' ? static_cast<char>(b - 'a' + 'A') : b);
+           });
 }
 
 /// Description and directive: `name # SKIP why`. A `\#` is no directive.
-struct TapPoint { bool ok = false; std::uint64_t number = 0; std::string name; std::string directive; };
+struct TapPoint {
+    bool ok = false;
+    std::uint64_t number = 0;
+    std::string name;
+    std::string directive;
+};
 
 std::optional<TapPoint> test_point(std::string_view line) {
     TapPoint point;
@@ -69,7 +74,7 @@ std::optional<TapPoint> test_point(std::string_view line) {
 struct TapLevel {
     std::optional<std::uint64_t> plan;
     std::uint64_t count = 0;
-    std::size_t first = 0;              ///< Of the tests told on this level and below, in the result.
+    std::size_t first = 0;  ///< Of the tests told on this level and below, in the result.
 };
 
 class TapReader {
@@ -139,7 +144,8 @@ private:
 
     void check(const TapLevel& level) {
         if (level.plan && *level.plan != level.count) {
-            problem("the plan announces " + std::to_string(*level.plan) + " tests, " + std::to_string(level.count) + " were told");
+            problem("the plan announces " + std::to_string(*level.plan) + " tests, " + std::to_string(level.count) +
+                    " were told");
         }
     }
 
@@ -173,12 +179,12 @@ private:
             failing_child = failing_child || child.status == TestStatus::failed_assertion || child.status == TestStatus::error;
         }
         const bool has_children = first != result_.tests.size();
-        if (has_children && (point.ok || failing_child)) { return; }     // A suite; it says nothing that its tests do not.
+        if (has_children && (point.ok || failing_child)) { return; }  // A suite; it says nothing that its tests do not.
         ReportedTest test;
         test.name = name;
         test.status = point.ok ? TestStatus::passed : TestStatus::failed_assertion;
         if (is_file(name)) {
-            test.file = name;           // The file as a whole: it could not be loaded, or it has no tests.
+            test.file = name;  // The file as a whole: it could not be loaded, or it has no tests.
             if (!point.ok) { test.status = TestStatus::error; }
         }
         if (starts_ignoring_case(point.directive, "SKIP") || starts_ignoring_case(point.directive, "TODO")) {
@@ -194,8 +200,8 @@ private:
     static bool is_file(const std::string& name) {
         const auto dot = name.rfind('.');
         const auto slash = name.rfind('/');
-        return slash != std::string::npos && dot != std::string::npos && dot > slash + 1 && dot + 1 < name.size() && name.size() - dot <= 6 &&
-               name.find(' ') == std::string::npos;
+        return slash != std::string::npos && dot != std::string::npos && dot > slash + 1 && dot + 1 < name.size() &&
+               name.size() - dot <= 6 && name.find(' ') == std::string::npos;
     }
 
     /// What the YAML block below a test says: node's keys, and those that TAP names.
@@ -207,7 +213,7 @@ private:
         std::map<std::string, std::string, std::less<>> keys;
         std::string_view text = diagnostics_;
         std::string block;
-        const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());       // tape indents what stands in the block.
+        const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());  // tape indents what stands in the block.
         while (!text.empty()) {
             const auto end = text.find('\n');
             auto whole = text.substr(0, end);
@@ -242,11 +248,15 @@ private:
         const std::string& expected = keys["expected"];
         const std::string& actual = !keys["actual"].empty() ? keys["actual"] : keys["got"];
         const bool told = test.message.find(expected) != std::string::npos && test.message.find(actual) != std::string::npos;
-        if (!told) { test.message += (test.message.empty() ? "" : "\n") + failure_text("expected: " + expected + "\nactual: " + actual); }
+        if (!told) {
+            test.message += (test.message.empty() ? "" : "\n") + failure_text("expected: " + expected + "\nactual: " + actual);
+        }
         const auto& kind = keys["failureType"];
         const bool asserted = keys["code"] == "ERR_ASSERTION" || keys["name"] == "AssertionError";
         // node says what was thrown; a runner that does not is taken at its word.
-        if (!kind.empty() && kind != "subtestsFailed" && !(kind == "testCodeFailure" && asserted)) { test.status = TestStatus::error; }
+        if (!kind.empty() && kind != "subtestsFailed" && !(kind == "testCodeFailure" && asserted)) {
+            test.status = TestStatus::error;
+        }
         if (!keys["name"].empty() && !asserted) { test.message = failure_text(keys["name"] + ": " + test.message); }
     }
 
@@ -270,7 +280,7 @@ private:
 
     FormatResult result_;
     std::vector<TapLevel> levels_{TapLevel{}};
-    bool pending_ = false;              ///< The last test may still get details.
+    bool pending_ = false;  ///< The last test may still get details.
     std::size_t pending_indent_ = 0;
     bool in_diagnostics_ = false;
     std::size_t diagnostics_indent_ = 0;

@@ -12,8 +12,8 @@ namespace agentforge::kernel {
 namespace {
 
 Error not_xml(const std::string& why) {
-    return {"AF-GATE-041", "The report is not XML that can be read: " + why + ".", "", "Run the tests again; a runner that was killed leaves half a report.",
-            ErrorKind::invalid};
+    return {"AF-GATE-041", "The report is not XML that can be read: " + why + ".", "",
+            "Run the tests again; a runner that was killed leaves half a report.", ErrorKind::invalid};
 }
 
 /// Builds the tree; what is too deep or too much ends the parse.
@@ -25,7 +25,9 @@ public:
                       const Poco::XML::Attributes& attributes) override {
         constexpr std::size_t max_depth = 100;
         constexpr std::size_t max_elements = 1'000'000;
-        if (open_.size() >= max_depth || ++elements_ > max_elements) { throw Poco::RuntimeException("it is nested too deeply or has too many elements"); }
+        if (open_.size() >= max_depth || ++elements_ > max_elements) {
+            throw Poco::RuntimeException("it is nested too deeply or has too many elements");
+        }
         XmlElement element;
         element.name = qualified.empty() ? local : qualified;
         for (int index = 0; index < attributes.getLength(); ++index) {
@@ -82,9 +84,7 @@ Result<XmlElement> parse_xml(std::string_view text) {
         parser.parseMemoryNP(plain.data(), plain.size());
     } catch (const Poco::Exception& problem) {
         return not_xml(first_line(problem.displayText()));
-    } catch (const std::exception& problem) {
-        return not_xml(problem.what());
-    }
+    } catch (const std::exception& problem) { return not_xml(problem.what()); }
     return std::move(builder.root);
 }
 

@@ -14,7 +14,7 @@ namespace agentforge::kernel {
 struct XmlElement {
     std::string name;
     std::map<std::string, std::string, std::less<>> attributes;
-    std::string text;                       ///< Of this element itself, CDATA included, without that of its children.
+    std::string text;  ///< Of this element itself, CDATA included, without that of its children.
     std::vector<XmlElement> children;
 
     [[nodiscard]] std::string attribute(std::string_view key) const;    ///< Empty where it has none.

@@ -29,7 +29,7 @@ public:
             } else if (is_raw(rest)) {
                 raw();
             } else if (is_character(rest)) {
-                at_ += rest[1] == '\\' ? 3 : 2;     // The quote, and one character or the escape's first.
+                at_ += rest[1] == '\\' ? 3 : 2;  // The quote, and one character or the escape's first.
                 skip_to("'", 1);
             } else {
                 return text_[at_++];
@@ -46,7 +46,11 @@ private:
     void comment() {
         std::size_t depth = 0;
         while (!done()) {
-            if (text_.substr(at_).starts_with("/*")) { ++depth; at_ += 2; continue; }
+            if (text_.substr(at_).starts_with("/*")) {
+                ++depth;
+                at_ += 2;
+                continue;
+            }
             if (text_.substr(at_).starts_with("*/")) {
                 at_ += 2;
                 if (--depth == 0) { return; }
@@ -57,13 +61,20 @@ private:
     }
     void quoted() {
         while (!done()) {
-            if (text_[at_] == '\\') { at_ += 2; continue; }
+            if (text_[at_] == '\\') {
+                at_ += 2;
+                continue;
+            }
             if (text_[at_++] == '"') { return; }
         }
         at_ = text_.size();
     }
     [[nodiscard]] bool is_raw(std::string_view rest) const {
-        if (rest.front() != 'r' || (at_ > 0 && (std::isalnum(static_cast<unsigned char>(text_[at_ - 1])) != 0 || text_[at_ - 1] == '_') && text_[at_ - 1] != 'b')) { return false; }
+        if (rest.front() != 'r' ||
+            (at_ > 0 && (std::isalnum(static_cast<unsigned char>(text_[at_ - 1])) != 0 || text_[at_ - 1] == '_') &&
+             text_[at_ - 1] != 'b')) {
+            return false;
+        }
         const auto quote = rest.find_first_not_of('#', 1);
         return quote != std::string_view::npos && rest[quote] == '"';
     }
@@ -130,7 +141,9 @@ ItemsSplit split_inline_tests(std::string_view text, const std::string& begins) 
                 append_line(split.tests, item.substr(0, cut));
                 item.remove_prefix(cut == std::string_view::npos ? item.size() : cut + 1);
             }
-            split.lines.append(static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(end), '\n')), '\n');
+            split.lines.append(static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                                                   text.begin() + static_cast<std::ptrdiff_t>(end), '\n')),
+                               '\n');
             at = end;
             if (at < text.size() && text[at] == '\n') {
                 ++at;

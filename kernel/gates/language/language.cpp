@@ -24,9 +24,10 @@ public:
 
     void fail(const std::string& pointer, std::string message, std::string remedy = {}) {
         if (error_) { return; }
-        error_ = Error{"AF-GATE-010", "A language file is not valid: " + std::move(message), document_.where(pointer),
-                       remedy.empty() ? "See `agentforge help docs/gates.md` for the keys of a language file." : std::move(remedy),
-                       ErrorKind::invalid};
+        error_ =
+            Error{"AF-GATE-010", "A language file is not valid: " + std::move(message), document_.where(pointer),
+                  remedy.empty() ? "See `agentforge help docs/gates.md` for the keys of a language file." : std::move(remedy),
+                  ErrorKind::invalid};
     }
     const json::object* object(const json::value& value, const std::string& pointer) {
         if (const auto* found = value.if_object()) { return found; }
@@ -127,20 +128,24 @@ public:
         });
         return result;
     }
-    std::vector<int> exit_codes(const json::object& value, const std::string& pointer, const char* key, std::vector<int> fallback) {
+    std::vector<int> exit_codes(const json::object& value, const std::string& pointer, const char* key,
+                                std::vector<int> fallback) {
         const auto* found = value.if_contains(key);
         if (found == nullptr) { return fallback; }
         std::vector<int> result;
         if (const auto* items = found->if_array()) {
             for (const auto& item : *items) {
-                if (item.is_int64() && item.get_int64() >= 0 && item.get_int64() < 256) { result.push_back(static_cast<int>(item.get_int64())); }
+                if (item.is_int64() && item.get_int64() >= 0 && item.get_int64() < 256) {
+                    result.push_back(static_cast<int>(item.get_int64()));
+                }
             }
             if (!items->empty() && result.size() == items->size()) { return result; }
         }
         fail(pointer + "/" + key, std::string("`") + key + "` must be a list of exit codes (0 to 255).");
         return fallback;
     }
-    LanguageCommand command(const json::object& value, const std::string& pointer, std::string name, std::int64_t timeout_seconds = 60) {
+    LanguageCommand command(const json::object& value, const std::string& pointer, std::string name,
+                            std::int64_t timeout_seconds = 60) {
         LanguageCommand result;
         result.name = std::move(name);
         result.argv = texts(value, pointer, "argv");
@@ -170,12 +175,16 @@ void read_runner_configuration(Reader& reader, const json::object& root, Languag
         if (const auto* section = reader.object(item, pointer + "/sections")) {
             reader.keys(*section, pointer + "/sections", {"file", "begins", "pointer"});
             const bool lines = section->if_contains("begins") != nullptr;
-            if (lines == (section->if_contains("pointer") != nullptr)) { reader.fail(pointer + "/sections", "a section has either `begins` or `pointer`."); }
+            if (lines == (section->if_contains("pointer") != nullptr)) {
+                reader.fail(pointer + "/sections", "a section has either `begins` or `pointer`.");
+            }
             language.runner_sections.push_back({reader.text(*section, pointer + "/sections", "file"),
                                                 reader.pattern(*section, pointer + "/sections", "begins", false),
                                                 reader.text(*section, pointer + "/sections", "pointer", false)});
             const auto& where = language.runner_sections.back().pointer;
-            if (!where.empty() && where.front() != '/') { reader.fail(pointer + "/sections/pointer", "`pointer` must begin with `/`."); }
+            if (!where.empty() && where.front() != '/') {
+                reader.fail(pointer + "/sections/pointer", "`pointer` must begin with `/`.");
+            }
         }
     }
 }
@@ -204,8 +213,9 @@ std::string read_format(Reader& reader, const json::object& value, const std::st
 
 TestRunner read_runner(Reader& reader, const json::object& value, const std::string& pointer) {
     TestRunner runner;
-    reader.keys(value, pointer, {"name", "detect", "build", "build_error", "collect", "run", "single", "affected", "coverage", "plain", "environment", "canaries",
-                                 "error_messages", "assertion_messages", "declaration"});
+    reader.keys(value, pointer,
+                {"name", "detect", "build", "build_error", "collect", "run", "single", "affected", "coverage", "plain",
+                 "environment", "canaries", "error_messages", "assertion_messages", "declaration"});
     runner.name = reader.text(value, pointer, "name");
     runner.detect = reader.conditions(value, pointer, "detect");
     reader.list(value, pointer, "build", [&](const json::object& step, const std::string& place) {
@@ -241,7 +251,8 @@ TestRunner read_runner(Reader& reader, const json::object& value, const std::str
         runner.coverage = reader.command(*coverage, pointer + "/coverage", "coverage", 1800);
         runner.coverage_format = reader.text(*coverage, pointer + "/coverage", "format");
         if (!runner.coverage_format.empty() && !is_coverage_format(runner.coverage_format)) {
-            reader.fail(pointer + "/coverage/format", "`" + runner.coverage_format + "` is not a known format of coverage.", "Known formats: " + coverage_format_names() + ".");
+            reader.fail(pointer + "/coverage/format", "`" + runner.coverage_format + "` is not a known format of coverage.",
+                        "Known formats: " + coverage_format_names() + ".");
         }
     }
     if (const auto* plain = part("plain", {"argv", "timeout_seconds", "renames"})) {
@@ -321,7 +332,9 @@ void read_varied_calls(Reader& reader, const json::object& root, Language& langu
         reader.fail("/varied_calls", "`varied_calls` needs `code`, by which functions are found.");
     }
     reader.list(root, "", "varied_calls", [&](const json::object& entry, const std::string& place) {
-        reader.keys(entry, place, {"files", "result", "unless", "receiver", "lists", "count", "count_given", "other", "inserted", "head", "tail", "beside", "helper", "package"});
+        reader.keys(entry, place,
+                    {"files", "result", "unless", "receiver", "lists", "count", "count_given", "other", "inserted", "head",
+                     "tail", "beside", "helper", "package"});
         VariedCallRules rules;
         rules.files = Globs(reader.texts(entry, place, "files", false));
         rules.result = reader.pattern(entry, place, "result");
@@ -338,14 +351,20 @@ void read_varied_calls(Reader& reader, const json::object& root, Language& langu
         rules.head = reader.text(entry, place, "head", false);
         rules.tail = reader.text(entry, place, "tail", false);
         for (auto* text : {&rules.head, &rules.tail}) {
-            for (auto at = text->find("{language}"); at != std::string::npos; at = text->find("{language}")) { text->replace(at, 10, language.directory); }
+            for (auto at = text->find("{language}"); at != std::string::npos; at = text->find("{language}")) {
+                text->replace(at, 10, language.directory);
+            }
         }
         rules.beside = reader.text(entry, place, "beside", false);
         rules.package = reader.pattern(entry, place, "package", !rules.beside.empty());
         const auto helper = reader.text(entry, place, "helper", !rules.beside.empty());
         if (!helper.empty()) {
             auto content = read_file(std::filesystem::path(language.directory) / helper);
-            if (content.ok()) { rules.helper = std::move(*content); } else { reader.fail(place + "/helper", "`" + helper + "` cannot be read."); }
+            if (content.ok()) {
+                rules.helper = std::move(*content);
+            } else {
+                reader.fail(place + "/helper", "`" + helper + "` cannot be read.");
+            }
         }
         language.varied_calls.push_back(std::move(rules));
     });
@@ -356,8 +375,9 @@ void read_code(Reader& reader, const json::object& root, Language& language) {
     const std::string pointer = "/code";
     const auto* value = found == nullptr ? nullptr : reader.object(*found, pointer);
     if (value == nullptr) { return; }
-    reader.keys(*value, pointer, {"line_comments", "block_comments", "quotes", "preprocessor", "function", "no_function", "decision", "acting_comments", "comments_act_where", "compared_before",
-                                   "compared_after"});
+    reader.keys(*value, pointer,
+                {"line_comments", "block_comments", "quotes", "preprocessor", "function", "no_function", "decision",
+                 "acting_comments", "comments_act_where", "compared_before", "compared_after"});
     auto& code = language.code;
     const auto flag = [&](const json::object& object, const std::string& place, const char* key, bool fallback) {
         const auto* given = object.if_contains(key);
@@ -372,19 +392,23 @@ void read_code(Reader& reader, const json::object& root, Language& language) {
             code.comment_begins = reader.text(*fields, pointer + "/block_comments", "begins");
             code.comment_ends = reader.text(*fields, pointer + "/block_comments", "ends");
             code.comments_nest = flag(*fields, pointer + "/block_comments", "nest", false);
-            if (code.comment_begins.empty() || code.comment_ends.empty()) { reader.fail(pointer + "/block_comments", "`begins` and `ends` must not be empty."); }
+            if (code.comment_begins.empty() || code.comment_ends.empty()) {
+                reader.fail(pointer + "/block_comments", "`begins` and `ends` must not be empty.");
+            }
         }
     }
     reader.list(*value, pointer, "quotes", [&](const json::object& entry, const std::string& place) {
         reader.keys(entry, place, {"begins", "ends", "escapes", "lines", "character"});
-        CodeRules::Quote quote{reader.text(entry, place, "begins"), reader.text(entry, place, "ends"), flag(entry, place, "escapes", true),
-                               flag(entry, place, "lines", false), flag(entry, place, "character", false)};
+        CodeRules::Quote quote{reader.text(entry, place, "begins"), reader.text(entry, place, "ends"),
+                               flag(entry, place, "escapes", true), flag(entry, place, "lines", false),
+                               flag(entry, place, "character", false)};
         if (quote.begins.empty() || quote.ends.empty()) { reader.fail(place, "`begins` and `ends` must not be empty."); }
         code.quotes.push_back(std::move(quote));
     });
     code.preprocessor = flag(*value, pointer, "preprocessor", false);
     code.function = reader.pattern(*value, pointer, "function");
-    if (const RE2 expression(code.function, RE2::Quiet); expression.ok() && (expression.NumberOfCapturingGroups() != 1 || !expression.NamedCapturingGroups().contains("name"))) {
+    if (const RE2 expression(code.function, RE2::Quiet);
+        expression.ok() && (expression.NumberOfCapturingGroups() != 1 || !expression.NamedCapturingGroups().contains("name"))) {
         reader.fail(pointer + "/function", "`function` must have one group, (?P<name>…).");
     }
     code.no_function = reader.pattern(*value, pointer, "no_function", false);
@@ -404,10 +428,14 @@ void read_mutations(Reader& reader, const json::object& root, Language& language
         rule.replace = reader.text(value, pointer, "replace", false);
         rule.told = reader.text(value, pointer, "told", false);
         rule.files = Globs(reader.texts(value, pointer, "files", false));
-        if (const RE2 pattern(rule.match, RE2::Quiet); pattern.ok() && pattern.NumberOfCapturingGroups() > 9) { reader.fail(pointer + "/match", "`match` may have nine groups."); }
+        if (const RE2 pattern(rule.match, RE2::Quiet); pattern.ok() && pattern.NumberOfCapturingGroups() > 9) {
+            reader.fail(pointer + "/match", "`match` may have nine groups.");
+        }
         language.mutations.push_back(std::move(rule));
     });
-    if (!language.mutations.empty() && language.code.empty()) { reader.fail("/mutations", "`mutations` needs `code`, which says what is code."); }
+    if (!language.mutations.empty() && language.code.empty()) {
+        reader.fail("/mutations", "`mutations` needs `code`, which says what is code.");
+    }
 }
 
 void read_type_checkers(Reader& reader, const json::object& root, Language& language) {
@@ -421,7 +449,8 @@ void read_type_checkers(Reader& reader, const json::object& root, Language& lang
         checker.command.error = error_pattern(reader, value, pointer, "error", !by_build);
         checker.declared_by = reader.conditions(value, pointer, "declared_by");
         if (checker.declared_by.empty()) { reader.fail(pointer, "`declared_by` must name a file."); }
-        if (by_build && std::none_of(language.runners.begin(), language.runners.end(), [](const auto& runner) { return !runner.build.empty(); })) {
+        if (by_build && std::none_of(language.runners.begin(), language.runners.end(),
+                                     [](const auto& runner) { return !runner.build.empty(); })) {
             reader.fail(pointer, "a type checker without `argv` is the build, and no runner has one.");
         }
         language.type_checkers.push_back(std::move(checker));
@@ -431,12 +460,15 @@ void read_type_checkers(Reader& reader, const json::object& root, Language& lang
 /// A path of a tree: relative, without a way out of it.
 bool stays_inside(const std::string& path) {
     const std::filesystem::path parts(path);
-    return !path.empty() && parts.is_relative() && std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part == ".." || part == ".git"; });
+    return !path.empty() && parts.is_relative() &&
+           std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part == ".." || part == ".git"; });
 }
 
 void read_setup(Reader& reader, const json::object& root, Language& language) {
     reader.list(root, "", "setup", [&](const json::object& value, const std::string& pointer) {
-        reader.keys(value, pointer, {"name", "lockfiles", "when", "unless", "inputs", "names", "missing", "argv", "timeout_seconds", "environment", "links", "programs"});
+        reader.keys(value, pointer,
+                    {"name", "lockfiles", "when", "unless", "inputs", "names", "missing", "argv", "timeout_seconds",
+                     "environment", "links", "programs"});
         SetupRule rule;
         rule.name = reader.text(value, pointer, "name");
         rule.lockfiles = reader.texts(value, pointer, "lockfiles");
@@ -449,7 +481,9 @@ void read_setup(Reader& reader, const json::object& root, Language& language) {
         rule.environment = reader.mapping(value, pointer, "environment");
         rule.links = reader.mapping(value, pointer, "links");
         rule.programs = reader.mapping(value, pointer, "programs");
-        if (rule.name.empty() || !std::all_of(rule.name.begin(), rule.name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; })) {
+        if (rule.name.empty() || !std::all_of(rule.name.begin(), rule.name.end(), [](char c) {
+                return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+            })) {
             reader.fail(pointer + "/name", "`name` must be of small letters, digits and `-`.");
         }
         if (rule.lockfiles.empty()) { reader.fail(pointer + "/lockfiles", "`lockfiles` must name a file at least."); }
@@ -468,13 +502,15 @@ void read_setup(Reader& reader, const json::object& root, Language& language) {
 void read_scaffold(Reader& reader, const json::object& root, Language& language) {
     reader.list(root, "", "scaffold", [&](const json::object& value, const std::string& pointer) {
         reader.keys(value, pointer, {"path", "content", "append", "before", "unless", "when"});
-        ScaffoldFile file{reader.text(value, pointer, "path"), reader.text(value, pointer, "content"), false, reader.pattern(value, pointer, "unless", false)};
+        ScaffoldFile file{reader.text(value, pointer, "path"), reader.text(value, pointer, "content"), false,
+                          reader.pattern(value, pointer, "unless", false)};
         if (const auto* append = value.if_contains("append")) {
             if (!append->is_bool()) { reader.fail(pointer + "/append", "`append` must be true or false."); }
             file.append = append->is_bool() && append->get_bool();
         }
         file.before = reader.pattern(value, pointer, "before", false);
-        if (const RE2 expression(file.before, RE2::Quiet); !file.before.empty() && expression.ok() && expression.NumberOfCapturingGroups() != 1) {
+        if (const RE2 expression(file.before, RE2::Quiet);
+            !file.before.empty() && expression.ok() && expression.NumberOfCapturingGroups() != 1) {
             reader.fail(pointer + "/before", "`before` must have one group, the place that the text is put in front of.");
         }
         if (file.append && !file.before.empty()) { reader.fail(pointer, "a file has either `append` or `before`."); }
@@ -486,7 +522,8 @@ void read_scaffold(Reader& reader, const json::object& root, Language& language)
 
 void read_tools(Reader& reader, const json::object& root, Language& language) {
     reader.list(root, "", "tools", [&](const json::object& value, const std::string& pointer) {
-        reader.keys(value, pointer, {"program", "use", "install", "version", "optional", "runners", "when", "unsupported", "name", "probe"});
+        reader.keys(value, pointer,
+                    {"program", "use", "install", "version", "optional", "runners", "when", "unsupported", "name", "probe"});
         LanguageTool tool;
         tool.program = reader.text(value, pointer, "program");
         tool.use = reader.text(value, pointer, "use");
@@ -505,7 +542,8 @@ void read_tools(Reader& reader, const json::object& root, Language& language) {
         tool.probe = reader.texts(value, pointer, "probe", false);
         tool.runners = reader.texts(value, pointer, "runners", false);
         for (const auto& name : tool.runners) {
-            if (std::none_of(language.runners.begin(), language.runners.end(), [&](const auto& runner) { return runner.name == name; })) {
+            if (std::none_of(language.runners.begin(), language.runners.end(),
+                             [&](const auto& runner) { return runner.name == name; })) {
                 reader.fail(pointer + "/runners", "there is no runner `" + name + "`.");
             }
         }
@@ -522,9 +560,34 @@ Result<Language> load_language(const std::string& languages_directory, const std
     Language language;
     const auto* root = reader.object(document.value, "");
     if (root != nullptr) {
-        reader.keys(*root, "", {"agentforge_language", "name", "detect", "roots", "nested_roots", "sources", "tests", "test_support", "inline_tests",
-                                "runner_configuration", "skeleton_marker", "skeleton_reads", "skeletons", "environment", "toolchains", "runners", "commands",
-                                "code", "stubs", "varied_calls", "undeclared", "result_errors", "mutations", "type_checkers", "setup", "scaffold", "tools"});
+        reader.keys(*root, "",
+                    {"agentforge_language",
+                     "name",
+                     "detect",
+                     "roots",
+                     "nested_roots",
+                     "sources",
+                     "tests",
+                     "test_support",
+                     "inline_tests",
+                     "runner_configuration",
+                     "skeleton_marker",
+                     "skeleton_reads",
+                     "skeletons",
+                     "environment",
+                     "toolchains",
+                     "runners",
+                     "commands",
+                     "code",
+                     "stubs",
+                     "varied_calls",
+                     "undeclared",
+                     "result_errors",
+                     "mutations",
+                     "type_checkers",
+                     "setup",
+                     "scaffold",
+                     "tools"});
         if (reader.number(*root, "", "agentforge_language", 0) != 1) {
             reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
         }
@@ -553,7 +616,8 @@ Result<Language> load_language(const std::string& languages_directory, const std
         language.skeleton_reads = reader.texts(*root, "", "skeleton_reads", false);
         language.skeletons = reader.text(*root, "", "skeletons", false);
         if (!language.skeletons.empty() && language.skeletons != "c" && !is_plain_skeleton(language.skeletons)) {
-            reader.fail("/skeletons", "`" + language.skeletons + "` is not a kind of skeleton.", "The kernel writes: c, go, java, rust.");
+            reader.fail("/skeletons", "`" + language.skeletons + "` is not a kind of skeleton.",
+                        "The kernel writes: c, go, java, rust.");
         }
         language.environment = reader.mapping(*root, "", "environment");
         language.toolchains = reader.mapping(*root, "", "toolchains");
@@ -589,9 +653,11 @@ Result<std::optional<Language>> detect_language(const std::string& languages_dir
     std::ptrdiff_t most = -1;
     for (const auto& name : names) {
         AF_TRY(auto language, load_language(languages_directory, name));
-        const bool detected = std::any_of(files.begin(), files.end(), [&](const auto& file) { return language.detect.matches(file); });
+        const bool detected =
+            std::any_of(files.begin(), files.end(), [&](const auto& file) { return language.detect.matches(file); });
         if (!detected) { continue; }
-        const auto sources = std::count_if(files.begin(), files.end(), [&](const auto& file) { return language.sources.matches(file); });
+        const auto sources =
+            std::count_if(files.begin(), files.end(), [&](const auto& file) { return language.sources.matches(file); });
         if (sources > most) {
             most = sources;
             best = std::move(language);
@@ -600,7 +666,8 @@ Result<std::optional<Language>> detect_language(const std::string& languages_dir
     return best;
 }
 
-Result<bool> holds(const std::vector<FileCondition>& conditions, const std::vector<std::string>& files, const ContentReader& content) {
+Result<bool> holds(const std::vector<FileCondition>& conditions, const std::vector<std::string>& files,
+                   const ContentReader& content) {
     constexpr int most_files_read = 200;
     for (const auto& condition : conditions) {
         const Globs wanted({condition.file});
@@ -616,7 +683,8 @@ Result<bool> holds(const std::vector<FileCondition>& conditions, const std::vect
     return false;
 }
 
-Result<const TestRunner*> choose_runner(const Language& language, const std::vector<std::string>& files, const ContentReader& content) {
+Result<const TestRunner*> choose_runner(const Language& language, const std::vector<std::string>& files,
+                                        const ContentReader& content) {
     for (const auto& runner : language.runners) {
         if (runner.detect.empty()) { return &runner; }
         AF_TRY(const bool chosen, holds(runner.detect, files, content));

@@ -33,7 +33,9 @@ re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()
 /// Reads one text from its first byte to its last.
 class CodeReader {
 public:
-    CodeReader(std::string_view text, const CodeRules& rules) : text_(text), rules_(rules), starts_(line_starts(text)) { result_.code = std::string(text); }
+    CodeReader(std::string_view text, const CodeRules& rules) : text_(text), rules_(rules), starts_(line_starts(text)) {
+        result_.code = std::string(text);
+    }
 
     CodeText read() {
         while (at_ < text_.size()) {
@@ -56,7 +58,8 @@ private:
         return end == std::string_view::npos ? text_.size() : end;
     }
 
-    /// The whole of a directive with its continuations; behind `#else` everything up to `#endif`, since only one branch has matching braces.
+    /// The whole of a directive with its continuations; behind `#else` everything up to `#endif`, since only one branch has
+    /// matching braces.
     bool directive() {
         if (!rules_.preprocessor || text_[at_] != '#') { return false; }
         for (auto before = at_; before > 0 && text_[before - 1] != '\n'; --before) {
@@ -133,7 +136,8 @@ private:
             }
             const auto end = std::min(text_.size(), closed ? at + quote.ends.size() : at);
             const auto length = std::min(at, text_.size()) - inside;
-            result_.literals.push_back({begin, end, line_at(starts_, begin), std::string(text_.substr(begin, end - begin)), !quote.character && length > 1});
+            result_.literals.push_back({begin, end, line_at(starts_, begin), std::string(text_.substr(begin, end - begin)),
+                                        !quote.character && length > 1});
             blank(inside, std::min(at, text_.size()));
             at_ = end;
             return true;
@@ -148,8 +152,10 @@ private:
             while (at_ < text_.size() && is_word_byte(text_[at_])) { ++at_; }
             return true;
         }
-        while (at_ < text_.size() && (is_word_byte(text_[at_]) || (text_[at_] == '.' && at_ + 1 < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_ + 1])) != 0) ||
-                                      (text_[at_] == '\'' && at_ + 1 < text_.size() && is_word_byte(text_[at_ + 1])))) {
+        while (at_ < text_.size() &&
+               (is_word_byte(text_[at_]) ||
+                (text_[at_] == '.' && at_ + 1 < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_ + 1])) != 0) ||
+                (text_[at_] == '\'' && at_ + 1 < text_.size() && is_word_byte(text_[at_ + 1])))) {
             ++at_;
         }
         auto value = std::string(text_.substr(begin, at_ - begin));
@@ -170,12 +176,18 @@ private:
 class FunctionFinder {
 public:
     FunctionFinder(const CodeText& text, const CodeRules& rules)
-        : code_(text.code), starts_(line_starts(code_)), begins_(rules.function, RE2::Quiet), not_(rules.no_function, RE2::Quiet), excludes_(!rules.no_function.empty()),
-          decision_(rules.decision, RE2::Quiet), decides_(!rules.decision.empty()) {}
+        : code_(text.code),
+          starts_(line_starts(code_)),
+          begins_(rules.function, RE2::Quiet),
+          not_(rules.no_function, RE2::Quiet),
+          excludes_(!rules.no_function.empty()),
+          decision_(rules.decision, RE2::Quiet),
+          decides_(!rules.decision.empty()) {}
 
     std::vector<CodeFunction> find() {
         scan(0, code_.size(), 0);
-        std::sort(found_.begin(), found_.end(), [](const auto& left, const auto& right) { return left.first_line < right.first_line; });
+        std::sort(found_.begin(), found_.end(),
+                  [](const auto& left, const auto& right) { return left.first_line < right.first_line; });
         return std::move(found_);
     }
 
@@ -208,7 +220,9 @@ private:
                 const auto close = matching(at, '(', ')');
                 if (close == std::string::npos || close >= to) { return taken; }
                 // Arguments may hold functions (callbacks, anonymous classes), which are found below; a parameter list has none.
-                if (std::string_view(code_).substr(at, close - at).find('{') != std::string_view::npos && depth < deepest_block) { taken += scan(at + 1, close, depth + 1); }
+                if (std::string_view(code_).substr(at, close - at).find('{') != std::string_view::npos && depth < deepest_block) {
+                    taken += scan(at + 1, close, depth + 1);
+                }
                 at = close;
                 continue;
             }
@@ -217,7 +231,8 @@ private:
             if (close == std::string::npos || close > to || depth >= deepest_block) { return taken; }
             auto next = close + 1;
             while (next < to && is_blank_byte(code_[next])) { ++next; }
-            if (next < to && (code_[next] == '{' || code_[next] == ',')) {       // `: member{1}, other{2} {`, `interface{} {`: still before the body.
+            if (next < to && (code_[next] == '{' ||
+                              code_[next] == ',')) {  // `: member{1}, other{2} {`, `interface{} {`: still before the body.
                 at = close;
                 continue;
             }
@@ -228,7 +243,8 @@ private:
                 const auto all = decisions(at + 1, close);
                 auto first = start;
                 while (first < at && is_blank_byte(code_[first])) { ++first; }
-                found_.push_back({std::move(name), line_at(starts_, first), line_at(starts_, close), 1 + all - inner, first, at, close});
+                found_.push_back(
+                    {std::move(name), line_at(starts_, first), line_at(starts_, close), 1 + all - inner, first, at, close});
                 taken += all;
             } else {
                 taken += scan(at + 1, close, depth + 1);
@@ -295,9 +311,13 @@ std::string with_new_names(std::string_view before, std::string_view now, std::s
     for (const auto& one : asked) {
         if (fewest == 0 || before.find(one) == std::string_view::npos) { continue; }
         for (const auto& other : asked) {
-            if (other == one || before.find(other) != std::string_view::npos || now.find(other) == std::string_view::npos) { continue; }
+            if (other == one || before.find(other) != std::string_view::npos || now.find(other) == std::string_view::npos) {
+                continue;
+            }
             std::string renamed(before);
-            for (std::size_t at = 0; (at = renamed.find(one, at)) != std::string::npos; at += other.size()) { renamed.replace(at, one.size(), other); }
+            for (std::size_t at = 0; (at = renamed.find(one, at)) != std::string::npos; at += other.size()) {
+                renamed.replace(at, one.size(), other);
+            }
             const auto gone = changed_line_numbers(renamed, now).size();
             if (gone < fewest) {
                 fewest = gone;
@@ -348,7 +368,9 @@ std::vector<FunctionLines> indented_functions(std::string_view code) {
         if (!RE2::PartialMatch(re2::StringPiece(lines[at].data(), lines[at].size()), header, &name)) { continue; }
         const auto margin = indentation(lines[at]);
         auto next = at;
-        for (int open = bracket_balance(lines[next]); open > 0 && next + 1 < lines.size();) { open += bracket_balance(lines[++next]); }
+        for (int open = bracket_balance(lines[next]); open > 0 && next + 1 < lines.size();) {
+            open += bracket_balance(lines[++next]);
+        }
         auto last = next;
         while (++next < lines.size()) {
             const auto begin = indentation(lines[next]);
@@ -364,21 +386,27 @@ std::vector<FunctionLines> indented_functions(std::string_view code) {
 }  // namespace
 
 std::vector<FunctionLines> function_lines(std::string_view text, const CodeRules& rules) {
-    static const RE2 expression(R"(^\s*(?:export\s+)?(?:(?:const|let|var)\s+)?(\w+)\s*=\s*(?:lambda\b|(?:async\s*)?(?:\([^()]*\)|\w+)\s*=>\s*[^{\s]))");
+    static const RE2 expression(
+        R"(^\s*(?:export\s+)?(?:(?:const|let|var)\s+)?(\w+)\s*=\s*(?:lambda\b|(?:async\s*)?(?:\([^()]*\)|\w+)\s*=>\s*[^{\s]))");
     const auto read = read_code(text, rules);
     std::vector<FunctionLines> functions;
     if (rules.comment_begins.empty()) {
         functions = indented_functions(read.code);
     } else {
-        for (auto& function : functions_of(read, rules)) { functions.push_back({std::move(function.name), function.first_line, function.last_line}); }
+        for (auto& function : functions_of(read, rules)) {
+            functions.push_back({std::move(function.name), function.first_line, function.last_line});
+        }
     }
     std::uint64_t number = 0;
     for (const auto line : lines_of(read.code)) {
         ++number;
         std::string name;
-        if (RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), expression, &name)) { functions.push_back({std::move(name), number, number, true}); }
+        if (RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), expression, &name)) {
+            functions.push_back({std::move(name), number, number, true});
+        }
     }
-    std::stable_sort(functions.begin(), functions.end(), [](const FunctionLines& one, const FunctionLines& other) { return one.first < other.first; });
+    std::stable_sort(functions.begin(), functions.end(),
+                     [](const FunctionLines& one, const FunctionLines& other) { return one.first < other.first; });
     return functions;
 }
 
@@ -423,7 +451,8 @@ std::vector<TestLine> test_lines(const std::string& file, const CodeText& text) 
     return found;
 }
 
-std::vector<RepeatedValues> repeated_values(const CodeText& code, const std::set<std::uint64_t>& lines, const std::vector<TestLine>& tests) {
+std::vector<RepeatedValues> repeated_values(const CodeText& code, const std::set<std::uint64_t>& lines,
+                                            const std::vector<TestLine>& tests) {
     constexpr std::size_t pair = 2;
     constexpr std::size_t list = 3;
     std::set<std::string> known;
@@ -431,12 +460,15 @@ std::vector<RepeatedValues> repeated_values(const CodeText& code, const std::set
     std::vector<RepeatedValues> found;
     for (const auto& [line, values] : values_by_line(code)) {
         if (!lines.contains(line) || values.size() < pair) { continue; }
-        const auto same = std::find_if(tests.begin(), tests.end(), [&, &here = values](const auto& test) { return both(here, test.values).size() >= pair; });
+        const auto same = std::find_if(tests.begin(), tests.end(),
+                                       [&, &here = values](const auto& test) { return both(here, test.values).size() >= pair; });
         if (same != tests.end()) {
             const auto shared = both(values, same->values);
-            found.push_back({line, *shared.begin() + " and " + *std::next(shared.begin()) + ", as " + same->file + ":" + std::to_string(same->line)});
+            found.push_back({line, *shared.begin() + " and " + *std::next(shared.begin()) + ", as " + same->file + ":" +
+                                       std::to_string(same->line)});
         } else if (values.size() >= list && both(values, known) == values) {
-            found.push_back({line, *values.begin() + " and " + std::to_string(values.size() - 1) + " more, all of which the tests have"});
+            found.push_back(
+                {line, *values.begin() + " and " + std::to_string(values.size() - 1) + " more, all of which the tests have"});
         }
     }
     return found;
@@ -477,10 +509,13 @@ std::vector<ComparedLiteral> compared_literals(const CodeText& text, const CodeR
         const auto right = std::string_view(text.code).substr(literal.end, 60);
         const bool compares = (!rules.compared_before.empty() && RE2::PartialMatch(piece(left), before)) ||
                               (!rules.compared_after.empty() && RE2::PartialMatch(piece(right), after));
-        if (compares && told.emplace(literal.line, literal.value).second) { found.push_back({literal.line, literal.value, depends_on(literal.line)}); }
+        if (compares && told.emplace(literal.line, literal.value).second) {
+            found.push_back({literal.line, literal.value, depends_on(literal.line)});
+        }
     }
     for (const auto& [line, values] : tables) {
-        const bool said = std::any_of(told.begin(), told.end(), [&, number = line](const auto& each) { return each.first == number; });
+        const bool said =
+            std::any_of(told.begin(), told.end(), [&, number = line](const auto& each) { return each.first == number; });
         if (values.size() > 1 && all_known[line] && !said) { found.push_back({line, *values.begin(), line}); }
     }
     std::sort(found.begin(), found.end(), [](const auto& left, const auto& right) { return left.line < right.line; });

@@ -10,7 +10,8 @@ class GitCheckout final : public TreeCheckout {
 public:
     GitCheckout(const Repository& repository, std::filesystem::path path, std::function<Result<Worktree>()> open)
         : repository_(repository), path_(std::move(path)), open_(std::move(open)) {}
-    GitCheckout(const Repository& repository, Worktree& worktree) : repository_(repository), path_(worktree.path()), worktree_(&worktree) {}
+    GitCheckout(const Repository& repository, Worktree& worktree)
+        : repository_(repository), path_(worktree.path()), worktree_(&worktree) {}
 
     std::filesystem::path path() const override { return path_; }
     Result<void> check_out(std::string_view tree) override {
@@ -42,7 +43,8 @@ std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, W
     return std::make_unique<GitCheckout>(repository, worktree);
 }
 
-std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, std::filesystem::path path, std::function<Result<Worktree>()> open) {
+std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, std::filesystem::path path,
+                                                 std::function<Result<Worktree>()> open) {
     return std::make_unique<GitCheckout>(repository, std::move(path), std::move(open));
 }
 

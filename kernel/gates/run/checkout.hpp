@@ -32,8 +32,9 @@ public:
 
 /// Both must outlive the result.
 [[nodiscard]] std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, Worktree& worktree);
-/// The worktree is made, by `open`, when the first tree is checked out: a large one costs seconds and as much disk as the checkout, and a task
-/// may end before its first gate. `path` is where it will be. The repository must outlive the result.
-[[nodiscard]] std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, std::filesystem::path path, std::function<Result<Worktree>()> open);
+/// The worktree is made, by `open`, when the first tree is checked out: a large one costs seconds and as much disk as the
+/// checkout, and a task may end before its first gate. `path` is where it will be. The repository must outlive the result.
+[[nodiscard]] std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, std::filesystem::path path,
+                                                               std::function<Result<Worktree>()> open);
 
 }  // namespace agentforge::kernel

@@ -52,7 +52,8 @@ std::vector<GateCommand> gate_commands_from_json(const json::value& value) {
         const auto* entry = item.if_object();
         if (entry == nullptr) { continue; }
         const auto* duration = entry->if_contains("duration_ms");
-        const std::chrono::milliseconds time{duration != nullptr && duration->is_number() ? duration->to_number<std::int64_t>() : 0};
+        const std::chrono::milliseconds time{duration != nullptr && duration->is_number() ? duration->to_number<std::int64_t>()
+                                                                                          : 0};
         commands.push_back({text_of(*entry, "command"), text_of(*entry, "purpose"), text_of(*entry, "tree"), time});
     }
     return commands;

@@ -13,9 +13,9 @@ namespace agentforge::kernel {
 
 /// One command that a gate ran.
 struct GateCommand {
-    std::string command;                    ///< As the language's file names it: build, collect, tests, plain, coverage, syntax, types, metrics, …
-    std::string purpose;                    ///< `mutants`, `change-taken-back`, …; empty: to measure the tree as it is.
-    std::string tree;                       ///< Empty: the command needs none.
+    std::string command;  ///< As the language's file names it: build, collect, tests, plain, coverage, syntax, types, metrics, …
+    std::string purpose;  ///< `mutants`, `change-taken-back`, …; empty: to measure the tree as it is.
+    std::string tree;     ///< Empty: the command needs none.
     std::chrono::milliseconds duration{0};
 };
 
@@ -24,9 +24,10 @@ inline constexpr const char* purpose_mutants = "mutants";
 
 /// Where the time of a task's gates went.
 struct GateTime {
-    std::chrono::milliseconds total{0};     ///< Of all commands.
-    std::chrono::milliseconds mutants{0};   ///< Of those on mutants.
-    std::chrono::milliseconds floor{0};     ///< One clean build and one suite: the longest of each on the last tree whose tests were run.
+    std::chrono::milliseconds total{0};    ///< Of all commands.
+    std::chrono::milliseconds mutants{0};  ///< Of those on mutants.
+    std::chrono::milliseconds floor{
+        0};  ///< One clean build and one suite: the longest of each on the last tree whose tests were run.
     [[nodiscard]] std::chrono::milliseconds without_mutants() const noexcept { return total - mutants; }
 };
 

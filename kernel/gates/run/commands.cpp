@@ -38,7 +38,8 @@ bool names_failing_read(std::string_view output) {
 std::vector<fs::path> plain_files(const fs::path& root) {
     std::vector<fs::path> files;
     std::error_code error;
-    for (fs::recursive_directory_iterator each(root, fs::directory_options::skip_permission_denied, error), end; !error && each != end; each.increment(error)) {
+    for (fs::recursive_directory_iterator each(root, fs::directory_options::skip_permission_denied, error), end;
+         !error && each != end; each.increment(error)) {
         if (each->symlink_status(error).type() == fs::file_type::regular) { files.push_back(each->path()); }
     }
     return files;
@@ -51,7 +52,8 @@ Error wrong_setting(const std::string& key, const std::string& what) {
 
 }  // namespace
 
-std::map<std::string, std::string> toolchains_of(const Language& language, const std::map<std::string, std::string>& environment) {
+std::map<std::string, std::string> toolchains_of(const Language& language,
+                                                 const std::map<std::string, std::string>& environment) {
     std::map<std::string, std::string> found;
     const auto home = environment.find("HOME");
     for (const auto& [name, folder] : language.toolchains) {
@@ -69,7 +71,8 @@ std::map<std::string, std::string> toolchains_of(const Language& language, const
 
 Result<GateSettings> GateSettings::read(const json::object& settings) {
     GateSettings result;
-    const std::vector<std::string> known{"programs", "timeouts", "thresholds", "readable", "integration_tests", "command", "max_processes", "mutants", "without_new_test"};
+    const std::vector<std::string> known{"programs", "timeouts",      "thresholds", "readable",        "integration_tests",
+                                         "command",  "max_processes", "mutants",    "without_new_test"};
     for (const auto& field : settings) {
         const std::string key(field.key());
         if (std::find(known.begin(), known.end(), key) == known.end()) {
@@ -83,18 +86,25 @@ Result<GateSettings> GateSettings::read(const json::object& settings) {
             continue;
         }
         if (key == "readable" || key == "integration_tests" || key == "command") {
-            const std::string wanted = key == "readable" ? "must be a list of folders" : key == "command" ? "must be a list: a program and its arguments" : "must be a list of globs";
+            const std::string wanted = key == "readable"  ? "must be a list of folders"
+                                       : key == "command" ? "must be a list: a program and its arguments"
+                                                          : "must be a list of globs";
             const auto* list = field.value().if_array();
             if (list == nullptr) { return wrong_setting(key, wanted); }
             for (const auto& item : *list) {
                 if (!item.is_string()) { return wrong_setting(key, wanted); }
-                (key == "readable" ? result.readable : key == "command" ? result.command : result.integration_tests).emplace_back(item.get_string());
+                (key == "readable"  ? result.readable
+                 : key == "command" ? result.command
+                                    : result.integration_tests)
+                    .emplace_back(item.get_string());
             }
             continue;
         }
         if (key == "mutants") {
             const auto* number = field.value().if_int64();
-            if (number == nullptr || *number < 0 || *number > 10) { return wrong_setting(key, "must be a whole number from 0 to 10"); }
+            if (number == nullptr || *number < 0 || *number > 10) {
+                return wrong_setting(key, "must be a whole number from 0 to 10");
+            }
             result.mutants = static_cast<std::size_t>(*number);
             continue;
         }
@@ -118,9 +128,13 @@ Result<GateSettings> GateSettings::read(const json::object& settings) {
                 return wrong_setting(whole, "must be a whole number above 0");
             }
             if (key == "timeouts") {
-                const std::vector<std::string> commands{"tests", "integration", "tests_after_edit", "setup", "build", "collect", "affected", "syntax", "types", "metrics", "skeleton", "coverage"};
+                const std::vector<std::string> commands{"tests", "integration", "tests_after_edit", "setup",
+                                                        "build", "collect",     "affected",         "syntax",
+                                                        "types", "metrics",     "skeleton",         "coverage"};
                 if (std::find(commands.begin(), commands.end(), name) == commands.end()) {
-                    return wrong_setting(whole, "names no command (tests, integration, tests_after_edit, setup, build, collect, affected, syntax, types, metrics, skeleton, coverage)");
+                    return wrong_setting(
+                        whole,
+                        "names no command (tests, integration, tests_after_edit, setup, build, collect, affected, syntax, types, metrics, skeleton, coverage)");
                 }
                 result.timeouts[name] = std::chrono::seconds(entry.value().get_int64());
             } else {
@@ -134,15 +148,13 @@ Result<GateSettings> GateSettings::read(const json::object& settings) {
 Result<std::unique_ptr<ScratchFolder>> ScratchFolder::make(const std::string& directory) {
     SystemIdSource ids;
     auto scratch = std::make_unique<ScratchFolder>(std::filesystem::path(directory) / ("run-" + ids.random_hex(16)));
-    for (const auto* name : {"home", "tmp", "canary", "results"}) {
-        AF_CHECK(make_directories(scratch->path() / name));
-    }
+    for (const auto* name : {"home", "tmp", "canary", "results"}) { AF_CHECK(make_directories(scratch->path() / name)); }
     ::chmod(scratch->path().c_str(), 0700);
     return scratch;
 }
 
 ScratchFolder::~ScratchFolder() {
-    std::error_code ignored;        // What a hostile run locked against removal stays below the scratch directory.
+    std::error_code ignored;  // What a hostile run locked against removal stays below the scratch directory.
     std::filesystem::remove_all(path_, ignored);
 }
 
@@ -163,10 +175,15 @@ std::optional<std::string> read_plain_file(const std::filesystem::path& path, st
 }
 
 LanguageCommands::LanguageCommands(TreeCheckout& checkout, ProcessRunner& processes, std::string scratch_directory,
-                                   std::map<std::string, std::string> environment, GateSettings settings, DependencySettings dependencies,
-                                   std::shared_ptr<std::vector<GateCommand>> log)
-    : checkout_(checkout), processes_(processes), scratch_directory_(std::filesystem::absolute(scratch_directory).string()),
-      environment_(std::move(environment)), settings_(std::move(settings)), dependencies_(std::move(dependencies)), log_(std::move(log)) {}
+                                   std::map<std::string, std::string> environment, GateSettings settings,
+                                   DependencySettings dependencies, std::shared_ptr<std::vector<GateCommand>> log)
+    : checkout_(checkout),
+      processes_(processes),
+      scratch_directory_(std::filesystem::absolute(scratch_directory).string()),
+      environment_(std::move(environment)),
+      settings_(std::move(settings)),
+      dependencies_(std::move(dependencies)),
+      log_(std::move(log)) {}
 
 ProcessRequest LanguageCommands::request(const Language& language, const LanguageCommand& command, const Filling& filling,
                                          const std::map<std::string, std::string>& environment, std::string input) const {
@@ -213,7 +230,8 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
         }
     }
     for (const auto& fetched : fetched_) {
-        if (const auto program = fetched.programs.find(result.argv.front()); program != fetched.programs.end() && !settings_.programs.contains(program->first)) {
+        if (const auto program = fetched.programs.find(result.argv.front());
+            program != fetched.programs.end() && !settings_.programs.contains(program->first)) {
             result.argv.front() = program->second;
             break;
         }
@@ -240,7 +258,7 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
     const auto timeout = settings_.timeouts.find(command.name);
     result.timeout = timeout == settings_.timeouts.end() ? command.timeout : timeout->second;
     result.confinement.readable.push_back(checkout_.top().string());
-    std::error_code none;       // A language without helpers has no folder.
+    std::error_code none;  // A language without helpers has no folder.
     if (std::filesystem::is_directory(language.directory, none)) { result.confinement.readable.push_back(language.directory); }
     result.confinement.readable.insert(result.confinement.readable.end(), settings_.readable.begin(), settings_.readable.end());
     for (const auto& fetched : fetched_) { result.confinement.readable.push_back(fetched.folder); }
@@ -277,7 +295,9 @@ Result<void> LanguageCommands::set_up(const Language& language, const std::strin
             if (std::filesystem::is_directory(folder, none)) { where.readable.push_back(folder); }
         }
         where.scratch = scratch->path();
-        if (const auto timeout = settings_.timeouts.find("setup"); timeout != settings_.timeouts.end()) { where.timeout = timeout->second; }
+        if (const auto timeout = settings_.timeouts.find("setup"); timeout != settings_.timeouts.end()) {
+            where.timeout = timeout->second;
+        }
         AF_CHECK(fetch(*rule, step, tree, checkout_, processes_, where, stop));
     }
     return {};
@@ -315,10 +335,15 @@ Result<void> LanguageCommands::place(const Language& language, const std::string
 Result<void> LanguageCommands::lay_beside(const std::string& name, const std::string& target) {
     const auto link = checkout_.path() / name;
     std::error_code failure;
-    if (std::filesystem::exists(std::filesystem::symlink_status(link, failure))) { return {}; }      // The tree's own, or what was fetched.
+    if (std::filesystem::exists(std::filesystem::symlink_status(link, failure))) {
+        return {};
+    }  // The tree's own, or what was fetched.
     AF_CHECK(make_directories(link.parent_path()));
     std::filesystem::create_symlink(target, link, failure);
-    if (failure) { return Error{"AF-GATE-101", "The dependencies cannot be laid beside the tree: " + failure.message() + ".", link.string(), "Check the space and the rights of the folder that AgentForge keeps its state in.", ErrorKind::io}; }
+    if (failure) {
+        return Error{"AF-GATE-101", "The dependencies cannot be laid beside the tree: " + failure.message() + ".", link.string(),
+                     "Check the space and the rights of the folder that AgentForge keeps its state in.", ErrorKind::io};
+    }
     return {};
 }
 
@@ -340,14 +365,18 @@ Result<void> LanguageCommands::check_fetched(const std::string& output) const {
     return {};
 }
 
-Result<ProcessOutcome> LanguageCommands::start(const Language& language, const std::string& command, const ProcessRequest& request, const Stop& stop) {
+Result<ProcessOutcome> LanguageCommands::start(const Language& language, const std::string& command,
+                                               const ProcessRequest& request, const Stop& stop) {
     auto outcome = processes_.run(request, stop);
-    if (log_ && outcome.ok()) { log_->push_back({command, purpose_, command == "metrics" ? std::string() : placed_, outcome->duration}); }
+    if (log_ && outcome.ok()) {
+        log_->push_back({command, purpose_, command == "metrics" ? std::string() : placed_, outcome->duration});
+    }
     if (!outcome.ok()) {
         if (outcome.error().code == "AF-EXEC-001") {
-            return Error{"AF-GATE-003", "The program `" + request.argv.front() + "`, which runs " + language.name +
-                         "'s checks, is not installed.", "", "Install it, or name it in the settings under gates.programs.",
-                         ErrorKind::unavailable};
+            return Error{
+                "AF-GATE-003",
+                "The program `" + request.argv.front() + "`, which runs " + language.name + "'s checks, is not installed.", "",
+                "Install it, or name it in the settings under gates.programs.", ErrorKind::unavailable};
         }
         return std::move(outcome).error();
     }
@@ -365,14 +394,17 @@ Result<void> LanguageCommands::check_machine(const ProcessOutcome& outcome, bool
     // A test takes its files away before anybody looks at the disk.
     constexpr std::uint64_t room_for_a_test = 64ULL << 20U;
     int failure = failure_of_writing(scratch_directory_, room_for_a_test);
-    if (failure == 0 && (names_failing_read(outcome.out) || names_failing_read(outcome.err))) { failure = failure_of_reading(plain_files(checkout_.path())); }
+    if (failure == 0 && (names_failing_read(outcome.out) || names_failing_read(outcome.err))) {
+        failure = failure_of_reading(plain_files(checkout_.path()));
+    }
     if (failure == 0) { return {}; }
     return machine_failed(std::generic_category().message(failure));
 }
 
 Error LanguageCommands::machine_failed(const std::string& how) const {
     return {"AF-GATE-106", "A gate's command failed because of the machine: " + how + ".", scratch_directory_,
-            "Free space there, or look at the disk (dmesg), then run `agentforge resume`: the gate is measured anew.", ErrorKind::io};
+            "Free space there, or look at the disk (dmesg), then run `agentforge resume`: the gate is measured anew.",
+            ErrorKind::io};
 }
 
 Result<std::optional<ProcessOutcome>> LanguageCommands::run(const Language& language, const LanguageCommand& command,

@@ -19,13 +19,37 @@ namespace fs = std::filesystem;
 
 constexpr const char* ready_mark = ".agentforge-ready";
 /// How the user reaches the network and his package indexes.
-constexpr std::array network_variables{"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_CERT", "NPM_CONFIG_REGISTRY", "npm_config_registry", "GOPROXY", "GOSUMDB",
-                                       "GOPRIVATE", "GONOPROXY", "GONOSUMDB", "GOINSECURE", "CARGO_HTTP_CAINFO", "MAVEN_ARGS", "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy",
-                                       "no_proxy", "all_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"};
+constexpr std::array network_variables{"PIP_INDEX_URL",
+                                       "PIP_EXTRA_INDEX_URL",
+                                       "PIP_TRUSTED_HOST",
+                                       "PIP_CERT",
+                                       "NPM_CONFIG_REGISTRY",
+                                       "npm_config_registry",
+                                       "GOPROXY",
+                                       "GOSUMDB",
+                                       "GOPRIVATE",
+                                       "GONOPROXY",
+                                       "GONOSUMDB",
+                                       "GOINSECURE",
+                                       "CARGO_HTTP_CAINFO",
+                                       "MAVEN_ARGS",
+                                       "NODE_EXTRA_CA_CERTS",
+                                       "HTTP_PROXY",
+                                       "HTTPS_PROXY",
+                                       "NO_PROXY",
+                                       "ALL_PROXY",
+                                       "http_proxy",
+                                       "https_proxy",
+                                       "no_proxy",
+                                       "all_proxy",
+                                       "SSL_CERT_FILE",
+                                       "SSL_CERT_DIR"};
 
 std::string with_folder(std::string text, const std::string& folder) {
     const std::string name = "{dependencies}";
-    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + folder.size())) { text.replace(at, name.size(), folder); }
+    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + folder.size())) {
+        text.replace(at, name.size(), folder);
+    }
     return text;
 }
 
@@ -42,9 +66,9 @@ std::string last_lines(const std::string& text) {
 
 }  // namespace
 
-Result<std::vector<std::pair<const SetupRule*, SetupStep>>> steps_of(const Language& language, const std::string& tree, TreeCheckout& checkout,
-                                                                      const std::string& directory,
-                                                                      const std::map<std::string, std::string, std::less<>>& programs) {
+Result<std::vector<std::pair<const SetupRule*, SetupStep>>> steps_of(
+    const Language& language, const std::string& tree, TreeCheckout& checkout, const std::string& directory,
+    const std::map<std::string, std::string, std::less<>>& programs) {
     std::vector<std::pair<const SetupRule*, SetupStep>> steps;
     if (directory.empty() || language.setup.empty()) { return steps; }
     std::optional<std::vector<std::string>> listed;
@@ -53,7 +77,9 @@ Result<std::vector<std::pair<const SetupRule*, SetupStep>>> steps_of(const Langu
         return *listed;
     };
     for (const auto& rule : language.setup) {
-        const bool own = !rule.programs.empty() && std::ranges::all_of(rule.programs, [&](const auto& program) { return programs.contains(program.first); });
+        const bool own = !rule.programs.empty() && std::ranges::all_of(rule.programs, [&](const auto& program) {
+            return programs.contains(program.first);
+        });
         if (own) { continue; }
         SetupStep step;
         step.name = rule.name;
@@ -87,7 +113,9 @@ Result<std::vector<std::pair<const SetupRule*, SetupStep>>> steps_of(const Langu
             AF_TRY(const bool there, holds(rule.unless, all, content));
             if (!wanted || there) { continue; }
         }
-        step.folder = (fs::path(directory) / (language.name + "-" + rule.name + "-" + sha256(json::serialize(named)).substr(0, 24))).string();
+        step.folder =
+            (fs::path(directory) / (language.name + "-" + rule.name + "-" + sha256(json::serialize(named)).substr(0, 24)))
+                .string();
         for (const auto& argument : rule.command.argv) {
             auto text = with_folder(argument, step.folder);
             if (text.starts_with("{language}")) { text.replace(0, std::string_view("{language}").size(), language.directory); }
@@ -105,27 +133,33 @@ Result<std::vector<std::pair<const SetupRule*, SetupStep>>> steps_of(const Langu
 Error not_fetched(const SetupStep& step) {
     std::string command;
     for (const auto& argument : step.argv) { command += (command.empty() ? "" : " ") + argument; }
-    return {"AF-GATE-100", "What " + step.files.front() + " names is not there yet (" + ellipsis(command, 200) + "), and nobody has approved of fetching it.", step.files.front(),
-            "Look at it with `agentforge setup --show` and fetch it with `agentforge setup` (give the task's id where the task has changed the file), then start or resume. Where the "
-            "tests need none of it, set gates.setup to never.",
-            ErrorKind::unavailable};
+    return {
+        "AF-GATE-100",
+        "What " + step.files.front() + " names is not there yet (" + ellipsis(command, 200) +
+            "), and nobody has approved of fetching it.",
+        step.files.front(),
+        "Look at it with `agentforge setup --show` and fetch it with `agentforge setup` (give the task's id where the task has changed the file), then start or resume. Where the "
+        "tests need none of it, set gates.setup to never.",
+        ErrorKind::unavailable};
 }
 
 Fetched fetched_by(const SetupRule& rule, const SetupStep& step) {
-    return {step.folder, filled(rule.environment, step.folder), filled(rule.links, step.folder), filled(rule.programs, step.folder)};
+    return {step.folder, filled(rule.environment, step.folder), filled(rule.links, step.folder),
+            filled(rule.programs, step.folder)};
 }
 
-Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::string& tree, TreeCheckout& checkout, ProcessRunner& processes,
-                   const FetchPlace& place, const Stop& stop) {
+Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::string& tree, TreeCheckout& checkout,
+                   ProcessRunner& processes, const FetchPlace& place, const Stop& stop) {
     const fs::path folder = step.folder;
     AF_CHECK(make_directories(folder.parent_path()));
     const FileDescriptor lock(::open((step.folder + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!lock.valid() || ::flock(lock.get(), LOCK_EX) != 0) {
-        return Error{"AF-GATE-101", "The dependencies of " + step.name + " could not be fetched: the folder for them cannot be locked.", step.folder,
-                     "Look whether the folder can be written.", ErrorKind::io};
+        return Error{"AF-GATE-101",
+                     "The dependencies of " + step.name + " could not be fetched: the folder for them cannot be locked.",
+                     step.folder, "Look whether the folder can be written.", ErrorKind::io};
     }
     std::error_code failure;
-    if (fs::is_regular_file(fs::symlink_status(folder / ready_mark, failure))) { return {}; }     // Somebody else has, meanwhile.
+    if (fs::is_regular_file(fs::symlink_status(folder / ready_mark, failure))) { return {}; }  // Somebody else has, meanwhile.
     fs::remove_all(folder, failure);
     AF_CHECK(make_directories(folder));
     for (const auto& path : step.files) {
@@ -147,7 +181,9 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
     request.directory = step.folder;
     request.environment = base_environment(place.environment);
     for (const auto* name : network_variables) {
-        if (const auto value = place.environment.find(name); value != place.environment.end()) { request.environment[name] = value->second; }
+        if (const auto value = place.environment.find(name); value != place.environment.end()) {
+            request.environment[name] = value->second;
+        }
     }
     for (const auto& [name, value] : place.toolchains) { request.environment[name] = value; }
     for (const auto& [name, value] : filled(rule.environment, step.folder)) { request.environment[name] = value; }
@@ -160,20 +196,26 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
     auto outcome = processes.run(request, stop);
     if (!outcome.ok()) {
         if (outcome.error().code != "AF-EXEC-001") { return std::move(outcome).error(); }
-        return Error{"AF-GATE-003", "The program `" + request.argv.front() + "`, which fetches dependencies, is not installed.", "",
-                     "Install it, or set gates.setup to never and have the dependencies there yourself.", ErrorKind::unavailable};
+        return Error{"AF-GATE-003", "The program `" + request.argv.front() + "`, which fetches dependencies, is not installed.",
+                     "", "Install it, or set gates.setup to never and have the dependencies there yourself.",
+                     ErrorKind::unavailable};
     }
-    if (outcome->cancelled) { return Error{"AF-GATE-005", "The gate was cancelled.", "", "`agentforge resume` measures again.", ErrorKind::cancelled}; }
+    if (outcome->cancelled) {
+        return Error{"AF-GATE-005", "The gate was cancelled.", "", "`agentforge resume` measures again.", ErrorKind::cancelled};
+    }
     if (outcome->timed_out || outcome->exit_code != 0) {
-        return Error{"AF-GATE-101",
-                     "The dependencies of " + step.name + " could not be fetched: `" + request.argv.front() + "` " +
-                         (outcome->timed_out ? "did not finish in time" : "ended with exit code " + std::to_string(outcome->exit_code)) + ": " +
-                         last_lines(outcome->err.empty() ? outcome->out : outcome->err),
-                     step.folder, "Correct what it complains of, then run `agentforge setup` again.", ErrorKind::unavailable};
+        return Error{
+            "AF-GATE-101",
+            "The dependencies of " + step.name + " could not be fetched: `" + request.argv.front() + "` " +
+                (outcome->timed_out ? "did not finish in time" : "ended with exit code " + std::to_string(outcome->exit_code)) +
+                ": " + last_lines(outcome->err.empty() ? outcome->out : outcome->err),
+            step.folder, "Correct what it complains of, then run `agentforge setup` again.", ErrorKind::unavailable};
     }
     json::array argv;
     for (const auto& argument : step.argv) { argv.emplace_back(argument); }
-    return write_file_atomic(folder / ready_mark, json::serialize(json::object{{"rule", rule.name}, {"argv", std::move(argv)}}) + "\n", Durability::synced);
+    return write_file_atomic(folder / ready_mark,
+                             json::serialize(json::object{{"rule", rule.name}, {"argv", std::move(argv)}}) + "\n",
+                             Durability::synced);
 }
 
 }  // namespace agentforge::kernel

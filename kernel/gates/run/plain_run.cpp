@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs tests as their user would: no recorder, another place, other names of files, another order, none of AgentForge's variables.
+// Runs tests as their user would: no recorder, another place, other names of files, another order, none of AgentForge's
+// variables.
 #include <algorithm>
 
 #include "base/files.hpp"
@@ -23,7 +24,8 @@ std::string copy_tree(const fs::path& from, const fs::path& to) {
     std::uintmax_t bytes = 0;
     std::size_t entries = 0;
     fs::create_directories(to, failure);
-    for (auto entry = fs::recursive_directory_iterator(from, failure); !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
+    for (auto entry = fs::recursive_directory_iterator(from, failure); !failure && entry != fs::recursive_directory_iterator();
+         entry.increment(failure)) {
         const auto relative = entry->path().lexically_relative(from);
         if (relative == ".git") {
             if (entry->is_directory(failure)) { entry.disable_recursion_pending(); }
@@ -65,7 +67,8 @@ std::string name_without_ending(const std::string& file) {
 
 }  // namespace
 
-Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language& language, const std::string& tree, const PlainSelection& selection, const Stop& stop) {
+Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language& language, const std::string& tree,
+                                                                 const PlainSelection& selection, const Stop& stop) {
     PlainRun result;
     AF_TRY(const auto* chosen, runner(language, tree));
     if (chosen == nullptr || !chosen->plain) {
@@ -73,7 +76,9 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
         return result;
     }
     const auto& argv = chosen->plain->argv;
-    const bool narrow = std::any_of(argv.begin(), argv.end(), [](const auto& word) { return word == "{files}" || word == "{tests}" || word == "{directories}"; });
+    const bool narrow = std::any_of(argv.begin(), argv.end(), [](const auto& word) {
+        return word == "{files}" || word == "{tests}" || word == "{directories}";
+    });
     if (!narrow && !selection.all_pass) {
         result.reason = "other tests of the suite do not pass";
         return result;
@@ -104,7 +109,8 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
             named = named || (content.ok() && content->find(own) != std::string::npos);
         }
         if (named) { continue; }
-        const auto renamed = (fs::path(file).parent_path() / ("t" + ids.random_hex(6) + "_" + fs::path(file).filename().string())).generic_string();
+        const auto renamed = (fs::path(file).parent_path() / ("t" + ids.random_hex(6) + "_" + fs::path(file).filename().string()))
+                                 .generic_string();
         std::error_code failure;
         fs::rename(filling.root / file, filling.root / renamed, failure);
         if (!failure) { names[file] = renamed; }

@@ -13,7 +13,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::size_t max_message = 500;
-const std::string unknown_folder = "?";     // Of a test whose file is not known: any canary may have to speak for it.
+const std::string unknown_folder = "?";  // Of a test whose file is not known: any canary may have to speak for it.
 
 std::string folder_of(std::string_view file) {
     const auto slash = file.rfind('/');
@@ -23,24 +23,31 @@ std::string folder_of(std::string_view file) {
 /// How bad an outcome is when one test was told twice.
 int badness(TestStatus status) {
     switch (status) {
-        case TestStatus::passed: return 0;
-        case TestStatus::skipped: return 1;
-        case TestStatus::failed_skeleton: return 2;
-        case TestStatus::failed_assertion: return 3;
+        case TestStatus::passed:
+            return 0;
+        case TestStatus::skipped:
+            return 1;
+        case TestStatus::failed_skeleton:
+            return 2;
+        case TestStatus::failed_assertion:
+            return 3;
         case TestStatus::error:
-        case TestStatus::not_collected: return 4;
+        case TestStatus::not_collected:
+            return 4;
     }
     return 4;
 }
 
 bool some_match(const std::vector<std::string>& patterns, const std::string& text) {
-    return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) { return RE2::PartialMatch(text, RE2(pattern, RE2::Quiet)); });
+    return std::any_of(patterns.begin(), patterns.end(),
+                       [&](const auto& pattern) { return RE2::PartialMatch(text, RE2(pattern, RE2::Quiet)); });
 }
 
 /// The message's 500 characters; where the marker stands later, they begin with its line.
 std::string shown(const std::string& message, const std::string& marker) {
     auto from = std::size_t{0};
-    if (const auto at = marker.empty() ? std::string::npos : message.find(marker); at != std::string::npos && at > max_message / 2) {
+    if (const auto at = marker.empty() ? std::string::npos : message.find(marker);
+        at != std::string::npos && at > max_message / 2) {
         const auto line = message.rfind('\n', at);
         from = line == std::string::npos ? at : line + 1;
     }
@@ -50,7 +57,8 @@ std::string shown(const std::string& message, const std::string& marker) {
 /// Reads a report into the kernel's terms.
 class ReportReader {
 public:
-    explicit ReportReader(const ReportContext& context) : context_(context), wanted_(context.files.begin(), context.files.end()) {}
+    explicit ReportReader(const ReportContext& context)
+        : context_(context), wanted_(context.files.begin(), context.files.end()) {}
 
     void read(const FormatResult& report, TestRun& run) {
         for (const auto& test : report.tests) {
@@ -61,7 +69,9 @@ public:
             auto outcome = outcome_of(test);
             told_.insert(outcome.id);
             if (test.invocation) { run.invocations[outcome.id].insert(invocation_of(test)); }
-            if (outcome.status == TestStatus::passed) { passed_in_.insert(outcome.file.empty() ? unknown_folder : folder_of(outcome.file)); }
+            if (outcome.status == TestStatus::passed) {
+                passed_in_.insert(outcome.file.empty() ? unknown_folder : folder_of(outcome.file));
+            }
             failures_ = failures_ || is_failure(outcome.status);
             if (not_asked_for(outcome)) { continue; }
             const auto [place, fresh] = index_.emplace(outcome.id, run.tests.size());
@@ -101,12 +111,14 @@ public:
         std::size_t failed = 0;
         for (const auto& [folder, count] : left) { failed += count; }
         for (const auto& placed : context_.canaries) {
-            const bool needed = placed.everywhere ? !passed_in_.empty() : passed_in_.contains(placed.directory) || passed_in_.contains(unknown_folder);
+            const bool needed = placed.everywhere ? !passed_in_.empty()
+                                                  : passed_in_.contains(placed.directory) || passed_in_.contains(unknown_folder);
             if (!needed) { continue; }
             expected += placed.tests;
             if (placed.everywhere || left[placed.directory] >= placed.tests) { continue; }
             if (folders_known_) {
-                return "the kernel's own canary tests in " + (placed.directory.empty() ? std::string("the top folder") : placed.directory) +
+                return "the kernel's own canary tests in " +
+                       (placed.directory.empty() ? std::string("the top folder") : placed.directory) +
                        ", which must fail, were not all run: something in the project changes which tests are run";
             }
         }
@@ -126,14 +138,18 @@ private:
         return std::binary_search(context_.test_files.begin(), context_.test_files.end(), file);
     }
     [[nodiscard]] bool is_canary(const ReportedTest& test) const {
-        const auto has = [&](const std::string& text) { return !context_.unique.empty() && text.find(context_.unique) != std::string::npos; };
+        const auto has = [&](const std::string& text) {
+            return !context_.unique.empty() && text.find(context_.unique) != std::string::npos;
+        };
         return test.canary || has(test.name) || has(test.suite) || has(test.file);
     }
 
     void canary(const ReportedTest& test) {
         canary_seen_ = true;
         auto status = test.status;
-        if (status == TestStatus::error && some_match(context_.runner->assertion_messages, test.message)) { status = TestStatus::failed_assertion; }
+        if (status == TestStatus::error && some_match(context_.runner->assertion_messages, test.message)) {
+            status = TestStatus::failed_assertion;
+        }
         if (status != TestStatus::failed_assertion) {
             if (canary_passed_.empty()) {
                 canary_passed_ = test.name + ", which must fail, was reported as " + std::string(to_string(status));
@@ -181,7 +197,8 @@ private:
         const auto found = context_.declared.find(plain);
         return found == context_.declared.end() ? std::string{} : found->second;
     }
-    /// Of a class or module, its packages before it: `com/example/FooTest` is …/com/example/FooTest.java, or stands in another file of such a folder.
+    /// Of a class or module, its packages before it: `com/example/FooTest` is …/com/example/FooTest.java, or stands in another
+    /// file of such a folder.
     std::string file_of_class(const std::string& path) const {
         const auto own = only_one([&](const std::string& file) {
             const auto stem = file.substr(0, file.rfind('.'));
@@ -220,7 +237,8 @@ private:
     }
     /// Each tree is built in a folder of its own.
     void fill_out(std::string& text) const {
-        for (auto at = text.find(context_.build); !context_.build.empty() && at != std::string::npos; at = text.find(context_.build, at)) {
+        for (auto at = text.find(context_.build); !context_.build.empty() && at != std::string::npos;
+             at = text.find(context_.build, at)) {
             text.replace(at, context_.build.size(), "{build}");
         }
     }
@@ -234,19 +252,26 @@ private:
         TestOutcome outcome;
         outcome.file = file_of(test);
         // The folders of `com.example.SlugTest` are in the file's path already.
-        if (const auto dot = test.suite.substr(0, test.suite.find("::")).rfind('.'); test.file.empty() && dot != std::string::npos) {
+        if (const auto dot = test.suite.substr(0, test.suite.find("::")).rfind('.');
+            test.file.empty() && dot != std::string::npos) {
             auto package = folder_of(outcome.file);
             std::replace(package.begin(), package.end(), '/', '.');
             const auto short_name = test.suite.substr(dot + 1);
             const auto stem = "/" + short_name.substr(0, short_name.find("::")) + ".";
-            if (("/" + outcome.file).find(stem) != std::string::npos || ("." + package).ends_with("." + test.suite.substr(0, dot))) { test.suite = short_name; }
+            if (("/" + outcome.file).find(stem) != std::string::npos ||
+                ("." + package).ends_with("." + test.suite.substr(0, dot))) {
+                test.suite = short_name;
+            }
         }
         outcome.name = ellipsis(sanitize_utf8(test.name), 300);
         outcome.line = test.line;
         outcome.status = test.status;
         const bool whole_file = !outcome.file.empty() && (test.whole_file || test.name == test.file || test.name == outcome.file);
         const auto rest = (test.suite.empty() ? "" : test.suite + "::") + test.name;
-        outcome.id = ellipsis(sanitize_utf8(whole_file ? outcome.file : outcome.file.empty() ? rest : outcome.file + "::" + rest), 1000);
+        outcome.id = ellipsis(sanitize_utf8(whole_file             ? outcome.file
+                                            : outcome.file.empty() ? rest
+                                                                   : outcome.file + "::" + rest),
+                              1000);
         if (test.status == TestStatus::failed_assertion || test.status == TestStatus::error) {
             const auto& runner = *context_.runner;
             if (test.status == TestStatus::failed_assertion && some_match(runner.error_messages, test.message)) {
@@ -260,7 +285,8 @@ private:
         }
         auto message = sanitize_utf8(test.message);
         // Where the tree is checked out says nothing, and is another place for every task.
-        for (auto at = message.find(context_.root + "/"); !context_.root.empty() && at != std::string::npos; at = message.find(context_.root + "/", at)) {
+        for (auto at = message.find(context_.root + "/"); !context_.root.empty() && at != std::string::npos;
+             at = message.find(context_.root + "/", at)) {
             message.erase(at, context_.root.size() + 1);
         }
         outcome.message = shown(message, context_.marker);
@@ -271,8 +297,8 @@ private:
     std::set<std::string> wanted_;
     std::map<std::string, std::size_t> index_;
     std::set<std::string> told_;
-    std::set<std::string> passed_in_;           ///< Folders in which a test passed.
-    std::map<std::string, std::size_t> canaries_failed_;        ///< By folder.
+    std::set<std::string> passed_in_;                     ///< Folders in which a test passed.
+    std::map<std::string, std::size_t> canaries_failed_;  ///< By folder.
     bool folders_known_ = true;
     bool canary_seen_ = false;
     bool failures_ = false;
@@ -316,7 +342,9 @@ TestRun judge_report(const FormatResult& report, const ReportContext& context, c
         run.disbelief = "a collected test has no result (" + missing.front() + ")";
     }
     run.believed = run.disbelief.empty();
-    if (context.canaries.empty()) { run.notes.emplace_back("no canary: that a failing test is told as failed is the runner's word"); }
+    if (context.canaries.empty()) {
+        run.notes.emplace_back("no canary: that a failing test is told as failed is the runner's word");
+    }
     if (!run.believed) {
         for (auto& test : run.tests) {
             test.status = TestStatus::error;
@@ -337,7 +365,8 @@ std::map<std::string, std::string> declared_in(const std::string& declaration,
     std::vector<re2::StringPiece> parts(static_cast<std::size_t>(group->second) + 1);
     for (const auto& [file, text] : contents) {
         std::size_t at = 0;
-        while (at <= text.size() && expression.Match(text, at, text.size(), RE2::UNANCHORED, parts.data(), static_cast<int>(parts.size()))) {
+        while (at <= text.size() &&
+               expression.Match(text, at, text.size(), RE2::UNANCHORED, parts.data(), static_cast<int>(parts.size()))) {
             const std::string name(parts.back());
             const auto [place, fresh] = found.emplace(name, file);
             if (!fresh && place->second != file) { twice.insert(name); }
@@ -359,7 +388,8 @@ std::vector<ToolMessage> find_messages(const std::string& pattern, std::string_v
         const auto place = groups.find(name);
         return place == groups.end() ? std::string{} : std::string(parts[static_cast<std::size_t>(place->second)]);
     };
-    static const RE2 symbol_line(R"((?:\[ERROR\])?\s+(symbol:\s+.*))");      // javac says on a line of its own which symbol it cannot find.
+    static const RE2 symbol_line(
+        R"((?:\[ERROR\])?\s+(symbol:\s+.*))");  // javac says on a line of its own which symbol it cannot find.
     while (!text.empty()) {
         const auto end = text.find('\n');
         const re2::StringPiece line(text.data(), std::min(end, text.size()));

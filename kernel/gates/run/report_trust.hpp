@@ -15,22 +15,23 @@ namespace agentforge::kernel {
 
 /// One copy of a canary that was put somewhere before the run.
 struct PlacedCanary {
-    std::string directory;              ///< Of the tests beside it, relative to the tree; empty with `everywhere`.
-    bool everywhere = true;             ///< It speaks for the whole run.
+    std::string directory;   ///< Of the tests beside it, relative to the tree; empty with `everywhere`.
+    bool everywhere = true;  ///< It speaks for the whole run.
     std::size_t tests = 1;
 };
 
 struct ReportContext {
     const TestRunner* runner = nullptr;
-    std::string unique;                 ///< Names the canaries.
+    std::string unique;  ///< Names the canaries.
     std::vector<PlacedCanary> canaries;
-    std::string marker;                 ///< Of skeletons.
+    std::string marker;  ///< Of skeletons.
     std::string root;
-    std::string build;                          ///< The build folder, as it stands in reports.
-    std::vector<std::string> test_files;        ///< All of the tree's, sorted.
-    std::vector<std::string> files;     ///< Those that were asked for; a test of another one is left out.
-    std::map<std::string, std::string> declared;        ///< Test name → file, where one file only declares it.
-    std::map<std::pair<std::string, std::string>, std::string> declared_beside;      ///< Folder (ending in `/`, or empty) and name → file.
+    std::string build;                            ///< The build folder, as it stands in reports.
+    std::vector<std::string> test_files;          ///< All of the tree's, sorted.
+    std::vector<std::string> files;               ///< Those that were asked for; a test of another one is left out.
+    std::map<std::string, std::string> declared;  ///< Test name → file, where one file only declares it.
+    std::map<std::pair<std::string, std::string>, std::string>
+        declared_beside;  ///< Folder (ending in `/`, or empty) and name → file.
     std::optional<FormatResult> collected;
     std::chrono::seconds timeout{0};
 };
@@ -47,8 +48,13 @@ struct ReportContext {
                                                              const std::vector<std::pair<std::string, std::string>>& contents);
 
 /// One error in a tool's output, found by an RE2 with the groups file, line and message.
-struct ToolMessage { std::string file; std::uint64_t line = 0; std::string message; };
-/// Line by line; a message that ends with a colon goes on in the next line that says something. Paths below `root` are made relative to it.
+struct ToolMessage {
+    std::string file;
+    std::uint64_t line = 0;
+    std::string message;
+};
+/// Line by line; a message that ends with a colon goes on in the next line that says something. Paths below `root` are made
+/// relative to it.
 [[nodiscard]] std::vector<ToolMessage> find_messages(const std::string& pattern, std::string_view text, const std::string& root);
 
 }  // namespace agentforge::kernel

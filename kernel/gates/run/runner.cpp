@@ -28,7 +28,9 @@ std::string folder_part(const std::string& file) {
 }
 
 void fill_in(std::string& text, const std::string& name, const std::string& value) {
-    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size())) { text.replace(at, name.size(), value); }
+    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size())) {
+        text.replace(at, name.size(), value);
+    }
 }
 
 /// Every plain file below the folder, sorted; `problem` says what could not be taken.
@@ -66,11 +68,13 @@ FormatResult parse_output(const std::string& name, const RunOutput& output) {
     const auto* format = find_format(name);
     if (format == nullptr) { return {{}, {}, "the format " + name + " is not known"}; }
     if (format->input == FormatInput::files && output.files.empty()) { return {{}, {}, "the runner wrote no report"}; }
-    if (format->input == FormatInput::out && output.out_truncated) { return {{}, {}, "the runner wrote more than is kept of its output"}; }
+    if (format->input == FormatInput::out && output.out_truncated) {
+        return {{}, {}, "the runner wrote more than is kept of its output"};
+    }
     return format->parse(output);
 }
 
-constexpr std::size_t most_build_errors = 8;        ///< Told at once; later ones often follow from earlier ones.
+constexpr std::size_t most_build_errors = 8;  ///< Told at once; later ones often follow from earlier ones.
 
 /// A build that failed, as a run: nothing was run, each file is an error, its own before those of others.
 TestRun not_built(const BuildOutcome& built, const TestSelection& selection) {
@@ -88,7 +92,8 @@ TestRun not_built(const BuildOutcome& built, const TestSelection& selection) {
     };
     const auto why = built.errors.empty() ? built.problem : words_of("");
     for (const auto& file : selection.files) {
-        const auto own = std::find_if(built.errors.begin(), built.errors.end(), [&](const auto& each) { return each.file == file; });
+        const auto own =
+            std::find_if(built.errors.begin(), built.errors.end(), [&](const auto& each) { return each.file == file; });
         run.tests.push_back({file, file, file, own == built.errors.end() ? 0 : own->line, TestStatus::error,
                              "does not build: " + (own == built.errors.end() ? why : words_of(file))});
     }
@@ -96,17 +101,20 @@ TestRun not_built(const BuildOutcome& built, const TestSelection& selection) {
 }
 
 /// What a program says that may have no more processes or threads, in the words of the system and of the languages' libraries.
-constexpr std::array<std::string_view, 5> no_more_processes{"Resource temporarily unavailable", "can't start new thread", "unable to create native thread",
-                                                            "failed to create new OS thread", "failed to spawn thread"};
+constexpr std::array<std::string_view, 5> no_more_processes{"Resource temporarily unavailable", "can't start new thread",
+                                                            "unable to create native thread", "failed to create new OS thread",
+                                                            "failed to spawn thread"};
 
-/// Names the setting where a run came to its limit of processes. As root the sandbox ends such a run and says so; otherwise the kernel
-/// refuses the next process, and only what the test then says tells it.
+/// Names the setting where a run came to its limit of processes. As root the sandbox ends such a run and says so; otherwise the
+/// kernel refuses the next process, and only what the test then says tells it.
 void name_process_limit(TestRun& run, std::uint64_t limit) {
     const auto setting = std::to_string(limit) + " processes and threads at once, the limit that gates.max_processes sets";
     if (const auto* ended = run.confinement.if_contains("limit")) {
         run.believed = false;
-        run.disbelief = *ended == json::value("processes") ? "the tests were ended because they had more than " + setting
-                                                           : "the tests were ended because together they took more than their share of " + std::string(ended->as_string());
+        run.disbelief =
+            *ended == json::value("processes")
+                ? "the tests were ended because they had more than " + setting
+                : "the tests were ended because together they took more than their share of " + std::string(ended->as_string());
         for (auto& test : run.tests) {
             test.status = TestStatus::error;
             test.message = ellipsis("not believed: " + run.disbelief, 500);
@@ -114,7 +122,8 @@ void name_process_limit(TestRun& run, std::uint64_t limit) {
         return;
     }
     for (auto& test : run.tests) {
-        const bool refused = std::any_of(no_more_processes.begin(), no_more_processes.end(), [&](auto words) { return test.message.find(words) != std::string::npos; });
+        const bool refused = std::any_of(no_more_processes.begin(), no_more_processes.end(),
+                                         [&](auto words) { return test.message.find(words) != std::string::npos; });
         if (!is_failure(test.status) || !refused) { continue; }
         run.notes.push_back(test.id + " may have needed more than " + setting);
         test.message = ellipsis(test.message, 350) + " (perhaps more than " + setting + ")";
@@ -129,7 +138,8 @@ ContentReader LanguageCommands::reader_of(const std::string& tree) const {
 
 Error no_command(const std::string& language) {
     return {"AF-GATE-060", "The language " + language + " runs its tests by a command that no setting names.", "gates.command",
-            "Set gates.command to a program and its arguments that print TAP, or write JUnit XML below {results}.", ErrorKind::invalid};
+            "Set gates.command to a program and its arguments that print TAP, or write JUnit XML below {results}.",
+            ErrorKind::invalid};
 }
 
 Result<const TestRunner*> LanguageCommands::runner(const Language& language, const std::string& tree) {
@@ -137,7 +147,8 @@ Result<const TestRunner*> LanguageCommands::runner(const Language& language, con
     return choose_runner(language, files, reader_of(tree));
 }
 
-Result<fs::path> LanguageCommands::build_folder(const Language& language, const TestRunner& runner, const std::string& tree, bool judged) {
+Result<fs::path> LanguageCommands::build_folder(const Language& language, const TestRunner& runner, const std::string& tree,
+                                                bool judged) {
     const auto parent = fs::path(scratch_directory_) / "build";
     const auto stem = language.name + "-" + runner.name;
     const auto name = stem + (judged ? "-tree-" + tree.substr(0, 20) : "-kept");
@@ -159,9 +170,11 @@ Result<fs::path> LanguageCommands::build_folder(const Language& language, const 
     return parent / name;
 }
 
-Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const TestRunner& runner, const Filling& filling, const Stop& stop) {
+Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const TestRunner& runner, const Filling& filling,
+                                                 const Stop& stop) {
     BuildOutcome built;
-    // What compiled the user's own commit compiles the same for later trees. Those only read it: a build of theirs could leave there what it likes.
+    // What compiled the user's own commit compiles the same for later trees. Those only read it: a build of theirs could leave
+    // there what it likes.
     const auto compiled = fs::path(scratch_directory_) / "build" / "compiled";
     std::error_code none;
     const bool fresh = !filling.build.empty() && fs::is_empty(filling.build, none) && !none;
@@ -181,14 +194,16 @@ Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const
         built.built = false;
         built.output = sanitize_utf8(outcome.out + outcome.err);
         built.errors = find_messages(runner.build_error, built.output, checkout_.path().string());
-        std::erase_if(built.errors, [&](const auto& error) { return error.file.starts_with(language.directory + "/"); });     // Of our own helper.
+        std::erase_if(built.errors,
+                      [&](const auto& error) { return error.file.starts_with(language.directory + "/"); });  // Of our own helper.
         const auto words = last_words(outcome.err.empty() ? outcome.out : outcome.err);
         AF_CHECK(check_fetched(built.output));
         AF_CHECK(check_machine(outcome, true));
         built.problem = outcome.timed_out
-                            ? "the build did not finish within " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(call.timeout).count()) + " s"
-                            : "`" + fs::path(call.argv.front()).filename().string() + "` ended with exit code " + std::to_string(outcome.exit_code) +
-                                  (words.empty() ? "" : " (" + words + ")");
+                            ? "the build did not finish within " +
+                                  std::to_string(std::chrono::duration_cast<std::chrono::seconds>(call.timeout).count()) + " s"
+                            : "`" + fs::path(call.argv.front()).filename().string() + "` ended with exit code " +
+                                  std::to_string(outcome.exit_code) + (words.empty() ? "" : " (" + words + ")");
         return built;
     }
     return built;
@@ -210,9 +225,9 @@ Result<std::vector<PlacedCanary>> LanguageCommands::place_canaries(const Languag
                                                                    const TestSelection& selection, const Filling& filling,
                                                                    std::vector<fs::path>& paths) {
     std::vector<PlacedCanary> placed;
-    std::map<std::string, std::string> folders;         // With the first file of each.
+    std::map<std::string, std::string> folders;  // With the first file of each.
     for (const auto& file : selection.files) { folders.emplace(folder_part(file), file); }
-    const bool alone = folders.empty();                 // Without test files the canaries show that the runner works.
+    const bool alone = folders.empty();  // Without test files the canaries show that the runner works.
     if (alone) { folders.emplace("", ""); }
     for (const auto& canary : runner.canaries) {
         const bool needs_a_test = !canary.fill.empty() || canary.path.find("{directory}") != std::string::npos;
@@ -236,8 +251,11 @@ Result<std::vector<PlacedCanary>> LanguageCommands::place_canaries(const Languag
                 AF_TRY(const auto content, read_file(checkout_.path() / file));
                 std::string value;
                 if (!RE2::PartialMatch(content, RE2(pattern, RE2::Quiet), &value)) {
-                    return Error{"AF-GATE-040", "The canary of " + language.name + " needs `" + key + "`, which its pattern does not find in " +
-                                 file + ".", file, "Correct the test file, or the pattern under canaries in the language file.", ErrorKind::invalid};
+                    return Error{"AF-GATE-040",
+                                 "The canary of " + language.name + " needs `" + key + "`, which its pattern does not find in " +
+                                     file + ".",
+                                 file, "Correct the test file, or the pattern under canaries in the language file.",
+                                 ErrorKind::invalid};
                 }
                 fill_in(text, "{" + key + "}", value);
             }
@@ -265,7 +283,8 @@ Result<void> LanguageCommands::put_instead(const std::map<std::string, std::stri
     return {};
 }
 
-Result<TestRun> LanguageCommands::run_tests(const Language& language, const std::string& tree, const TestSelection& selection, const Stop& stop) {
+Result<TestRun> LanguageCommands::run_tests(const Language& language, const std::string& tree, const TestSelection& selection,
+                                            const Stop& stop) {
     AF_TRY(const auto* chosen, runner(language, tree));
     std::optional<TestRunner> bounded;
     if (chosen != nullptr && settings_.timeouts.contains(selection.timeout)) {
@@ -276,8 +295,9 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
     if (chosen != nullptr && selection.at_most) {
         const auto known = settings_.timeouts.find(chosen->run.name);
         bounded = *chosen;
-        bounded->run.timeout = std::min(known == settings_.timeouts.end() ? chosen->run.timeout : known->second, *selection.at_most);
-        bounded->run.name = "";         // No setting's.
+        bounded->run.timeout =
+            std::min(known == settings_.timeouts.end() ? chosen->run.timeout : known->second, *selection.at_most);
+        bounded->run.name = "";  // No setting's.
         chosen = &*bounded;
     }
     if (chosen == nullptr) {
@@ -324,9 +344,12 @@ Result<TestRun> LanguageCommands::run_helper(const Language& language, const Tes
     for (const auto& each : placed) { expected.canary_tests += each.tests; }
     json::array list;
     for (const auto& file : selection.files) { list.emplace_back(file); }
-    const json::object input{{"root", checkout_.path().string()}, {"files", std::move(list)},
+    const json::object input{{"root", checkout_.path().string()},
+                             {"files", std::move(list)},
                              {"canary", canaries.empty() ? std::string{} : canaries.front().string()},
-                             {"results", filling.results.string()}, {"nonce", expected.nonce}, {"marker", language.skeleton_marker}};
+                             {"results", filling.results.string()},
+                             {"nonce", expected.nonce},
+                             {"marker", language.skeleton_marker}};
     const auto call = request(language, runner.run, filling, runner.environment, json::serialize(input));
     expected.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
     AF_TRY(const auto outcome, start(language, "tests", call, stop));
@@ -340,7 +363,8 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
                                              const TestSelection& selection, Filling& filling, const Stop& stop) {
     AF_CHECK(make_directories(filling.results));
     const auto& folder_of = selection.built_in.empty() ? tree : selection.built_in;
-    AF_TRY(filling.build, build_folder(language, runner, stand_in_.empty() ? folder_of : "instead-" + tree, selection.judged || !stand_in_.empty()));
+    AF_TRY(filling.build, build_folder(language, runner, stand_in_.empty() ? folder_of : "instead-" + tree,
+                                       selection.judged || !stand_in_.empty()));
     ReportContext context;
     context.runner = &runner;
     context.unique = filling.unique;
@@ -348,7 +372,8 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     context.root = checkout_.path().string();
     context.files = selection.files;
     AF_TRY(context.test_files, checkout_.files(tree));
-    std::erase_if(context.test_files, [&](const auto& file) { return !language.tests.matches(file) && !language.may_hold_tests(file); });
+    std::erase_if(context.test_files,
+                  [&](const auto& file) { return !language.tests.matches(file) && !language.may_hold_tests(file); });
     std::sort(context.test_files.begin(), context.test_files.end());
     std::vector<fs::path> paths;
     AF_TRY(context.canaries, place_canaries(language, runner, selection, filling, paths));
@@ -370,9 +395,14 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
         }
         context.declared = declared_in(runner.declaration, contents);
         std::map<std::string, std::vector<std::pair<std::string, std::string>>> by_folder;
-        for (auto& each : contents) { by_folder[each.first.substr(0, each.first.rfind('/') == std::string::npos ? 0 : each.first.rfind('/') + 1)].push_back(std::move(each)); }
+        for (auto& each : contents) {
+            by_folder[each.first.substr(0, each.first.rfind('/') == std::string::npos ? 0 : each.first.rfind('/') + 1)].push_back(
+                std::move(each));
+        }
         for (const auto& [folder, files] : by_folder) {
-            for (const auto& [name, file] : declared_in(runner.declaration, files)) { context.declared_beside[{folder, name}] = file; }
+            for (const auto& [name, file] : declared_in(runner.declaration, files)) {
+                context.declared_beside[{folder, name}] = file;
+            }
         }
     }
     if (runner.collect) {
@@ -407,8 +437,8 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     return run;
 }
 
-Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& language, const std::string& tree, const std::vector<std::string>& tests,
-                                                               const Stop& stop) {
+Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& language, const std::string& tree,
+                                                               const std::vector<std::string>& tests, const Stop& stop) {
     LinesRun result;
     AF_TRY(const auto* chosen, runner(language, tree));
     if (chosen == nullptr || !chosen->coverage) { return result; }
@@ -437,10 +467,12 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
     if (outcome->exit_code != 0 || outcome->timed_out) {
         const auto at = text.rfind(said);
         result.failed = at == std::string::npos || outcome->timed_out;
-        const auto reason = at == std::string::npos ? std::string{} : text.substr(at + said.size(), text.find('\n', at) - at - said.size());
+        const auto reason =
+            at == std::string::npos ? std::string{} : text.substr(at + said.size(), text.find('\n', at) - at - said.size());
         result.reason = outcome->timed_out ? "coverage was not measured in time"
-                        : result.failed    ? "the coverage command ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_words(text)
-                                           : ellipsis(sanitize_utf8(reason), 300);
+                        : result.failed    ? "the coverage command ended with exit code " + std::to_string(outcome->exit_code) +
+                                              ": " + last_words(text)
+                                        : ellipsis(sanitize_utf8(reason), 300);
         return result;
     }
     CoverageReportInput input;
@@ -449,7 +481,11 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
     input.roots = {checkout_.path().string(), (filling.build / "tree").string()};
     AF_TRY(input.sources, checkout_.files(tree));
     std::erase_if(input.sources, [&](const std::string& file) { return !language.sources.matches(file); });
-    auto counts = problem.empty() ? read_line_counts(chosen->coverage_format, input) : Error{"AF-GATE-161", problem, "", "Measure again; where it stays so, another version of the coverage tool may write another form.", ErrorKind::invalid};
+    auto counts = problem.empty()
+                      ? read_line_counts(chosen->coverage_format, input)
+                      : Error{"AF-GATE-161", problem, "",
+                              "Measure again; where it stays so, another version of the coverage tool may write another form.",
+                              ErrorKind::invalid};
     if (!counts.ok()) {
         result.failed = true;
         result.reason = counts.error().message + (counts.error().where.empty() ? "" : " (" + counts.error().where + ")");
@@ -461,7 +497,8 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
 }
 
 Result<std::optional<std::vector<std::string>>> LanguageCommands::affected(const Language& language, const std::string& tree,
-                                                                           const std::vector<std::string>& sources, const Stop& stop) {
+                                                                           const std::vector<std::string>& sources,
+                                                                           const Stop& stop) {
     AF_TRY(const auto* chosen, runner(language, tree));
     if (chosen == nullptr || !chosen->affected || sources.empty()) { return std::optional<std::vector<std::string>>{}; }
     AF_CHECK(place(language, tree, stop));
@@ -471,9 +508,12 @@ Result<std::optional<std::vector<std::string>>> LanguageCommands::affected(const
     filling.results = scratch->path() / "results";
     filling.files = sources;
     AF_TRY(filling.build, build_folder(language, *chosen, tree, false));
-    AF_TRY(const auto outcome, start(language, "affected", request(language, *chosen->affected, filling, chosen->environment, ""), stop));
+    AF_TRY(const auto outcome,
+           start(language, "affected", request(language, *chosen->affected, filling, chosen->environment, ""), stop));
     // What fails or says nothing useful costs time, never a test: everything is run.
-    if (outcome.exit_code != 0 || outcome.timed_out || outcome.out_truncated) { return std::optional<std::vector<std::string>>{}; }
+    if (outcome.exit_code != 0 || outcome.timed_out || outcome.out_truncated) {
+        return std::optional<std::vector<std::string>>{};
+    }
     std::vector<std::string> files;
     std::string_view text = outcome.out;
     while (!text.empty()) {

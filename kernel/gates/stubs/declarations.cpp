@@ -14,7 +14,7 @@
 namespace agentforge::kernel {
 namespace {
 
-constexpr int most_rounds = 12;             ///< A compiler tells the errors of one package, crate or file at a time.
+constexpr int most_rounds = 12;  ///< A compiler tells the errors of one package, crate or file at a time.
 constexpr std::size_t most_told = 5;
 
 json::array texts(const std::vector<std::string>& values) { return json::array(values.begin(), values.end()); }
@@ -46,7 +46,9 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::declarations(c
     std::vector<std::pair<std::string, std::string>> result;
     if (interfaces.empty()) { return result; }
     AF_TRY(const auto* found, language(tree));
-    if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return result; }     // Tests must then fail without one.
+    if (found->skeletons.empty() && !found->commands.contains("skeleton")) {
+        return result;
+    }  // Tests must then fail without one.
     AF_TRY(const auto existing, checkout_->files(tree));
     json::object contents;
     std::map<std::string, std::string> texts_of;
@@ -56,8 +58,8 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::declarations(c
         if (std::find(existing.begin(), existing.end(), interface.file) == existing.end()) { continue; }
         AF_TRY(const auto content, checkout_->file(tree, interface.file));
         if (content && !is_valid_utf8(*content)) {
-            return Error{"AF-GATE-030", "The file of `" + interface.name + "` is not UTF-8; nothing can be declared in it.", interface.file,
-                         "Name another file for the interface.", ErrorKind::invalid};
+            return Error{"AF-GATE-030", "The file of `" + interface.name + "` is not UTF-8; nothing can be declared in it.",
+                         interface.file, "Name another file for the interface.", ErrorKind::invalid};
         }
         if (content) {
             contents[interface.file] = *content;
@@ -65,20 +67,23 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::declarations(c
         }
     }
     const auto cannot = [](const std::string& problems) {
-        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
-                     "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
+        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".",
+                     "specification.interfaces", "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
     };
     if (!found->skeletons.empty()) {
         const bool plain = is_plain_skeleton(found->skeletons);
-        // What else a declaration depends on: in C and C++ the headers, where its types stand; elsewhere its package, the module it is part of.
+        // What else a declaration depends on: in C and C++ the headers, where its types stand; elsewhere its package, the module
+        // it is part of.
         constexpr std::size_t most_files = 2000;
         const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
         for (const auto& file : existing) {
             const auto folder = file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
             const bool beside = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& each) {
-                return each.file.size() > folder.size() && each.file.starts_with(folder) && each.file.find('/', folder.size()) == std::string::npos;
+                return each.file.size() > folder.size() && each.file.starts_with(folder) &&
+                       each.file.find('/', folder.size()) == std::string::npos;
             });
-            const bool helps = plain ? file == "go.mod" || (beside && found->sources.matches(file)) : headers.matches(file) && !found->belongs_to_tests(file);
+            const bool helps = plain ? file == "go.mod" || (beside && found->sources.matches(file))
+                                     : headers.matches(file) && !found->belongs_to_tests(file);
             if (!helps || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
             AF_TRY(auto content, checkout_->file(tree, file));
             if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }
@@ -95,8 +100,10 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::declarations(c
         AF_TRY(const auto content, checkout_->file(tree, file));
         if (content && is_valid_utf8(*content)) { contents[file] = *content; }
     }
-    if (!found->commands.contains("skeleton")) { return result; }      // The language declares nothing before it is implemented.
-    const json::object input{{"interfaces", std::move(wanted)}, {"contents", std::move(contents)}, {"existing", texts(existing)},
+    if (!found->commands.contains("skeleton")) { return result; }  // The language declares nothing before it is implemented.
+    const json::object input{{"interfaces", std::move(wanted)},
+                             {"contents", std::move(contents)},
+                             {"existing", texts(existing)},
                              {"marker", found->skeleton_marker}};
     AF_TRY(const auto lines, commands_->run_for_lines(*found, "skeleton", "", input, stop));
     std::string problems;
@@ -112,19 +119,23 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::declarations(c
     return result;
 }
 
-Result<std::vector<Violation>> Measure::errors_beside(const Language& language, const TypeChecker& checker, const std::string& tree, const DeclaredFiles& files,
-                                                      const Stop& stop) {
+Result<std::vector<Violation>> Measure::errors_beside(const Language& language, const TypeChecker& checker,
+                                                      const std::string& tree, const DeclaredFiles& files, const Stop& stop) {
     commands_->stand_in(files);
     bool installed = true;
-    auto found = checker.command.argv.empty() ? build_errors(language, checker, tree, stop) : type_errors(language, checker, tree, stop, installed);
+    auto found = checker.command.argv.empty() ? build_errors(language, checker, tree, stop)
+                                              : type_errors(language, checker, tree, stop, installed);
     commands_->stand_in({});
     return found;
 }
 
-Result<bool> Measure::stub_callers(const Language& language, const std::string& tree, const std::vector<Violation>& errors, DeclaredFiles& files) {
+Result<bool> Measure::stub_callers(const Language& language, const std::string& tree, const std::vector<Violation>& errors,
+                                   DeclaredFiles& files) {
     std::map<std::string, std::set<std::uint64_t>> lines;
     for (const auto& error : errors) {
-        if (error.line > 0 && language.sources.matches(error.file) && !language.belongs_to_tests(error.file)) { lines[error.file].insert(error.line); }
+        if (error.line > 0 && language.sources.matches(error.file) && !language.belongs_to_tests(error.file)) {
+            lines[error.file].insert(error.line);
+        }
     }
     bool any = false;
     for (const auto& [path, numbers] : lines) {
@@ -134,7 +145,8 @@ Result<bool> Measure::stub_callers(const Language& language, const std::string& 
         const auto& text = written != files.end() ? written->second : *before;
         auto stubbed = stub_functions_at(text, language.code, language.stubs, numbers, language.skeleton_marker);
         if (stubbed == text) { continue; }
-        files[path] = is_plain_skeleton(language.skeletons) ? without_what_is_unused(language.skeletons, stubbed) : std::move(stubbed);
+        files[path] =
+            is_plain_skeleton(language.skeletons) ? without_what_is_unused(language.skeletons, stubbed) : std::move(stubbed);
         any = true;
     }
     return any;
@@ -155,8 +167,8 @@ Result<void> Measure::fit_callers(const TypeChecker& checker, const std::string&
     AF_TRY(const auto before, errors_beside(*found, checker, tree, {}, stop));
     std::set<std::string> known;
     for (const auto& each : before) { known.insert(each.file + "\n" + each.message); }
-    // What did not build before says nothing about the specification where it says the same now; nor do tests that are there already and wait
-    // for what is specified.
+    // What did not build before says nothing about the specification where it says the same now; nor do tests that are there
+    // already and wait for what is specified.
     const auto is_old = [&](const Violation& each) {
         return known.contains(each.file + "\n" + each.message) || (!each.file.empty() && found->belongs_to_tests(each.file));
     };
@@ -177,7 +189,8 @@ Result<void> Measure::fit_callers(const TypeChecker& checker, const std::string&
     return {};
 }
 
-Result<const Measure::Declared*> Measure::declared(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
+Result<const Measure::Declared*> Measure::declared(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
+                                                   const Stop& stop) {
     json::array named{tree};
     for (const auto& each : interfaces) { named.push_back(json::array{each.name, each.file, each.signature}); }
     const auto key = hash_of(named);
@@ -205,7 +218,9 @@ Result<const TypeChecker*> Measure::declared_checker(const std::string& tree) {
     return nullptr;
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
+Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const std::string& tree,
+                                                                           const std::vector<SkeletonInterface>& interfaces,
+                                                                           const Stop& stop) {
     AF_TRY(auto written, declarations(tree, interfaces, stop));
     AF_TRY(const bool changes, replaces_lines(tree, {written.begin(), written.end()}));
     if (!changes) { return written; }
@@ -217,9 +232,13 @@ Result<void> Measure::try_skeleton(const std::string& tree, const std::vector<Sk
     AF_TRY(const auto* tried, declared(tree, interfaces, stop));
     if (tried->errors.empty()) { return {}; }
     std::string told;
-    for (std::size_t at = 0; at < std::min(tried->errors.size(), most_told); ++at) { told += (at == 0 ? "" : "; ") + where_and_what(tried->errors[at]); }
-    return Error{"AF-GATE-030", "The interfaces of the specification do not compile as they are declared: " + told + ".", "specification.interfaces",
-                 "Correct the signatures; declare types, constants and aliases that they need as interfaces before them.", ErrorKind::invalid};
+    for (std::size_t at = 0; at < std::min(tried->errors.size(), most_told); ++at) {
+        told += (at == 0 ? "" : "; ") + where_and_what(tried->errors[at]);
+    }
+    return Error{"AF-GATE-030", "The interfaces of the specification do not compile as they are declared: " + told + ".",
+                 "specification.interfaces",
+                 "Correct the signatures; declare types, constants and aliases that they need as interfaces before them.",
+                 ErrorKind::invalid};
 }
 
 }  // namespace agentforge::kernel

@@ -12,9 +12,13 @@ namespace agentforge::kernel {
 namespace {
 
 /// Why an interface cannot be declared.
-struct CannotDeclare { std::string why; };
+struct CannotDeclare {
+    std::string why;
+};
 
-bool is_word(char each) { return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') || (each >= '0' && each <= '9') || each == '_'; }
+bool is_word(char each) {
+    return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') || (each >= '0' && each <= '9') || each == '_';
+}
 bool is_blank(char each) { return each == ' ' || each == '\t' || each == '\n' || each == '\r'; }
 
 std::string squeezed(std::string_view text) {
@@ -50,7 +54,9 @@ std::string code_only(std::string_view text) {
             at = stop;
         } else if (text.substr(at, 2) == "R\"" && (at == 0 || !is_word(text[at - 1]))) {
             const auto open = text.find('(', at);
-            const auto close = open == std::string_view::npos ? open : text.find(")" + std::string(text.substr(at + 2, open - at - 2)) + "\"", open);
+            const auto close = open == std::string_view::npos
+                                   ? open
+                                   : text.find(")" + std::string(text.substr(at + 2, open - at - 2)) + "\"", open);
             const auto stop = close == std::string_view::npos ? text.size() : close + (open - at - 2) + 2;
             blank(at, stop);
             at = stop;
@@ -80,7 +86,10 @@ std::size_t closing(std::string_view code, std::size_t open) {
 std::size_t find_word(std::string_view code, std::string_view word, std::size_t from = 0) {
     for (auto at = code.find(word, from); at != std::string_view::npos; at = code.find(word, at + 1)) {
         const auto after = at + word.size();
-        if ((at == 0 || !is_word(code[at - 1]) || !is_word(word.front())) && (after >= code.size() || !is_word(code[after]) || !is_word(word.back()))) { return at; }
+        if ((at == 0 || !is_word(code[at - 1]) || !is_word(word.front())) &&
+            (after >= code.size() || !is_word(code[after]) || !is_word(word.back()))) {
+            return at;
+        }
     }
     return std::string_view::npos;
 }
@@ -105,9 +114,10 @@ std::vector<std::string> split_top(std::string_view text, char separator) {
     return parts;
 }
 
-constexpr std::array<std::string_view, 14> type_words{"void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "auto",
-                                                      "wchar_t", "size_t", "_Bool"};
-constexpr std::array<std::string_view, 8> no_types{"const", "volatile", "struct", "class", "enum", "typename", "register", "restrict"};
+constexpr std::array<std::string_view, 14> type_words{"void",   "bool",   "char",     "short", "int",     "long",   "float",
+                                                      "double", "signed", "unsigned", "auto",  "wchar_t", "size_t", "_Bool"};
+constexpr std::array<std::string_view, 8> no_types{"const", "volatile", "struct",   "class",
+                                                   "enum",  "typename", "register", "restrict"};
 
 /// The name of a parameter; empty: it has none.
 std::string parameter_name(std::string text) {
@@ -121,11 +131,16 @@ std::string parameter_name(std::string text) {
     while (begin > 0 && is_word(text[begin - 1])) { --begin; }
     const auto name = text.substr(begin);
     if (name.empty() || (name.front() >= '0' && name.front() <= '9') || (begin > 0 && text[begin - 1] == ':')) { return {}; }
-    if (std::find(type_words.begin(), type_words.end(), name) != type_words.end() || std::find(no_types.begin(), no_types.end(), name) != no_types.end()) { return {}; }
+    if (std::find(type_words.begin(), type_words.end(), name) != type_words.end() ||
+        std::find(no_types.begin(), no_types.end(), name) != no_types.end()) {
+        return {};
+    }
     // Something that is a type has to stand before it.
     auto before = squeezed(text.substr(0, begin));
     for (const auto word : no_types) {
-        for (auto at = find_word(before, word); at != std::string::npos; at = find_word(before, word)) { before.erase(at, word.size()); }
+        for (auto at = find_word(before, word); at != std::string::npos; at = find_word(before, word)) {
+            before.erase(at, word.size());
+        }
     }
     return before.find_first_not_of(" ") == std::string::npos ? std::string{} : name;
 }
@@ -151,23 +166,26 @@ std::string types_alone(std::string_view parameters) {
     for (auto part : split_top(parameters, ',')) {
         if (const auto parts = split_top(part, '='); !parts.empty()) { part = parts.front(); }
         const auto name = parameter_name(part);
-        if (const auto at = name.empty() ? std::string::npos : part.rfind(name); at != std::string::npos) { part.erase(at, name.size()); }
+        if (const auto at = name.empty() ? std::string::npos : part.rfind(name); at != std::string::npos) {
+            part.erase(at, name.size());
+        }
         types += (types.empty() ? "" : ", ") + part;
     }
     return types;
 }
 
 struct CFunction {
-    std::string text;                   ///< As given, without `;`.
-    std::size_t name = 0;               ///< Where the declarator's last name begins in `text`,
-    std::size_t qualified = 0;          ///< and its qualifiers.
-    std::size_t open = 0;               ///< Its parameters' brackets.
+    std::string text;           ///< As given, without `;`.
+    std::size_t name = 0;       ///< Where the declarator's last name begins in `text`,
+    std::size_t qualified = 0;  ///< and its qualifiers.
+    std::size_t open = 0;       ///< Its parameters' brackets.
     std::size_t close = 0;
     [[nodiscard]] std::string own_name() const { return squeezed(std::string_view(text).substr(name, open - name)); }
     [[nodiscard]] std::string parameters() const { return text.substr(open + 1, close - open - 1); }
     [[nodiscard]] bool aborts() const {
         const auto behind = text.substr(close);
-        return own_name().front() == '~' || (behind.find("noexcept") != std::string::npos && behind.find("noexcept(false)") == std::string::npos);
+        return own_name().front() == '~' ||
+               (behind.find("noexcept") != std::string::npos && behind.find("noexcept(false)") == std::string::npos);
     }
 };
 
@@ -188,7 +206,9 @@ CFunction parse_function(const std::string& signature) {
     while (!result.text.empty() && (result.text.back() == ';' || result.text.back() == ' ')) { result.text.pop_back(); }
     const auto code = code_only(result.text);
     if (has_body(code)) { throw CannotDeclare{"the signature `" + signature + "` has a body; only the declaration is wanted"}; }
-    if (code.find(';') != std::string::npos) { throw CannotDeclare{"the signature `" + signature + "` is more than one declaration"}; }
+    if (code.find(';') != std::string::npos) {
+        throw CannotDeclare{"the signature `" + signature + "` is more than one declaration"};
+    }
     if (code.find('#') != std::string::npos) { throw CannotDeclare{"the signature `" + signature + "` has a preprocessor line"}; }
     std::size_t from = 0;
     if (code.compare(0, 8, "template") == 0) {
@@ -200,19 +220,31 @@ CFunction parse_function(const std::string& signature) {
     }
     // `operator()` has brackets in its name.
     const auto call = find_word(code, "operator", from);
-    const auto search = call == std::string::npos ? from : call + 8 + (squeezed(code.substr(call + 8)).find("()") == 0 ? code.substr(call + 8).find(')') + 1 : 0);
+    const auto search =
+        call == std::string::npos
+            ? from
+            : call + 8 + (squeezed(code.substr(call + 8)).find("()") == 0 ? code.substr(call + 8).find(')') + 1 : 0);
     result.open = code.find('(', search);
     // Attributes and types may have brackets too: [[deprecated("…")]], decltype(…).
     while (result.open != std::string::npos) {
         const auto word_end = code.find_last_not_of(' ', result.open - (result.open > 0 ? 1 : 0));
-        const auto keyword = [&](std::string_view word) { return word_end + 1 >= word.size() && code.compare(word_end + 1 - word.size(), word.size(), word) == 0; };
-        if (!keyword("decltype") && !keyword("deprecated") && !keyword("nodiscard") && !keyword("alignas") && !keyword("explicit")) { break; }
+        const auto keyword = [&](std::string_view word) {
+            return word_end + 1 >= word.size() && code.compare(word_end + 1 - word.size(), word.size(), word) == 0;
+        };
+        if (!keyword("decltype") && !keyword("deprecated") && !keyword("nodiscard") && !keyword("alignas") &&
+            !keyword("explicit")) {
+            break;
+        }
         const auto end = closing(code, result.open);
         result.open = end == std::string::npos ? end : code.find('(', end);
     }
-    if (result.open == std::string::npos) { throw CannotDeclare{"the signature `" + signature + "` is neither a function nor a class, struct or enum"}; }
+    if (result.open == std::string::npos) {
+        throw CannotDeclare{"the signature `" + signature + "` is neither a function nor a class, struct or enum"};
+    }
     result.close = closing(code, result.open);
-    if (result.close == std::string::npos) { throw CannotDeclare{"the brackets in the signature `" + signature + "` do not match"}; }
+    if (result.close == std::string::npos) {
+        throw CannotDeclare{"the brackets in the signature `" + signature + "` do not match"};
+    }
     if (call != std::string::npos) {
         result.name = call;
     } else {
@@ -220,7 +252,9 @@ CFunction parse_function(const std::string& signature) {
         while (result.name > 0 && code[result.name - 1] == ' ') { --result.name; }
         while (result.name > 0 && (is_word(code[result.name - 1]) || code[result.name - 1] == '~')) { --result.name; }
     }
-    if (result.name == result.open) { throw CannotDeclare{"the signature `" + signature + "` has no name before its parameters"}; }
+    if (result.name == result.open) {
+        throw CannotDeclare{"the signature `" + signature + "` has no name before its parameters"};
+    }
     result.qualified = result.name;
     while (result.qualified > 2 && code.compare(result.qualified - 2, 2, "::") == 0) {
         result.qualified -= 2;
@@ -252,7 +286,8 @@ std::vector<std::string> name_parts(const std::string& name) {
     }
     for (const auto& part : parts) {
         const auto plain = part.front() == '~' ? part.substr(1) : part;
-        const bool good = !plain.empty() && (plain.starts_with("operator") || (std::all_of(plain.begin(), plain.end(), is_word) && !(plain.front() >= '0' && plain.front() <= '9')));
+        const bool good = !plain.empty() && (plain.starts_with("operator") || (std::all_of(plain.begin(), plain.end(), is_word) &&
+                                                                               !(plain.front() >= '0' && plain.front() <= '9')));
         if (!good) { throw CannotDeclare{"`" + name + "` is not a name of C or C++"}; }
     }
     return parts;
@@ -264,7 +299,9 @@ std::string without_template(const std::string& text) {
     int depth = 0;
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (text[at] == '<') { ++depth; }
-        if (text[at] == '>' && --depth == 0) { return squeezed(std::string_view(text).substr(text.find_first_not_of(' ', at + 1))); }
+        if (text[at] == '>' && --depth == 0) {
+            return squeezed(std::string_view(text).substr(text.find_first_not_of(' ', at + 1)));
+        }
     }
     return text;
 }
@@ -275,11 +312,14 @@ std::string value_name(const std::string& signature) {
     if (text.starts_with("#define ")) {
         auto end = std::size_t{8};
         while (end < text.size() && is_word(text[end])) { ++end; }
-        return signature.find('\n') == std::string::npos && end < text.size() && text[end] == ' ' ? text.substr(8, end - 8) : std::string{};
+        return signature.find('\n') == std::string::npos && end < text.size() && text[end] == ' ' ? text.substr(8, end - 8)
+                                                                                                  : std::string{};
     }
     const auto code = code_only(text);
     const auto stop = code.find_first_of("={(;");
-    if (stop == std::string::npos || code[stop] == '(' || code[stop] == ';' || find_word(code, "operator") != std::string::npos) { return {}; }
+    if (stop == std::string::npos || code[stop] == '(' || code[stop] == ';' || find_word(code, "operator") != std::string::npos) {
+        return {};
+    }
     auto end = stop;
     while (end > 0 && (code[end - 1] == ' ' || code[end - 1] == ']')) {
         end = code[end - 1] == ']' ? code.rfind('[', end - 1) : end - 1;
@@ -305,31 +345,66 @@ std::string type_keyword(const std::string& signature) {
     return {};
 }
 
-struct StandardHeader { std::string_view word; std::string_view header; };
-constexpr std::array standard_headers{
-    StandardHeader{"std::string", "string"}, StandardHeader{"std::wstring", "string"}, StandardHeader{"std::u8string", "string"},
-    StandardHeader{"std::string_view", "string_view"}, StandardHeader{"std::vector", "vector"}, StandardHeader{"std::map", "map"},
-    StandardHeader{"std::multimap", "map"}, StandardHeader{"std::set", "set"}, StandardHeader{"std::multiset", "set"},
-    StandardHeader{"std::unordered_map", "unordered_map"}, StandardHeader{"std::unordered_set", "unordered_set"},
-    StandardHeader{"std::deque", "deque"}, StandardHeader{"std::list", "list"}, StandardHeader{"std::queue", "queue"},
-    StandardHeader{"std::priority_queue", "queue"}, StandardHeader{"std::stack", "stack"}, StandardHeader{"std::array", "array"},
-    StandardHeader{"std::span", "span"}, StandardHeader{"std::optional", "optional"}, StandardHeader{"std::variant", "variant"},
-    StandardHeader{"std::any", "any"}, StandardHeader{"std::expected", "expected"}, StandardHeader{"std::pair", "utility"},
-    StandardHeader{"std::tuple", "tuple"}, StandardHeader{"std::function", "functional"}, StandardHeader{"std::unique_ptr", "memory"},
-    StandardHeader{"std::shared_ptr", "memory"}, StandardHeader{"std::weak_ptr", "memory"}, StandardHeader{"std::chrono", "chrono"},
-    StandardHeader{"std::filesystem", "filesystem"}, StandardHeader{"std::initializer_list", "initializer_list"},
-    StandardHeader{"std::ostream", "ostream"}, StandardHeader{"std::istream", "istream"}, StandardHeader{"std::size_t", "cstddef"},
-    StandardHeader{"std::byte", "cstddef"}, StandardHeader{"std::nullptr_t", "cstddef"}, StandardHeader{"std::ptrdiff_t", "cstddef"},
-    StandardHeader{"std::int8_t", "cstdint"}, StandardHeader{"std::int16_t", "cstdint"}, StandardHeader{"std::int32_t", "cstdint"},
-    StandardHeader{"std::int64_t", "cstdint"}, StandardHeader{"std::uint8_t", "cstdint"}, StandardHeader{"std::uint16_t", "cstdint"},
-    StandardHeader{"std::uint32_t", "cstdint"}, StandardHeader{"std::uint64_t", "cstdint"}, StandardHeader{"std::complex", "complex"},
-    StandardHeader{"std::regex", "regex"}, StandardHeader{"std::mutex", "mutex"},
-    StandardHeader{"std::atomic", "atomic"}, StandardHeader{"std::future", "future"}, StandardHeader{"std::bitset", "bitset"}};
+struct StandardHeader {
+    std::string_view word;
+    std::string_view header;
+};
+constexpr std::array standard_headers{StandardHeader{"std::string", "string"},
+                                      StandardHeader{"std::wstring", "string"},
+                                      StandardHeader{"std::u8string", "string"},
+                                      StandardHeader{"std::string_view", "string_view"},
+                                      StandardHeader{"std::vector", "vector"},
+                                      StandardHeader{"std::map", "map"},
+                                      StandardHeader{"std::multimap", "map"},
+                                      StandardHeader{"std::set", "set"},
+                                      StandardHeader{"std::multiset", "set"},
+                                      StandardHeader{"std::unordered_map", "unordered_map"},
+                                      StandardHeader{"std::unordered_set", "unordered_set"},
+                                      StandardHeader{"std::deque", "deque"},
+                                      StandardHeader{"std::list", "list"},
+                                      StandardHeader{"std::queue", "queue"},
+                                      StandardHeader{"std::priority_queue", "queue"},
+                                      StandardHeader{"std::stack", "stack"},
+                                      StandardHeader{"std::array", "array"},
+                                      StandardHeader{"std::span", "span"},
+                                      StandardHeader{"std::optional", "optional"},
+                                      StandardHeader{"std::variant", "variant"},
+                                      StandardHeader{"std::any", "any"},
+                                      StandardHeader{"std::expected", "expected"},
+                                      StandardHeader{"std::pair", "utility"},
+                                      StandardHeader{"std::tuple", "tuple"},
+                                      StandardHeader{"std::function", "functional"},
+                                      StandardHeader{"std::unique_ptr", "memory"},
+                                      StandardHeader{"std::shared_ptr", "memory"},
+                                      StandardHeader{"std::weak_ptr", "memory"},
+                                      StandardHeader{"std::chrono", "chrono"},
+                                      StandardHeader{"std::filesystem", "filesystem"},
+                                      StandardHeader{"std::initializer_list", "initializer_list"},
+                                      StandardHeader{"std::ostream", "ostream"},
+                                      StandardHeader{"std::istream", "istream"},
+                                      StandardHeader{"std::size_t", "cstddef"},
+                                      StandardHeader{"std::byte", "cstddef"},
+                                      StandardHeader{"std::nullptr_t", "cstddef"},
+                                      StandardHeader{"std::ptrdiff_t", "cstddef"},
+                                      StandardHeader{"std::int8_t", "cstdint"},
+                                      StandardHeader{"std::int16_t", "cstdint"},
+                                      StandardHeader{"std::int32_t", "cstdint"},
+                                      StandardHeader{"std::int64_t", "cstdint"},
+                                      StandardHeader{"std::uint8_t", "cstdint"},
+                                      StandardHeader{"std::uint16_t", "cstdint"},
+                                      StandardHeader{"std::uint32_t", "cstdint"},
+                                      StandardHeader{"std::uint64_t", "cstdint"},
+                                      StandardHeader{"std::complex", "complex"},
+                                      StandardHeader{"std::regex", "regex"},
+                                      StandardHeader{"std::mutex", "mutex"},
+                                      StandardHeader{"std::atomic", "atomic"},
+                                      StandardHeader{"std::future", "future"},
+                                      StandardHeader{"std::bitset", "bitset"}};
 constexpr std::array c_headers{
-    StandardHeader{"size_t", "stddef.h"}, StandardHeader{"ptrdiff_t", "stddef.h"}, StandardHeader{"bool", "stdbool.h"},
-    StandardHeader{"int8_t", "stdint.h"}, StandardHeader{"int16_t", "stdint.h"}, StandardHeader{"int32_t", "stdint.h"},
-    StandardHeader{"int64_t", "stdint.h"}, StandardHeader{"uint8_t", "stdint.h"}, StandardHeader{"uint16_t", "stdint.h"},
-    StandardHeader{"uint32_t", "stdint.h"}, StandardHeader{"uint64_t", "stdint.h"}, StandardHeader{"FILE", "stdio.h"},
+    StandardHeader{"size_t", "stddef.h"},   StandardHeader{"ptrdiff_t", "stddef.h"}, StandardHeader{"bool", "stdbool.h"},
+    StandardHeader{"int8_t", "stdint.h"},   StandardHeader{"int16_t", "stdint.h"},   StandardHeader{"int32_t", "stdint.h"},
+    StandardHeader{"int64_t", "stdint.h"},  StandardHeader{"uint8_t", "stdint.h"},   StandardHeader{"uint16_t", "stdint.h"},
+    StandardHeader{"uint32_t", "stdint.h"}, StandardHeader{"uint64_t", "stdint.h"},  StandardHeader{"FILE", "stdio.h"},
     StandardHeader{"time_t", "time.h"}};
 
 bool ends_with_any(const std::string& path, std::initializer_list<std::string_view> endings) {
@@ -339,7 +414,9 @@ bool is_header(const std::string& path) { return ends_with_any(path, {".h", ".hh
 bool is_source(const std::string& path) { return ends_with_any(path, {".c", ".cc", ".cpp", ".cxx"}); }
 
 void check_skeleton_path(const std::string& path) {
-    if (!is_header(path) && !is_source(path)) { throw CannotDeclare{"the file `" + path + "` is neither a header nor a source file of C or C++"}; }
+    if (!is_header(path) && !is_source(path)) {
+        throw CannotDeclare{"the file `" + path + "` is neither a header nor a source file of C or C++"};
+    }
     bool inside = path.front() != '/' && path.find('\\') == std::string::npos && path.find('\0') == std::string::npos;
     std::string_view rest = path;
     for (bool first = true; inside && !rest.empty(); first = false) {
@@ -407,7 +484,10 @@ public:
             while (open < code.size() && is_blank(code[open])) { ++open; }
             const auto close = open < code.size() && code[open] == '(' ? closing(code, open) : std::string::npos;
             if (close == std::string::npos) { continue; }
-            if (parameter_types(std::string_view(code).substr(open + 1, close - open - 1)) == parameter_types(function.parameters())) { return true; }
+            if (parameter_types(std::string_view(code).substr(open + 1, close - open - 1)) ==
+                parameter_types(function.parameters())) {
+                return true;
+            }
         }
         return false;
     }
@@ -470,7 +550,9 @@ public:
             block = head + "\n\n" + declaration + "\n" + tail + "  // namespace " + whole + "\n";
         }
         auto place = text_.size();
-        if (guard_end() > 0 && code_only(text_).find("#endif") != std::string::npos) { place = line_begin(code_only(text_).rfind("#endif")); }
+        if (guard_end() > 0 && code_only(text_).find("#endif") != std::string::npos) {
+            place = line_begin(code_only(text_).rfind("#endif"));
+        }
         std::string lead;
         if (place > 0 && text_[place - 1] != '\n') { lead = "\n"; }
         if (place > 0) { lead += "\n"; }
@@ -481,12 +563,14 @@ public:
         const auto body = body_of(owner);
         const auto code = code_only(text_);
         const bool is_class = code.rfind("class ", body->first) != std::string::npos &&
-                              (code.rfind("struct ", body->first) == std::string::npos || code.rfind("class ", body->first) > code.rfind("struct ", body->first));
+                              (code.rfind("struct ", body->first) == std::string::npos ||
+                               code.rfind("class ", body->first) > code.rfind("struct ", body->first));
         auto place = body->second;
         while (place > body->first && (text_[place - 1] == ' ' || text_[place - 1] == '\t')) { --place; }
         const bool fresh_line = place > 0 && text_[place - 1] == '\n';
         const auto inside = code.substr(body->first, body->second - body->first);
-        const bool open_to_all = !is_class || (inside.rfind("public:") != std::string::npos && inside.rfind("public:") + 8 > inside.size()) ||
+        const bool open_to_all = !is_class ||
+                                 (inside.rfind("public:") != std::string::npos && inside.rfind("public:") + 8 > inside.size()) ||
                                  last_access(inside) == "public";
         text_.insert(place, std::string(fresh_line ? "" : "\n") + (open_to_all ? "" : "\npublic:\n") + declaration);
         wrote_ = true;
@@ -545,9 +629,12 @@ private:
 
 class CSkeletonWriter {
 public:
-    CSkeletonWriter(const std::map<std::string, std::string>& contents, const std::vector<std::string>& existing, const std::string& marker)
+    CSkeletonWriter(const std::map<std::string, std::string>& contents, const std::vector<std::string>& existing,
+                    const std::string& marker)
         : contents_(contents), existing_(existing), marker_(marker) {
-        cpp_project_ = std::any_of(existing.begin(), existing.end(), [](const auto& path) { return ends_with_any(path, {".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx"}); });
+        cpp_project_ = std::any_of(existing.begin(), existing.end(), [](const auto& path) {
+            return ends_with_any(path, {".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx"});
+        });
     }
 
     Skeletons write(std::vector<SkeletonInterface> interfaces) {
@@ -563,9 +650,7 @@ public:
                     if ((is_type || is_value) != types) { continue; }
                     check_skeleton_path(interface.file);
                     is_type ? type(interface) : is_value ? value(interface) : function(interface);
-                } catch (const CannotDeclare& problem) {
-                    result.problems.push_back(problem.why);
-                }
+                } catch (const CannotDeclare& problem) { result.problems.push_back(problem.why); }
             }
         }
         if (!result.problems.empty()) { return result; }
@@ -637,7 +722,9 @@ private:
         order_.push_back(path);
         return files_.emplace(path, CFile(path, content == contents_.end() ? "" : content->second, c)).first->second;
     }
-    [[nodiscard]] bool exists(const std::string& path) const { return std::find(existing_.begin(), existing_.end(), path) != existing_.end(); }
+    [[nodiscard]] bool exists(const std::string& path) const {
+        return std::find(existing_.begin(), existing_.end(), path) != existing_.end();
+    }
 
     void standard_includes(CFile& target, const std::string& text) {
         if (target.is_c()) {
@@ -703,7 +790,10 @@ private:
     void value(const SkeletonInterface& interface) {
         const auto parts = name_parts(interface.name);
         const auto name = value_name(interface.signature);
-        if (name != parts.back()) { throw CannotDeclare{"the signature `" + interface.signature + "` declares `" + name + "`, the interface is called `" + interface.name + "`"}; }
+        if (name != parts.back()) {
+            throw CannotDeclare{"the signature `" + interface.signature + "` declares `" + name + "`, the interface is called `" +
+                                interface.name + "`"};
+        }
         auto text = squeezed(interface.signature);
         while (!text.empty() && (text.back() == ';' || text.back() == ' ')) { text.pop_back(); }
         auto& target = file(interface.file);
@@ -727,7 +817,9 @@ private:
         if (find_word(code, parts.back()) == std::string::npos) {
             throw CannotDeclare{"the signature `" + interface.signature + "` does not declare `" + parts.back() + "`"};
         }
-        if (code.find('#') != std::string::npos) { throw CannotDeclare{"the signature `" + interface.signature + "` has a preprocessor line"}; }
+        if (code.find('#') != std::string::npos) {
+            throw CannotDeclare{"the signature `" + interface.signature + "` has a preprocessor line"};
+        }
         auto& target = file(interface.file);
         if (target.has_type(parts.back()) || target.defines_type(parts.back())) { return; }
         if (code.starts_with("enum {") && target.mentions(parts.back())) { return; }
@@ -736,14 +828,14 @@ private:
         const bool is_class = keyword == "class" || keyword == "struct";
         const auto open = code.find('{');
         if (is_class && open != std::string::npos && code.find('(', open) != std::string::npos) {
-            if (target.is_c()) { throw CannotDeclare{"the signature `" + interface.signature + "` has methods, and " + interface.file + " is C"}; }
+            if (target.is_c()) {
+                throw CannotDeclare{"the signature `" + interface.signature + "` has methods, and " + interface.file + " is C"};
+            }
             std::string whole;
             for (const auto& part : parts) { whole += (whole.empty() ? "" : "::") + part; }
             text = with_bodies(target, text, whole);
         }
-        if (open == std::string::npos && is_class) {
-            text += keyword == "class" ? " {\npublic:\n}" : " {\n}";
-        }
+        if (open == std::string::npos && is_class) { text += keyword == "class" ? " {\npublic:\n}" : " {\n}"; }
         auto spaces = parts;
         spaces.pop_back();
         target.append(spaces, text + ";\n");
@@ -770,17 +862,21 @@ private:
         const auto function = parse_function(interface.signature);
         auto parts = name_parts(interface.name);
         if (parts.back() != function.own_name()) {
-            throw CannotDeclare{"the signature `" + interface.signature + "` declares `" + function.own_name() + "`, the interface is called `" + interface.name + "`"};
+            throw CannotDeclare{"the signature `" + interface.signature + "` declares `" + function.own_name() +
+                                "`, the interface is called `" + interface.name + "`"};
         }
         if (parts.size() == 1 && function.qualified != function.name) {
             parts = name_parts(function.text.substr(function.qualified, function.open - function.qualified));
         }
         auto& target = file(interface.file);
-        if (target.is_c() && parts.size() > 1) { throw CannotDeclare{"`" + interface.name + "` has a qualified name, and " + interface.file + " is C"}; }
+        if (target.is_c() && parts.size() > 1) {
+            throw CannotDeclare{"`" + interface.name + "` has a qualified name, and " + interface.file + " is C"};
+        }
         const auto [spaces, owner] = scope_of(parts, target);
         if (target.declares(function, owner)) { return; }
         if (target.is_c() && target.has_function(parts.back())) {
-            throw CannotDeclare{"`" + interface.name + "` exists in " + interface.file + " with other parameters; C knows no overloads"};
+            throw CannotDeclare{"`" + interface.name + "` exists in " + interface.file +
+                                " with other parameters; C knows no overloads"};
         }
         std::string whole;
         for (const auto& part : parts) { whole += (whole.empty() ? "" : "::") + part; }
@@ -789,7 +885,9 @@ private:
         auto text = function.text;
         text.erase(function.qualified, function.name - function.qualified);
         for (const auto* word : {"constexpr ", "consteval ", "extern "}) {
-            if (const auto at = find_word(text, squeezed(word)); at != std::string::npos) { text.erase(at, std::string_view(word).size()); }
+            if (const auto at = find_word(text, squeezed(word)); at != std::string::npos) {
+                text.erase(at, std::string_view(word).size());
+            }
         }
         auto plain = parse_function(text);
         const bool c = target.is_c();
@@ -809,7 +907,9 @@ private:
         if (partner != interfaces_->end()) {
             const auto& source = is_header(interface.file) ? partner->file : interface.file;
             if (exists(source) && is_header(interface.file)) { return target.append(spaces, plain.text + ";\n"); }
-            if (!exists(source) && is_source(interface.file)) { return; }       // No list of sources names it: the header has the body.
+            if (!exists(source) && is_source(interface.file)) {
+                return;
+            }  // No list of sources names it: the header has the body.
         }
         add_failing_includes(target, plain);
         auto head = plain.text;

@@ -14,13 +14,14 @@ namespace {
 
 struct PlainKind {
     std::string_view name;
-    const char* function;           ///< RE2 of a whole signature, `name` in its last group.
-    const char* bare;               ///< The same without the word before it, which is `prefix`.
+    const char* function;  ///< RE2 of a whole signature, `name` in its last group.
+    const char* bare;      ///< The same without the word before it, which is `prefix`.
     const char* prefix;
-    const char* type;               ///< RE2 of a whole declaration of a type, `name` in its last group.
-    const char* value;              ///< The same of a constant, a variable or another name of a type.
-    const char* named;              ///< RE2 of a type or value in a file; `%` is the name.
-    const char* head;               ///< RE2 of what stands before the parameters of a function in a file; `%` is the name, the first group a receiver.
+    const char* type;   ///< RE2 of a whole declaration of a type, `name` in its last group.
+    const char* value;  ///< The same of a constant, a variable or another name of a type.
+    const char* named;  ///< RE2 of a type or value in a file; `%` is the name.
+    const char*
+        head;  ///< RE2 of what stands before the parameters of a function in a file; `%` is the name, the first group a receiver.
 };
 
 // Parameters hold no braces, semicolons or comments; `interface{}` and `struct{}` are taken out before a signature is looked at.
@@ -28,12 +29,14 @@ constexpr PlainKind plain_kinds[] = {
     {"go", R"(func\s+(?:\([^(){};]*\)\s*)?(\w+)(?:\[[^\]{};]*\])?\s*\([^{};]*)", R"((\w+)\s*\([^{};]*)", "func ",
      R"((?s)type\s+(\w+)(?:\[[^\]]*\])?\s+(?:=\s*)?[^\s(].*)", R"((?:const|var)\s+(\w+)\b[^\n;]*)",
      R"((?m)^(?:type|const|var)\s+%\b|^\t%(?:\s+[\w.\[\]]+)?\s*=[^=])", R"((?m)^func\s+(\([^)]*\)\s*)?%\s*(?:\[[^\]]*\]\s*)?\()"},
-    {"rust", R"((?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+|unsafe\s+)*fn\s+(\w+)\s*(?:<[^{};]*>)?\s*\([^{};]*)", R"((\w+)\s*\([^{};]*)", "pub fn ",
+    {"rust", R"((?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+|unsafe\s+)*fn\s+(\w+)\s*(?:<[^{};]*>)?\s*\([^{};]*)",
+     R"((\w+)\s*\([^{};]*)", "pub fn ",
      R"((?s)(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union|trait)\s+(\w+)\s*(?:<[^{};]*>)?(?:\s*:[^{};]*)?\s*(?:\([^{}]*\)\s*;?|;|\{.*\})?)",
      R"((?:pub(?:\([a-z ]+\))?\s+)?(?:const|static|type)\s+(\w+)\s*[:=<][^{}]*)",
      R"((?m)^\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union|trait|const|static|type)\s+%\b)",
      R"((?m)^[ \t]*(?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+|unsafe\s+)*fn\s+()%\s*(?:<[^{};()]*>)?\s*\()"},
-    {"java", R"((?:(?:public|protected|private|static|final|abstract|synchronized)\s+)+(?:<[^{};]*>\s*)?(?:[\w.<>\[\], ?]+\s+)?(\w+)\s*\([^{};]*)",
+    {"java",
+     R"((?:(?:public|protected|private|static|final|abstract|synchronized)\s+)+(?:<[^{};]*>\s*)?(?:[\w.<>\[\], ?]+\s+)?(\w+)\s*\([^{};]*)",
      R"([\w.<>\[\], ?]+\s+(\w+)\s*\([^{};]*)", "public static ",
      R"((?s)(?:(?:public|protected|private|static|final|abstract|sealed)\s+)*(?:class|interface|enum|record)\s+(\w+)\b.*)",
      R"((?:(?:public|protected|private|static|final)\s+)+[\w.<>\[\], ?]+\s+(\w+)\s*(?:=[^{}]*)?)",
@@ -43,14 +46,20 @@ constexpr PlainKind plain_kinds[] = {
 
 /// Packages of the standard library that a signature may name by their last part.
 constexpr std::pair<std::string_view, std::string_view> go_packages[] = {
-    {"errors", "errors"}, {"fmt", "fmt"}, {"time", "time"}, {"io", "io"}, {"context", "context"}, {"sync", "sync"}, {"strings", "strings"}, {"bytes", "bytes"},
-    {"bufio", "bufio"}, {"os", "os"}, {"regexp", "regexp"}, {"math", "math"}, {"big", "math/big"}, {"rand", "math/rand"}, {"http", "net/http"}, {"url", "net/url"},
-    {"json", "encoding/json"}, {"sort", "sort"}, {"reflect", "reflect"}, {"log", "log"}, {"iter", "iter"}, {"slices", "slices"}, {"maps", "maps"}, {"cmp", "cmp"},
-    {"utf8", "unicode/utf8"}, {"unicode", "unicode"}, {"strconv", "strconv"}, {"list", "container/list"}, {"heap", "container/heap"}};
+    {"errors", "errors"},      {"fmt", "fmt"},         {"time", "time"},       {"io", "io"},
+    {"context", "context"},    {"sync", "sync"},       {"strings", "strings"}, {"bytes", "bytes"},
+    {"bufio", "bufio"},        {"os", "os"},           {"regexp", "regexp"},   {"math", "math"},
+    {"big", "math/big"},       {"rand", "math/rand"},  {"http", "net/http"},   {"url", "net/url"},
+    {"json", "encoding/json"}, {"sort", "sort"},       {"reflect", "reflect"}, {"log", "log"},
+    {"iter", "iter"},          {"slices", "slices"},   {"maps", "maps"},       {"cmp", "cmp"},
+    {"utf8", "unicode/utf8"},  {"unicode", "unicode"}, {"strconv", "strconv"}, {"list", "container/list"},
+    {"heap", "container/heap"}};
 constexpr std::pair<std::string_view, std::string_view> java_packages[] = {
-    {"java.util", "List Map Set Optional OptionalInt ArrayList LinkedList HashMap TreeMap LinkedHashMap HashSet TreeSet Collection Iterator Queue Deque ArrayDeque PriorityQueue "
-                  "Comparator Date UUID Random Locale NoSuchElementException BitSet Objects Arrays Collections Scanner SortedMap SortedSet"},
-    {"java.util.function", "Function BiFunction Predicate BiPredicate Supplier Consumer BiConsumer UnaryOperator BinaryOperator IntPredicate IntFunction IntUnaryOperator"},
+    {"java.util",
+     "List Map Set Optional OptionalInt ArrayList LinkedList HashMap TreeMap LinkedHashMap HashSet TreeSet Collection Iterator Queue Deque ArrayDeque PriorityQueue "
+     "Comparator Date UUID Random Locale NoSuchElementException BitSet Objects Arrays Collections Scanner SortedMap SortedSet"},
+    {"java.util.function",
+     "Function BiFunction Predicate BiPredicate Supplier Consumer BiConsumer UnaryOperator BinaryOperator IntPredicate IntFunction IntUnaryOperator"},
     {"java.util.stream", "Stream IntStream LongStream Collectors"},
     {"java.time", "LocalDate LocalDateTime LocalTime Instant Duration DayOfWeek Month ZonedDateTime Year YearMonth Period"},
     {"java.math", "BigDecimal BigInteger"},
@@ -116,7 +125,8 @@ struct Parameters {
 Parameters read_parameters(std::string_view kind, std::string_view text) {
     Parameters result;
     const auto parts = split_list(text);
-    const bool named = std::any_of(parts.begin(), parts.end(), [](const std::string& part) { return part.find(' ') != std::string::npos; });
+    const bool named =
+        std::any_of(parts.begin(), parts.end(), [](const std::string& part) { return part.find(' ') != std::string::npos; });
     std::string type;
     std::vector<std::string> types;
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
@@ -174,7 +184,8 @@ Head read_head(std::string_view kind, std::string_view text, std::size_t open) {
     const auto first = rest.find_first_not_of(" \t\n");
     rest = first == std::string::npos ? std::string{} : rest.substr(first);
     const bool several = kind == "go" && !rest.empty() && rest.front() == '(';
-    head.result = several ? read_parameters(kind, std::string_view(rest).substr(1, closing_bracket(rest, 0) - 1)).types : dense(rest);
+    head.result =
+        several ? read_parameters(kind, std::string_view(rest).substr(1, closing_bracket(rest, 0) - 1)).types : dense(rest);
     return head;
 }
 
@@ -226,17 +237,24 @@ std::string without_unused_imports(const std::string& text) {
 
 class PlainWriter {
 public:
-    PlainWriter(const PlainKind& kind, const std::map<std::string, std::string>& contents, const std::vector<std::string>& existing, const std::string& marker)
+    PlainWriter(const PlainKind& kind, const std::map<std::string, std::string>& contents,
+                const std::vector<std::string>& existing, const std::string& marker)
         : kind_(kind), contents_(contents), existing_(existing), marker_(marker) {}
 
     void declare(const SkeletonInterface& interface) {
         auto signature = trimmed_signature(interface.signature);
-        const auto problem = [&](const std::string& what) { result_.problems.push_back(interface.name + " (" + interface.file + "): " + what); };
+        const auto problem = [&](const std::string& what) {
+            result_.problems.push_back(interface.name + " (" + interface.file + "): " + what);
+        };
         auto plain = signature;
         for (const char* empty : {"interface{}", "struct{}"}) {
-            for (auto at = plain.find(empty); at != std::string::npos; at = plain.find(empty)) { plain.replace(at, std::string_view(empty).size(), "any"); }
+            for (auto at = plain.find(empty); at != std::string::npos; at = plain.find(empty)) {
+                plain.replace(at, std::string_view(empty).size(), "any");
+            }
         }
-        if (plain.find("//") != std::string::npos || plain.find("/*") != std::string::npos) { return problem("a signature has no comments"); }
+        if (plain.find("//") != std::string::npos || plain.find("/*") != std::string::npos) {
+            return problem("a signature has no comments");
+        }
         std::string name;
         const bool type = RE2::FullMatch(signature, kind_.type, &name);
         const bool value = !type && RE2::FullMatch(signature, kind_.value, &name);
@@ -246,20 +264,27 @@ public:
             return type ? declare_type(interface.file, name, signature) : declare_value(interface.file, signature);
         }
         if (!RE2::FullMatch(plain, kind_.function, &name)) {
-            if (!RE2::FullMatch(plain, kind_.bare, &name)) { return problem("`" + signature + "` is not one function without a body, a type or a constant"); }
+            if (!RE2::FullMatch(plain, kind_.bare, &name)) {
+                return problem("`" + signature + "` is not one function without a body, a type or a constant");
+            }
             signature = kind_.prefix + signature;
         }
         if (name != last_part(interface.name)) { return problem("the signature declares `" + name + "`"); }
         auto& text = content(interface.file);
         auto owner = owner_of(interface.name, signature);
-        if (kind_.name == "rust" && owner.empty() && RE2::PartialMatch(signature, R"(\(\s*(?:&\s*(?:'\w+\s+)?)?(?:mut\s+)?self\b)")) {
+        if (kind_.name == "rust" && owner.empty() &&
+            RE2::PartialMatch(signature, R"(\(\s*(?:&\s*(?:'\w+\s+)?)?(?:mut\s+)?self\b)")) {
             owner = likely_owner(text, name);
             if (owner.empty()) { return problem("`" + signature + "` is a method; name its type: `Type::" + name + "`"); }
         }
         switch (change(text, name, owner, signature)) {
-            case Known::as_wanted: return;
-            case Known::changed: break;
-            case Known::no: write_function(interface.file, text, name, owner, signature); break;
+            case Known::as_wanted:
+                return;
+            case Known::changed:
+                break;
+            case Known::no:
+                write_function(interface.file, text, name, owner, signature);
+                break;
         }
         import_what_is_named(content(interface.file), signature);
         if (kind_.name == "rust") { use_types_of_others(interface.file, signature); }
@@ -270,7 +295,9 @@ public:
         for (const auto& each : interfaces) {
             std::string name;
             const auto signature = trimmed_signature(each.signature);
-            if (RE2::FullMatch(signature, kind_.type, &name) || RE2::FullMatch(signature, kind_.value, &name)) { declared_types_.emplace(name, each.file); }
+            if (RE2::FullMatch(signature, kind_.type, &name) || RE2::FullMatch(signature, kind_.value, &name)) {
+                declared_types_.emplace(name, each.file);
+            }
         }
     }
 
@@ -278,7 +305,9 @@ public:
         for (auto& [path, text] : files_) {
             if (kind_.name == "go") { text = without_unused_imports(text); }
             const auto before = contents_.find(path);
-            if (result_.problems.empty() && (before == contents_.end() || before->second != text)) { result_.files.emplace_back(path, text); }
+            if (result_.problems.empty() && (before == contents_.end() || before->second != text)) {
+                result_.files.emplace_back(path, text);
+            }
         }
         return std::move(result_);
     }
@@ -288,7 +317,9 @@ private:
 
     static std::string with_name(const char* pattern, const std::string& name) {
         std::string text = pattern;
-        for (auto at = text.find('%'); at != std::string::npos; at = text.find('%', at + name.size())) { text.replace(at, 1, name); }
+        for (auto at = text.find('%'); at != std::string::npos; at = text.find('%', at + name.size())) {
+            text.replace(at, 1, name);
+        }
         return text;
     }
 
@@ -297,16 +328,21 @@ private:
         const RE2 pattern(with_name(kind_.named, name));
         const auto written = files_.find(path);
         const auto given = contents_.find(path);
-        if (written != files_.end() ? RE2::PartialMatch(written->second, pattern) : given != contents_.end() && RE2::PartialMatch(given->second, pattern)) { return true; }
+        if (written != files_.end() ? RE2::PartialMatch(written->second, pattern)
+                                    : given != contents_.end() && RE2::PartialMatch(given->second, pattern)) {
+            return true;
+        }
         return kind_.name == "go" && std::any_of(contents_.begin(), contents_.end(), [&](const auto& each) {
-            return each.first != path && folder_path(each.first) == folder_path(path) && each.first.ends_with(".go") && !each.first.ends_with("_test.go") &&
-                   RE2::PartialMatch(each.second, pattern);
-        });
+                   return each.first != path && folder_path(each.first) == folder_path(path) && each.first.ends_with(".go") &&
+                          !each.first.ends_with("_test.go") && RE2::PartialMatch(each.second, pattern);
+               });
     }
 
     void declare_type(const std::string& path, const std::string& name, std::string signature) {
         const bool bare = signature.find('{') == std::string::npos;
-        if (kind_.name == "go" && bare && (signature.ends_with("struct") || signature.ends_with("interface"))) { signature += "{}"; }
+        if (kind_.name == "go" && bare && (signature.ends_with("struct") || signature.ends_with("interface"))) {
+            signature += "{}";
+        }
         if (kind_.name == "rust" && bare && !signature.ends_with(';')) {
             signature += RE2::PartialMatch(signature, R"(\b(?:struct|union)\s+\w)") ? unused_parameters(signature) + ";" : " {}";
         }
@@ -314,8 +350,12 @@ private:
             if (bare) { signature += " {\n}"; }
             if (stem_of(path) == name && !files_.contains(path) && !contents_.contains(path)) {
                 files_.emplace(path, package_line(path) + signature + "\n");
-            } else if (stem_of(path) != name || !RE2::PartialMatch(content(path), R"(\b(?:class|interface|enum|record)\s+)" + name + R"(\b)")) {
-                if (!RE2::PartialMatch(signature, R"(\bstatic\b)")) { signature = std::string(RE2::PartialMatch(signature, "^public") ? "public static " : "static ") + signature.substr(signature.starts_with("public ") ? 7 : 0); }
+            } else if (stem_of(path) != name ||
+                       !RE2::PartialMatch(content(path), R"(\b(?:class|interface|enum|record)\s+)" + name + R"(\b)")) {
+                if (!RE2::PartialMatch(signature, R"(\bstatic\b)")) {
+                    signature = std::string(RE2::PartialMatch(signature, "^public") ? "public static " : "static ") +
+                                signature.substr(signature.starts_with("public ") ? 7 : 0);
+                }
                 write(content(path), "    " + signature + "\n");
             }
         } else {
@@ -397,7 +437,8 @@ private:
             if (close == std::string::npos) { return false; }
             if (place > open && place < close) {
                 std::string of;
-                RE2::PartialMatch(found, R"((?:\bfor\s+)(\w+)[^{]*\{)", &of) || RE2::PartialMatch(found, R"(^\s*impl\s*(?:<[^{]*?>)?\s*(\w+)[^{]*\{)", &of);
+                RE2::PartialMatch(found, R"((?:\bfor\s+)(\w+)[^{]*\{)", &of) ||
+                    RE2::PartialMatch(found, R"(^\s*impl\s*(?:<[^{]*?>)?\s*(\w+)[^{]*\{)", &of);
                 return of == owner;
             }
             at = close;
@@ -412,7 +453,9 @@ private:
         const auto open_of = [&](const std::string& whole) {
             RE2 own(with_name(kind_.head, name));
             re2::StringPiece found;
-            return own.Match(whole, 0, whole.size(), RE2::UNANCHORED, &found, 1) ? static_cast<std::size_t>(found.data() - whole.data()) + found.size() - 1 : std::string::npos;
+            return own.Match(whole, 0, whole.size(), RE2::UNANCHORED, &found, 1)
+                       ? static_cast<std::size_t>(found.data() - whole.data()) + found.size() - 1
+                       : std::string::npos;
         };
         const auto wanted_open = open_of(signature);
         if (wanted_open == std::string::npos) { return Known::no; }
@@ -432,13 +475,18 @@ private:
             const auto close = closing_bracket(code, parameters);
             if (close == std::string::npos) { return Known::no; }
             auto open = code.find('{', close);
-            while (open != std::string::npos && RE2::PartialMatch(re2::StringPiece(code.data() + close, open - close), R"(\b(?:interface|struct)\s*$)")) { open = code.find('{', closing_bracket(code, open)); }
-            if (const auto end = code.find(';', close); open == std::string::npos || end < open) { return Known::as_wanted; }     // Declared only.
+            while (open != std::string::npos &&
+                   RE2::PartialMatch(re2::StringPiece(code.data() + close, open - close), R"(\b(?:interface|struct)\s*$)")) {
+                open = code.find('{', closing_bracket(code, open));
+            }
+            if (const auto end = code.find(';', close); open == std::string::npos || end < open) {
+                return Known::as_wanted;
+            }  // Declared only.
             const auto end = closing_bracket(code, open);
             if (end == std::string::npos) { return Known::as_wanted; }
             const auto have = read_head(kind_.name, std::string_view(code).substr(begin, open - begin), parameters - begin);
             if (have.parameters.types == wanted.parameters.types && have.result == wanted.result) { return Known::as_wanted; }
-            if (kind_.name == "java" && have.parameters.types != wanted.parameters.types) { continue; }     // Another of its name.
+            if (kind_.name == "java" && have.parameters.types != wanted.parameters.types) { continue; }  // Another of its name.
             replace(text, code, begin, open, end, have, wanted, name, signature);
             return Known::changed;
         }
@@ -446,17 +494,22 @@ private:
     }
 
     /// The body stays where it can: the same result, and no name in it that is gone.
-    void replace(std::string& text, const std::string& code, std::size_t begin, std::size_t open, std::size_t end, const Head& have, const Head& wanted,
-                 const std::string& name, std::string signature) const {
+    void replace(std::string& text, const std::string& code, std::size_t begin, std::size_t open, std::size_t end,
+                 const Head& have, const Head& wanted, const std::string& name, std::string signature) const {
         auto first = begin;
         while (first < open && (text[first] == ' ' || text[first] == '\t' || text[first] == '\n')) { ++first; }
         static const RE2 visibility(R"(^(pub(?:\([a-z ]+\))?\s+))");
         std::string pub;
-        if (RE2::PartialMatch(text.substr(first, open - first), visibility, &pub) && !RE2::PartialMatch(signature, visibility)) { signature = pub + signature; }
-        static const RE2 stub(R"((?s)\s*(?:panic\(.*\)|(?:todo|unimplemented|panic)!\(.*\);?|throw\b[^;]*;|return(?:\s+(?:nil|null|0|""|true|false|-1))?\s*;?|)\s*)");
-        const bool keeps = have.result == wanted.result && !RE2::FullMatch(re2::StringPiece(code.data() + open + 1, end - open - 1), stub) &&
+        if (RE2::PartialMatch(text.substr(first, open - first), visibility, &pub) && !RE2::PartialMatch(signature, visibility)) {
+            signature = pub + signature;
+        }
+        static const RE2 stub(
+            R"((?s)\s*(?:panic\(.*\)|(?:todo|unimplemented|panic)!\(.*\);?|throw\b[^;]*;|return(?:\s+(?:nil|null|0|""|true|false|-1))?\s*;?|)\s*)");
+        const bool keeps = have.result == wanted.result &&
+                           !RE2::FullMatch(re2::StringPiece(code.data() + open + 1, end - open - 1), stub) &&
                            std::all_of(have.parameters.names.begin(), have.parameters.names.end(), [&](const std::string& each) {
-                               return std::find(wanted.parameters.names.begin(), wanted.parameters.names.end(), each) != wanted.parameters.names.end();
+                               return std::find(wanted.parameters.names.begin(), wanted.parameters.names.end(), each) !=
+                                      wanted.parameters.names.end();
                            });
         if (keeps) {
             text.replace(first, open - first, signature + " ");
@@ -468,20 +521,26 @@ private:
     }
 
     /// Without indent on its first line and without line end.
-    [[nodiscard]] std::string function_text(const std::string& signature, const std::string& name, const std::string& indent) const {
+    [[nodiscard]] std::string function_text(const std::string& signature, const std::string& name,
+                                            const std::string& indent) const {
         if (kind_.name == "go") { return signature + " {\n\tpanic(\"" + marker_ + " " + name + "\")\n}"; }
-        if (kind_.name == "rust") { return signature + " {\n" + indent + "    todo!(\"" + marker_ + " " + name + "\")\n" + indent + "}"; }
-        return signature + " {\n" + indent + "    throw new UnsupportedOperationException(\"" + marker_ + " " + name + "\");\n" + indent + "}";
+        if (kind_.name == "rust") {
+            return signature + " {\n" + indent + "    todo!(\"" + marker_ + " " + name + "\")\n" + indent + "}";
+        }
+        return signature + " {\n" + indent + "    throw new UnsupportedOperationException(\"" + marker_ + " " + name + "\");\n" +
+               indent + "}";
     }
 
-    void write_function(const std::string& path, std::string& text, const std::string& name, const std::string& owner, const std::string& signature) {
+    void write_function(const std::string& path, std::string& text, const std::string& name, const std::string& owner,
+                        const std::string& signature) {
         if (kind_.name == "java") { return write(text, "    " + function_text(signature, name, "    ") + "\n"); }
         if (kind_.name == "go" && !owner.empty() && !is_named(path, owner)) { declare_receiver(path, owner, signature); }
         if (kind_.name != "rust" || owner.empty()) { return write(text, function_text(signature, name, "") + "\n"); }
         std::string generics;
         RE2::PartialMatch(text, R"(\b(?:struct|enum|union)\s+)" + owner + R"(\s*(<[^{};(]*>))", &generics);
         std::string used;
-        for (const auto& each : split_list(generics.size() < 2 ? std::string_view{} : std::string_view(generics).substr(1, generics.size() - 2))) {
+        for (const auto& each :
+             split_list(generics.size() < 2 ? std::string_view{} : std::string_view(generics).substr(1, generics.size() - 2))) {
             auto plain = each.substr(0, each.find_first_of(":="));
             if (plain.starts_with("const ")) { plain.erase(0, 6); }
             while (!plain.empty() && plain.back() == ' ') { plain.pop_back(); }
@@ -524,14 +583,18 @@ private:
                     const auto end = std::min(rest.find(' '), rest.size());
                     const std::string word(rest.substr(0, end));
                     rest.remove_prefix(std::min(rest.size(), end + 1));
-                    if (!RE2::PartialMatch(signature, R"((?:^|[^\w.]))" + word + R"(\b)") || RE2::PartialMatch(text, R"((?m)^import\s+[\w.]+\.)" + word + R"(\s*;)") ||
-                        text.find("import " + std::string(package) + ".*;") != std::string::npos) { continue; }
+                    if (!RE2::PartialMatch(signature, R"((?:^|[^\w.]))" + word + R"(\b)") ||
+                        RE2::PartialMatch(text, R"((?m)^import\s+[\w.]+\.)" + word + R"(\s*;)") ||
+                        text.find("import " + std::string(package) + ".*;") != std::string::npos) {
+                        continue;
+                    }
                     lines += "import " + std::string(package) + "." + word + ";\n";
                 }
             }
             if (lines.empty()) { return; }
             std::string package;
-            const auto place = RE2::PartialMatch(text, R"((?m)^(package\s+[^;]+;[^\n]*\n))", &package) ? text.find(package) + package.size() : 0;
+            const auto place =
+                RE2::PartialMatch(text, R"((?m)^(package\s+[^;]+;[^\n]*\n))", &package) ? text.find(package) + package.size() : 0;
             text.insert(place, (place > 0 ? "\n" : "") + lines + (place > 0 || text.starts_with("import") ? "" : "\n"));
         }
     }
@@ -541,12 +604,16 @@ private:
         for (const auto& [name, file] : declared_types_) {
             auto& text = content(path);
             const bool named = RE2::PartialMatch(signature, R"((?:^|[^\w:]))" + name + R"(\b)");
-            if (!named || file == path || crate_of(file) != crate_of(path) || RE2::PartialMatch(text, R"((?m)^\s*(?:pub\s+)?use\b[^;]*\b)" + name + R"(\b)") || is_named(path, name)) { continue; }
+            if (!named || file == path || crate_of(file) != crate_of(path) ||
+                RE2::PartialMatch(text, R"((?m)^\s*(?:pub\s+)?use\b[^;]*\b)" + name + R"(\b)") || is_named(path, name)) {
+                continue;
+            }
             static const RE2 head(R"((?:(?:[ \t]*(?://[^\n]*|#!\[[^\n]*))?\n)*)");
             re2::StringPiece rest(text);
             const bool says = text.starts_with("//!") || text.starts_with("#![");
             if (says) { RE2::Consume(&rest, head); }
-            text.insert(static_cast<std::size_t>(rest.data() - text.data()), "use crate" + module_path(file) + "::" + name + ";\n");
+            text.insert(static_cast<std::size_t>(rest.data() - text.data()),
+                        "use crate" + module_path(file) + "::" + name + ";\n");
         }
     }
     /// The folder of a crate's sources: `crates/a/src`.
@@ -565,7 +632,8 @@ private:
     }
 
     void import_go(std::string& text, const std::string& word) const {
-        const std::string imported = R"re((?m)^\s*(?:import\s+)?(?:)re" + word + R"re(\s+"[^"\n]+"|"(?:[^"\n]*/)?)re" + word + R"re((?:/v\d+)?")\s*$)re";
+        const std::string imported =
+            R"re((?m)^\s*(?:import\s+)?(?:)re" + word + R"re(\s+"[^"\n]+"|"(?:[^"\n]*/)?)re" + word + R"re((?:/v\d+)?")\s*$)re";
         if (RE2::PartialMatch(text, imported)) { return; }
         const auto path = go_path(word);
         std::string package;
@@ -580,7 +648,10 @@ private:
         if (go_mod != contents_.end()) { RE2::PartialMatch(go_mod->second, R"((?m)^module\s+(\S+))", &module); }
         for (const auto& file : existing_) {
             const auto folder = folder_path(file);
-            if (!module.empty() && file.ends_with(".go") && !file.ends_with("_test.go") && (folder == word || folder.ends_with("/" + word))) { return module + "/" + folder; }
+            if (!module.empty() && file.ends_with(".go") && !file.ends_with("_test.go") &&
+                (folder == word || folder.ends_with("/" + word))) {
+                return module + "/" + folder;
+            }
         }
         for (const auto& [name, path] : go_packages) {
             if (name == word) { return std::string(path); }
@@ -608,7 +679,9 @@ private:
 
     std::string& content(const std::string& path) {
         if (const auto known = files_.find(path); known != files_.end()) { return known->second; }
-        if (const auto before = contents_.find(path); before != contents_.end()) { return files_.emplace(path, before->second).first->second; }
+        if (const auto before = contents_.find(path); before != contents_.end()) {
+            return files_.emplace(path, before->second).first->second;
+        }
         std::string head;
         if (kind_.name == "go") { head = "package " + go_package(path) + "\n"; }
         if (kind_.name == "java") { head = package_line(path) + "public class " + stem_of(path) + " {\n}\n"; }
@@ -620,13 +693,18 @@ private:
         const auto folder = folder_path(path);
         for (const auto& [other, text] : contents_) {
             std::string package;
-            if (folder_path(other) == folder && other.ends_with(".go") && !other.ends_with("_test.go") && RE2::PartialMatch(text, R"((?m)^package\s+(\w+))", &package)) { return package; }
+            if (folder_path(other) == folder && other.ends_with(".go") && !other.ends_with("_test.go") &&
+                RE2::PartialMatch(text, R"((?m)^package\s+(\w+))", &package)) {
+                return package;
+            }
         }
         auto name = folder.substr(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/') + 1);
         if (name.empty()) {
             // The top: the module's last part, as the tests beside it will have it.
             const auto module = contents_.find("go.mod");
-            if (module != contents_.end()) { RE2::PartialMatch(module->second, R"((?m)^module\s+(?:\S*/)?([A-Za-z]\w*)\s*$)", &name); }
+            if (module != contents_.end()) {
+                RE2::PartialMatch(module->second, R"((?m)^module\s+(?:\S*/)?([A-Za-z]\w*)\s*$)", &name);
+            }
         }
         std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_'; });
         return name.empty() ? "main" : name;
@@ -644,7 +722,7 @@ private:
             if (!RE2::PartialMatch(text, R"((?m)^\s*(?:pub(?:\([a-z ]+\))?\s+)?mod\s+)" + module + R"(\b)")) {
                 static const RE2 head(R"((?:(?:[ \t]*(?://[^\n]*|#!\[[^\n]*))?\n)*)");
                 re2::StringPiece rest(text);
-                RE2::Consume(&rest, head);      // What the file says of itself stays at its head.
+                RE2::Consume(&rest, head);  // What the file says of itself stays at its head.
                 const bool says = text.starts_with("//!") || text.starts_with("#![");
                 text.insert(says ? static_cast<std::size_t>(rest.data() - text.data()) : 0, "pub mod " + module + ";\n");
             }
@@ -658,23 +736,27 @@ private:
     const std::string& marker_;
     std::map<std::string, std::string> files_;
     std::set<std::string> ours_;
-    std::map<std::string, std::string> declared_types_;        ///< Name → file.
+    std::map<std::string, std::string> declared_types_;  ///< Name → file.
     Skeletons result_;
 };
 
 const PlainKind* find_plain(std::string_view kind) {
-    const auto found = std::find_if(std::begin(plain_kinds), std::end(plain_kinds), [&](const PlainKind& each) { return each.name == kind; });
+    const auto found =
+        std::find_if(std::begin(plain_kinds), std::end(plain_kinds), [&](const PlainKind& each) { return each.name == kind; });
     return found == std::end(plain_kinds) ? nullptr : found;
 }
 
 }  // namespace
 
-std::string without_what_is_unused(std::string_view kind, const std::string& text) { return kind == "go" ? without_unused_imports(text) : text; }
+std::string without_what_is_unused(std::string_view kind, const std::string& text) {
+    return kind == "go" ? without_unused_imports(text) : text;
+}
 
 bool is_plain_skeleton(std::string_view kind) { return find_plain(kind) != nullptr; }
 
-Skeletons write_plain_skeletons(std::string_view kind, const std::vector<SkeletonInterface>& interfaces, const std::map<std::string, std::string>& contents,
-                                const std::vector<std::string>& existing, const std::string& marker) {
+Skeletons write_plain_skeletons(std::string_view kind, const std::vector<SkeletonInterface>& interfaces,
+                                const std::map<std::string, std::string>& contents, const std::vector<std::string>& existing,
+                                const std::string& marker) {
     const auto* found = find_plain(kind);
     if (found == nullptr) { return {{}, {"there is no kind of skeletons `" + std::string(kind) + "`"}}; }
     PlainWriter writer(*found, contents, existing, marker);

@@ -15,7 +15,9 @@ namespace {
 std::string filled_mark(const StubRules& stubs, const std::string& marker, const std::string& name) {
     auto mark = stubs.marked;
     for (const auto& [key, value] : {std::pair<std::string, std::string>{"{marker}", marker}, {"{name}", name}}) {
-        for (auto at = mark.find(key); at != std::string::npos; at = mark.find(key, at + value.size())) { mark.replace(at, key.size(), value); }
+        for (auto at = mark.find(key); at != std::string::npos; at = mark.find(key, at + value.size())) {
+            mark.replace(at, key.size(), value);
+        }
     }
     return mark;
 }
@@ -27,7 +29,9 @@ std::string commented(std::string_view body, const std::string& comment) {
         const auto end = std::min(body.find('\n', at), body.size());
         const auto line = body.substr(at, end - at);
         const auto text = line.find_first_not_of(" \t\r");
-        if (text != std::string_view::npos) { result += std::string(line.substr(0, text)) + comment + " " + std::string(line.substr(text)) + "\n"; }
+        if (text != std::string_view::npos) {
+            result += std::string(line.substr(0, text)) + comment + " " + std::string(line.substr(text)) + "\n";
+        }
         at = end + 1;
     }
     return result;
@@ -39,7 +43,9 @@ std::vector<CodeFunction> functions_around(const std::vector<CodeFunction>& func
     for (const auto line : lines) {
         const CodeFunction* innermost = nullptr;
         for (const auto& each : functions) {
-            if (each.first_line <= line && line <= each.last_line) { innermost = &each; }       // They are in order, an inner one behind the one around it.
+            if (each.first_line <= line && line <= each.last_line) {
+                innermost = &each;
+            }  // They are in order, an inner one behind the one around it.
         }
         if (innermost != nullptr) { chosen[innermost->begin] = innermost; }
     }
@@ -49,7 +55,8 @@ std::vector<CodeFunction> functions_around(const std::vector<CodeFunction>& func
 }
 
 /// The text with these of its functions marked, those left out that cannot end a test.
-std::string marked(std::string_view text, const CodeText& read, const std::vector<CodeFunction>& functions, const StubRules& stubs, const std::string& marker) {
+std::string marked(std::string_view text, const CodeText& read, const std::vector<CodeFunction>& functions,
+                   const StubRules& stubs, const std::string& marker) {
     std::string result(text);
     const RE2 unless(stubs.unless, RE2::Quiet);
     bool any = false;
@@ -64,13 +71,15 @@ std::string marked(std::string_view text, const CodeText& read, const std::vecto
 
 }  // namespace
 
-std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines, const std::string& marker) {
+std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs,
+                              const std::set<std::uint64_t>& lines, const std::string& marker) {
     if (stubs.marked.empty()) { return std::string(text); }
     const auto read = read_code(text, code);
     return marked(text, read, functions_around(functions_of(read, code), lines), stubs, marker);
 }
 
-std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker, const std::set<std::string>& named) {
+std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker,
+                       const std::set<std::string>& named) {
     const RE2 body("(?s)\\s*(?:" + stubs.body + ")\\s*", RE2::Quiet);
     if (stubs.body.empty() || !body.ok()) { return std::string(text); }
     const auto read = read_code(text, code);
@@ -83,7 +92,8 @@ std::string mark_stubs(std::string_view text, const CodeRules& code, const StubR
     return marked(text, read, functions, stubs, marker);
 }
 
-std::string stub_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines, const std::string& marker) {
+std::string stub_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs,
+                              const std::set<std::uint64_t>& lines, const std::string& marker) {
     std::string result(text);
     if (stubs.marked.empty() || code.line_comments.empty()) { return result; }
     const auto chosen = functions_around(functions_of(read_code(text, code), code), lines);
@@ -95,8 +105,9 @@ std::string stub_functions_at(std::string_view text, const CodeRules& code, cons
         if (function.close >= changed_from || body.find(marker) != std::string_view::npos) { continue; }
         const auto line_begin = text.rfind('\n', function.begin) + 1;
         const auto indent = text.substr(line_begin, text.find_first_not_of(" \t", line_begin) - line_begin);
-        result.replace(function.open + 1, body.size(),
-                       filled_mark(stubs, marker, function.name) + "\n" + commented(body, code.line_comments.front()) + std::string(indent));
+        result.replace(
+            function.open + 1, body.size(),
+            filled_mark(stubs, marker, function.name) + "\n" + commented(body, code.line_comments.front()) + std::string(indent));
         changed_from = function.begin;
         any = true;
     }

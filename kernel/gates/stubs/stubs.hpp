@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of a project that are written and do nothing yet: `pass`, `todo!()`, `throw`, an empty body, a constant in place of an answer.
+// Functions of a project that are written and do nothing yet: `pass`, `todo!()`, `throw`, an empty body, a constant in place of
+// an answer.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +14,19 @@ namespace agentforge::kernel {
 
 struct StubRules;
 
-/// The text with each stub in it, and each function of these names whatever it does, made to end the test that comes there, with the marker and the
-/// function's name, before it does what it does; as it is where it has none. Lines move only by those of `head`. Errors: none; a text that cannot be read is left alone.
-[[nodiscard]] std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker,
-                                     const std::set<std::string>& named = {});
+/// The text with each stub in it, and each function of these names whatever it does, made to end the test that comes there, with
+/// the marker and the function's name, before it does what it does; as it is where it has none. Lines move only by those of
+/// `head`. Errors: none; a text that cannot be read is left alone.
+[[nodiscard]] std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs,
+                                     const std::string& marker, const std::set<std::string>& named = {});
 
 /// The text with the innermost function around each of these lines marked.
-[[nodiscard]] std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines,
-                                            const std::string& marker);
+[[nodiscard]] std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs,
+                                            const std::set<std::uint64_t>& lines, const std::string& marker);
 
-/// The text with the innermost function around each of these lines turned into a stub: it ends any test that calls it and keeps its old body as
-/// comments. Functions that already are such stubs, and lines outside functions, stay unchanged.
-[[nodiscard]] std::string stub_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::set<std::uint64_t>& lines,
-                                            const std::string& marker);
+/// The text with the innermost function around each of these lines turned into a stub: it ends any test that calls it and keeps
+/// its old body as comments. Functions that already are such stubs, and lines outside functions, stay unchanged.
+[[nodiscard]] std::string stub_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs,
+                                            const std::set<std::uint64_t>& lines, const std::string& marker);
 
 }  // namespace agentforge::kernel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that do not load before what they test exists: nobody declared it, or a language has no way to. They wait for GREEN, where the bodies of what
-// was written are taken out again to see them fail.
+// Tests that do not load before what they test exists: nobody declared it, or a language has no way to. They wait for GREEN,
+// where the bodies of what was written are taken out again to see them fail.
 #include <algorithm>
 
 #include <re2/re2.h>
@@ -12,22 +12,25 @@
 namespace agentforge::kernel {
 namespace {
 
-/// The name that a message misses, as far as it says one: what stands behind `named`, `undefined:` or javac's `symbol:`, else the first in quotes.
+/// The name that a message misses, as far as it says one: what stands behind `named`, `undefined:` or javac's `symbol:`, else the
+/// first in quotes.
 std::string missing_name(std::string_view message) {
     static const RE2 said(R"((?:\bnamed |\bname |undefined: |undefined reference to |symbol:\s+\w+\s+)(?:‘|'|"|`)?([\w.:$]+))");
     static const RE2 called(R"(([\w$]+)\)? is not a (?:function|constructor)$)");
     static const RE2 quoted(R"((?:‘|'|"|`)(?:(?:class|struct|const) )*([\w.:$/-]+))");
     const re2::StringPiece text(message.data(), message.size());
     std::string name;
-    if (!RE2::PartialMatch(text, said, &name) && !RE2::PartialMatch(text, called, &name)) { RE2::PartialMatch(text, quoted, &name); }
+    if (!RE2::PartialMatch(text, said, &name) && !RE2::PartialMatch(text, called, &name)) {
+        RE2::PartialMatch(text, quoted, &name);
+    }
     while (!name.empty() && (name.back() == ':' || name.back() == '.')) { name.pop_back(); }
     return name.substr(name.find_last_of(".:/") + 1);
 }
 
 /// The parts of a specification that name code. Its prose may have any word, and counts only where no interface names any.
 struct Specified {
-    std::string names;                      ///< Of interfaces and components, with their signatures.
-    std::string files;                      ///< Of these, and those to be created or changed.
+    std::string names;  ///< Of interfaces and components, with their signatures.
+    std::string files;  ///< Of these, and those to be created or changed.
 };
 
 Specified what_is_to_be_written(const json::object& specification) {
@@ -51,11 +54,14 @@ Specified what_is_to_be_written(const json::object& specification) {
     return specified;
 }
 
-/// A name that the specification does not mention is the test's own mistake, such as a missing helper or import. A file name counts only where a module is
-/// missing: a test that forgot to import the package `errors` does not mean the file `errors.go`.
+/// A name that the specification does not mention is the test's own mistake, such as a missing helper or import. A file name
+/// counts only where a module is missing: a test that forgot to import the package `errors` does not mean the file `errors.go`.
 bool is_specified(std::string_view message, const std::string& name, const Specified& specified) {
-    static const RE2 of_identifier(R"((?i)undefined|undeclared|not declared|cannot find (?:symbol|value|function|type|macro)|not found in this scope)");
-    const auto stands_in = [&](const std::string& text) { return RE2::PartialMatch(text, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)"); };
+    static const RE2 of_identifier(
+        R"((?i)undefined|undeclared|not declared|cannot find (?:symbol|value|function|type|macro)|not found in this scope)");
+    const auto stands_in = [&](const std::string& text) {
+        return RE2::PartialMatch(text, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)");
+    };
     const bool is_identifier = RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), of_identifier);
     return name.empty() || stands_in(specified.names) || (!is_identifier && stands_in(specified.files));
 }
@@ -66,7 +72,10 @@ bool only_misses_what_is_specified(std::string_view message, const RE2& undeclar
         const auto end = std::min(message.find('\n'), message.size());
         const auto line = message.substr(0, end);
         const bool says_something = line.find_first_not_of(" \t\r") != std::string_view::npos;
-        if (says_something && (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) || !is_specified(line, missing_name(line), specified))) { return false; }
+        if (says_something && (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) ||
+                               !is_specified(line, missing_name(line), specified))) {
+            return false;
+        }
         message.remove_prefix(std::min(message.size(), end + 1));
     }
     return true;
@@ -108,11 +117,14 @@ std::set<std::string> waiting_files(const Language& language, const json::object
     return files;
 }
 
-Result<Measure::ChangedSources> Measure::changed_sources(const Language& language, const std::string& red_tree, const std::string& tree) {
+Result<Measure::ChangedSources> Measure::changed_sources(const Language& language, const std::string& red_tree,
+                                                         const std::string& tree) {
     ChangedSources sources;
     AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
     for (const auto& change : changes) {
-        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) { continue; }
+        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) {
+            continue;
+        }
         AF_TRY(auto now, checkout_->file(tree, change.path));
         AF_TRY(const auto before, checkout_->file(red_tree, change.old_path.empty() ? change.path : change.old_path));
         if (!now) { continue; }
@@ -122,9 +134,11 @@ Result<Measure::ChangedSources> Measure::changed_sources(const Language& languag
     return sources;
 }
 
-Result<std::map<std::string, std::string>> Measure::marked_changes(const Language& language, const ChangedSources& sources, bool idle, const Stop& stop) {
+Result<std::map<std::string, std::string>> Measure::marked_changes(const Language& language, const ChangedSources& sources,
+                                                                   bool idle, const Stop& stop) {
     if (language.commands.contains("stubs")) {
-        json::object input{{"contents", json::value_from(sources.contents)}, {"lines", json::value_from(sources.lines)}, {"idle", idle}};
+        json::object input{
+            {"contents", json::value_from(sources.contents)}, {"lines", json::value_from(sources.lines)}, {"idle", idle}};
         return marked_by_command(language, std::move(input), stop);
     }
     std::map<std::string, std::string> marked;
@@ -135,7 +149,8 @@ Result<std::map<std::string, std::string>> Measure::marked_changes(const Languag
     return marked;
 }
 
-Result<void> Measure::run_in_another_form(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence, const Stop& stop) {
+Result<void> Measure::run_in_another_form(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
+                                          const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     if (!found->commands.contains("stubs")) { return {}; }
     AF_TRY(const auto sources, changed_sources(*found, call.baseline->red_tree, call.tree));
@@ -151,13 +166,15 @@ Result<void> Measure::run_in_another_form(const GateCall& call, const GreenEvide
     return {};
 }
 
-Result<TestRun> Measure::run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence, const Stop& stop) {
+Result<TestRun> Measure::run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree,
+                                            const GreenEvidence& evidence, const Stop& stop) {
     TestRun nothing;
     nothing.believed = true;
     const auto& files = evidence.red_files;
-    const bool loads = evidence.run.believed && std::none_of(evidence.run.tests.begin(), evidence.run.tests.end(), [&](const TestOutcome& test) {
-        return is_broken_file(test) && std::find(files.begin(), files.end(), test.file) != files.end();
-    });
+    const bool loads =
+        evidence.run.believed && std::none_of(evidence.run.tests.begin(), evidence.run.tests.end(), [&](const TestOutcome& test) {
+            return is_broken_file(test) && std::find(files.begin(), files.end(), test.file) != files.end();
+        });
     if (!loads) { return nothing; }
     AF_TRY(const auto sources, changed_sources(language, red_tree, tree));
     AF_TRY(auto marked, marked_changes(language, sources, false, stop));
@@ -171,13 +188,15 @@ Result<TestRun> Measure::run_without_bodies(const Language& language, const std:
     return run;
 }
 
-Result<void> Measure::alter_outside_functions(const Language& language, const std::string& red_tree, const std::string& tree, const GreenEvidence& evidence, TestRun& run,
-                                              const Stop& stop) {
+Result<void> Measure::alter_outside_functions(const Language& language, const std::string& red_tree, const std::string& tree,
+                                              const GreenEvidence& evidence, TestRun& run, const Stop& stop) {
     constexpr std::size_t most = 10;
     const auto new_tests = red_ids(evidence.declared, run.tests, evidence.base_tests).fresh;
     std::map<std::string, TestOutcome*> open;
     for (auto& test : run.tests) {
-        if (test.status == TestStatus::passed && std::find(new_tests.begin(), new_tests.end(), test.id) != new_tests.end()) { open[test.id] = &test; }
+        if (test.status == TestStatus::passed && std::find(new_tests.begin(), new_tests.end(), test.id) != new_tests.end()) {
+            open[test.id] = &test;
+        }
     }
     if (open.empty()) { return {}; }
     AF_TRY(auto possible, mutants(language, red_tree, tree, false, {}));
@@ -186,12 +205,14 @@ Result<void> Measure::alter_outside_functions(const Language& language, const st
         AF_TRY(const auto text, checkout_->file(tree, of_file.front().file));
         const auto functions = function_lines(text.value_or(""), language.code);
         std::erase_if(of_file, [&](const Mutant& mutant) {
-            return std::any_of(functions.begin(), functions.end(),
-                               [&](const FunctionLines& each) { return !each.expression && each.first <= mutant.line && mutant.line <= each.last; });
+            return std::any_of(functions.begin(), functions.end(), [&](const FunctionLines& each) {
+                return !each.expression && each.first <= mutant.line && mutant.line <= each.last;
+            });
         });
     }
     MeaningRequest request{red_tree, evidence.red_files, {}, evidence.run.duration};
-    request.mutants_until = std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
+    request.mutants_until =
+        std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
     TestQualityEvidence nothing;
     for (const auto& mutant : choose_mutants(std::move(possible), most)) {
         if (open.empty()) { break; }

@@ -25,10 +25,16 @@ std::uint64_t coverage_number(const json::object& line, const char* key) {
 
 }  // namespace
 
-Result<Coverage> Measure::coverage_by_lines(const Language& language, const std::string& tree, const json::object& changed, const std::vector<std::string>& tests,
-                                            bool special_only, const Stop& stop) {
+Result<Coverage> Measure::coverage_by_lines(const Language& language, const std::string& tree, const json::object& changed,
+                                            const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
     Coverage result;
-    struct Source { std::string path; std::set<std::uint64_t> changed; CodeText text; std::vector<std::string> lines; std::vector<ComparedLiteral> special; };
+    struct Source {
+        std::string path;
+        std::set<std::uint64_t> changed;
+        CodeText text;
+        std::vector<std::string> lines;
+        std::vector<ComparedLiteral> special;
+    };
     std::set<std::string> known;
     for (const auto& file : tests) {
         AF_TRY(const auto content, checkout_->file(tree, file));
@@ -43,7 +49,9 @@ Result<Coverage> Measure::coverage_by_lines(const Language& language, const std:
         Source source;
         source.path = std::string(entry.key());
         AF_TRY(const auto content, checkout_->file(tree, source.path));
-        const auto code = language.may_hold_tests(source.path) ? split_inline_tests(content.value_or(""), language.inline_begins).lines : content.value_or("");
+        const auto code = language.may_hold_tests(source.path)
+                              ? split_inline_tests(content.value_or(""), language.inline_begins).lines
+                              : content.value_or("");
         source.text = read_code(code, language.code);
         for (const auto line : lines_of(source.text.code)) { source.lines.emplace_back(line); }
         for (const auto& number : entry.value().get_array()) {
@@ -61,7 +69,8 @@ Result<Coverage> Measure::coverage_by_lines(const Language& language, const std:
     }
     AF_TRY(const auto* runner, commands_->runner(language, tree));
     const auto& argv = runner->coverage->argv;
-    const bool takes_files = std::any_of(argv.begin(), argv.end(), [](const auto& argument) { return argument == "{files}" || argument == "{directories}"; });
+    const bool takes_files = std::any_of(
+        argv.begin(), argv.end(), [](const auto& argument) { return argument == "{files}" || argument == "{directories}"; });
     const auto key = tree + (takes_files ? hash_of(json::array(tests.begin(), tests.end())) : std::string{});
     LanguageCommands::LinesRun run;
     if (const auto told = lines_.find(key); told != lines_.end()) {
@@ -73,7 +82,9 @@ Result<Coverage> Measure::coverage_by_lines(const Language& language, const std:
     result.measured = run.measured;
     (run.failed ? result.problem : result.reason) = run.reason;
     std::vector<std::string> some{"the tests"};
-    if (takes_files) { some.assign(tests.begin(), tests.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(tests.size(), 5))); }
+    if (takes_files) {
+        some.assign(tests.begin(), tests.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(tests.size(), 5)));
+    }
     for (const auto& source : sources) {
         const auto counts = run.counts.find(source.path);
         // The first line at or behind one that can be run, in what a person would call the same place.
@@ -108,8 +119,8 @@ Result<Coverage> Measure::coverage_by_lines(const Language& language, const std:
     return result;
 }
 
-Result<Coverage> Measure::coverage(const std::string& base_tree, const std::string& tree, const std::vector<std::string>& tests, bool special_only,
-                                   const Stop& stop) {
+Result<Coverage> Measure::coverage(const std::string& base_tree, const std::string& tree, const std::vector<std::string>& tests,
+                                   bool special_only, const Stop& stop) {
     Coverage result;
     AF_TRY(const auto* found, language(tree));
     AF_TRY(const auto* runner, commands_->runner(*found, tree));
@@ -123,7 +134,9 @@ Result<Coverage> Measure::coverage(const std::string& base_tree, const std::stri
         AF_TRY(const auto before, checkout_->file(base_tree, change.old_path.empty() ? change.path : change.old_path));
         if (!now) { continue; }
         json::array lines;
-        for (const auto number : changed_line_numbers(*now, before.value_or(""))) { lines.emplace_back(static_cast<std::int64_t>(number)); }
+        for (const auto number : changed_line_numbers(*now, before.value_or(""))) {
+            lines.emplace_back(static_cast<std::int64_t>(number));
+        }
         if (!lines.empty()) { changed[change.path] = std::move(lines); }
     }
     if (changed.empty()) { return result; }
@@ -131,7 +144,9 @@ Result<Coverage> Measure::coverage(const std::string& base_tree, const std::stri
     AF_CHECK(checkout_->check_out(tree));
     json::array files;
     for (const auto& file : tests) { files.emplace_back(file); }
-    const json::object input{{"root", checkout_->path().string()}, {"files", std::move(files)}, {"changed", std::move(changed)},
+    const json::object input{{"root", checkout_->path().string()},
+                             {"files", std::move(files)},
+                             {"changed", std::move(changed)},
                              {"marker", found->skeleton_marker}};
     const auto lines = commands_->run_for_lines(*found, "coverage", tree, input, stop);
     if (!lines.ok()) {
@@ -141,7 +156,8 @@ Result<Coverage> Measure::coverage(const std::string& base_tree, const std::stri
             result.reason = first_line(std::string_view(lines.error().where).substr(at + said.size()));
             return result;
         }
-        result.problem = lines.error().message + (lines.error().where.empty() ? "" : " (" + last_words(lines.error().where) + ")");
+        result.problem =
+            lines.error().message + (lines.error().where.empty() ? "" : " (" + last_words(lines.error().where) + ")");
         return result;
     }
     result.measured = true;

@@ -24,17 +24,22 @@ std::string without_margins(std::string_view line) {
 constexpr std::string_view another_value = "another value";
 
 struct Line {
-    std::string_view text;                  ///< As written.
-    std::string_view code;                  ///< The same bytes, texts and comments blank.
+    std::string_view text;  ///< As written.
+    std::string_view code;  ///< The same bytes, texts and comments blank.
 };
 
-struct Alteration { std::string rule; std::string text; std::string told = {}; };
+struct Alteration {
+    std::string rule;
+    std::string text;
+    std::string told = {};
+};
 
 /// What `replace` becomes, its groups taken from the line as it is written.
 std::string filled(const std::string& replace, const Line& line, const std::vector<re2::StringPiece>& groups) {
     std::string result;
     for (std::size_t at = 0; at < replace.size(); ++at) {
-        const bool group = replace[at] == '\\' && at + 1 < replace.size() && std::isdigit(static_cast<unsigned char>(replace[at + 1])) != 0;
+        const bool group =
+            replace[at] == '\\' && at + 1 < replace.size() && std::isdigit(static_cast<unsigned char>(replace[at + 1])) != 0;
         if (!group) {
             result += replace[at];
             continue;
@@ -54,31 +59,40 @@ void by_rule(const MutationRule& rule, const Line& line, std::vector<Alteration>
     constexpr std::size_t most_in_a_line = 2;
     std::size_t from = 0;
     for (std::size_t count = 0; count < most_in_a_line && from <= line.code.size(); ++count) {
-        if (!pattern.Match(code, from, line.code.size(), RE2::UNANCHORED, groups.data(), static_cast<int>(groups.size()))) { return; }
+        if (!pattern.Match(code, from, line.code.size(), RE2::UNANCHORED, groups.data(), static_cast<int>(groups.size()))) {
+            return;
+        }
         const auto begin = static_cast<std::size_t>(groups[0].data() - line.code.data());
         const auto end = begin + groups[0].size();
         const auto replacement = filled(rule.replace, line, groups);
         auto text = std::string(line.text.substr(0, begin)) + replacement + std::string(line.text.substr(end));
         const auto altered = std::string(line.code.substr(0, begin)) + replacement + std::string(line.code.substr(end));
         // A part that goes on in the next line cannot stand among other words.
-        const bool whole = std::all_of(groups.begin() + 1, groups.end(), [](const re2::StringPiece& group) { return group.size() < 2 || bracket_balance({group.data(), group.size()}) == 0; });
-        if (text != line.text && whole && bracket_balance(altered) == bracket_balance(line.code)) { found.push_back({rule.name, std::move(text), rule.told}); }
+        const bool whole = std::all_of(groups.begin() + 1, groups.end(), [](const re2::StringPiece& group) {
+            return group.size() < 2 || bracket_balance({group.data(), group.size()}) == 0;
+        });
+        if (text != line.text && whole && bracket_balance(altered) == bracket_balance(line.code)) {
+            found.push_back({rule.name, std::move(text), rule.told});
+        }
         from = end > begin ? end : end + 1;
     }
 }
 
 /// Another value for a literal of this line. A line that begins with a text is documentation or a directive of its own.
 std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t begin, const Line& line) {
-    if (literal.begin < begin || literal.end > begin + line.text.size()) { return std::nullopt; }      // Over several lines.
+    if (literal.begin < begin || literal.end > begin + line.text.size()) { return std::nullopt; }  // Over several lines.
     const auto at = literal.begin - begin;
     const auto before = line.text.substr(0, at);
     const auto after = line.text.substr(literal.end - begin);
     const auto written = line.text.substr(at, literal.end - literal.begin);
     if (without_margins(before).empty()) { return std::nullopt; }
     if (std::isdigit(static_cast<unsigned char>(written.front())) != 0) {
-        const bool whole = written.size() <= 9 && std::all_of(written.begin(), written.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+        const bool whole = written.size() <= 9 && std::all_of(written.begin(), written.end(), [](char c) {
+                               return std::isdigit(static_cast<unsigned char>(c)) != 0;
+                           });
         if (!whole || (written.size() > 1 && written.front() == '0')) { return std::nullopt; }
-        return Alteration{"another number", std::string(before) + std::to_string(std::stoll(std::string(written)) + 1) + std::string(after)};
+        return Alteration{"another number",
+                          std::string(before) + std::to_string(std::stoll(std::string(written)) + 1) + std::string(after)};
     }
     // Behind the opening mark, whatever it is: `f"`, `'`, `"""`.
     const auto mark = written.find_first_of("\"'`");
@@ -92,7 +106,8 @@ std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t 
     if (written[mark] == '\'' && written.size() == 3 && std::isalnum(static_cast<unsigned char>(written[1])) != 0) {
         return Alteration{"another text", std::string(before) + (written[1] == 'x' ? "'y'" : "'x'") + std::string(after)};
     }
-    return Alteration{"another text", std::string(before) + std::string(written.substr(0, inside)) + "~" + std::string(written.substr(inside)) + std::string(after)};
+    return Alteration{"another text", std::string(before) + std::string(written.substr(0, inside)) + "~" +
+                                          std::string(written.substr(inside)) + std::string(after)};
 }
 
 /// The same for a literal that something must equal exactly: a number with decimals can be none of a tolerance.
@@ -101,12 +116,14 @@ std::optional<Alteration> other_exact(const CodeLiteral& literal, std::size_t be
     std::string decimals;
     if (!RE2::FullMatch(literal.value, R"((\d{1,9})(\.\d+))", &whole, &decimals)) { return other_literal(literal, begin, line); }
     const auto before = line.text.substr(0, literal.begin - begin);
-    return Alteration{"another number", std::string(before) + std::to_string(std::stoll(whole) + 1) + decimals + std::string(line.text.substr(literal.end - begin))};
+    return Alteration{"another number", std::string(before) + std::to_string(std::stoll(whole) + 1) + decimals +
+                                            std::string(line.text.substr(literal.end - begin))};
 }
 
 /// Data: a word or a number of it.
 std::optional<Alteration> other_word(std::string_view line) {
-    const auto at = std::find_if(line.begin(), line.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; });
+    const auto at =
+        std::find_if(line.begin(), line.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; });
     if (at == line.end()) { return std::nullopt; }
     // The last one: in `key: value` the value.
     auto end = line.size();
@@ -114,14 +131,19 @@ std::optional<Alteration> other_word(std::string_view line) {
     auto begin = end;
     while (begin > 0 && std::isalnum(static_cast<unsigned char>(line[begin - 1])) != 0) { --begin; }
     const auto word = line.substr(begin, end - begin);
-    const bool number = std::all_of(word.begin(), word.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }) && word.size() <= 9;
+    const bool number =
+        std::all_of(word.begin(), word.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }) &&
+        word.size() <= 9;
     return Alteration{number ? "another number" : "another word",
-                      std::string(line.substr(0, begin)) + (number ? std::to_string(std::stoll(std::string(word)) + 1) : std::string(word) + "x") + std::string(line.substr(end))};
+                      std::string(line.substr(0, begin)) +
+                          (number ? std::to_string(std::stoll(std::string(word)) + 1) : std::string(word) + "x") +
+                          std::string(line.substr(end))};
 }
 
 }  // namespace
 
-std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines, const CodeRules& rules,
+std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, std::string_view code,
+                               const std::set<std::uint64_t>& lines, const CodeRules& rules,
                                const std::vector<MutationRule>& mutations) {
     const bool data = mutations.empty();
     const auto read = data ? CodeText{} : read_code(code, rules);
@@ -133,7 +155,9 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
         if (number == 0 || number > written.size() || number > left.size() || number > blanked.size()) { continue; }
         const Line line{written[number - 1], blanked[number - 1]};
         // Another line stands in its place in `code`, or nothing: it is no line of code.
-        if (line.text != left[number - 1] || line.text.size() != line.code.size() || without_margins(line.code).empty()) { continue; }
+        if (line.text != left[number - 1] || line.text.size() != line.code.size() || without_margins(line.code).empty()) {
+            continue;
+        }
         std::vector<Alteration> found;
         for (const auto& rule : mutations) {
             if (rule.name != another_value && (rule.files.empty() || rule.files.matches(path))) { by_rule(rule, line, found); }
@@ -154,7 +178,8 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
             const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
             auto content = std::string(text);
             content.replace(begin, line.text.size(), each.text);
-            mutants.push_back({path, number, each.rule, without_margins(line.text), each.told.empty() ? without_margins(each.text) : each.told, std::move(content)});
+            mutants.push_back({path, number, each.rule, without_margins(line.text),
+                               each.told.empty() ? without_margins(each.text) : each.told, std::move(content)});
         }
         if (!mutants.empty()) { by_line.push_back(std::move(mutants)); }
     }
@@ -170,20 +195,24 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
 
 namespace {
 
-/// Replaces a result that is a single literal with another literal. The other rules return a neutral value, which may equal this literal.
+/// Replaces a result that is a single literal with another literal. The other rules return a neutral value, which may equal this
+/// literal.
 std::optional<std::string> other_literal_result(const Line& line, std::size_t begin, const std::vector<CodeLiteral>& literals) {
     static const RE2 word(R"(^(\s*return\s+)(true|false|True|False)(\s*;?\s*)$)");
     std::string before;
     std::string value;
     std::string after;
     if (RE2::FullMatch(re2::StringPiece(line.code.data(), line.code.size()), word, &before, &value, &after)) {
-        static const std::map<std::string, std::string, std::less<>> opposites{{"True", "False"}, {"False", "True"}, {"true", "false"}, {"false", "true"}};
+        static const std::map<std::string, std::string, std::less<>> opposites{
+            {"True", "False"}, {"False", "True"}, {"true", "false"}, {"false", "true"}};
         return before + opposites.at(value) + after;
     }
     for (const auto& literal : literals) {
         if (literal.begin < begin || literal.end > begin + line.text.size()) { continue; }
         const auto rest = without_margins(line.text.substr(literal.end - begin));
-        if (without_margins(line.text.substr(0, literal.begin - begin)) != "return" || (!rest.empty() && rest != ";")) { continue; }
+        if (without_margins(line.text.substr(0, literal.begin - begin)) != "return" || (!rest.empty() && rest != ";")) {
+            continue;
+        }
         if (auto other = other_literal(literal, begin, line)) { return std::move(other->text); }
     }
     return std::nullopt;
@@ -191,20 +220,23 @@ std::optional<std::string> other_literal_result(const Line& line, std::size_t be
 
 /// Whether the result already is the neutral value that the rules would replace it with.
 bool is_neutral_result(const Line& line) {
-    static const RE2 neutral(R"(^\s*(?:return\s+)?(?:None|nil|null|nullptr|std::nullopt|[\w:]*(?:<.*>)?\{\}|[\w:<>]+::(?:new|default)\(\)|vec!\[\]|std::\w+(?:<.*>)?\(\))\s*;?\s*$)");
+    static const RE2 neutral(
+        R"(^\s*(?:return\s+)?(?:None|nil|null|nullptr|std::nullopt|[\w:]*(?:<.*>)?\{\}|[\w:<>]+::(?:new|default)\(\)|vec!\[\]|std::\w+(?:<.*>)?\(\))\s*;?\s*$)");
     return RE2::FullMatch(re2::StringPiece(line.code.data(), line.code.size()), neutral);
 }
 
 /// A line that returns a result, altered once for each kind of value. Empty if the line returns none.
-std::vector<Alteration> other_results(const std::string& path, const Line& line, std::size_t begin, const CodeText& read, const std::vector<MutationRule>& mutations) {
+std::vector<Alteration> other_results(const std::string& path, const Line& line, std::size_t begin, const CodeText& read,
+                                      const std::vector<MutationRule>& mutations) {
     std::vector<Alteration> found;
     const auto literal = other_literal_result(line, begin, read.literals);
-    const bool has_values = std::any_of(mutations.begin(), mutations.end(), [](const MutationRule& rule) { return rule.name == another_value; });
+    const bool has_values =
+        std::any_of(mutations.begin(), mutations.end(), [](const MutationRule& rule) { return rule.name == another_value; });
     const std::string_view wanted = has_values ? another_value : "another result";
     for (const auto& rule : mutations) {
         if (rule.name != wanted || !(rule.files.empty() || rule.files.matches(path))) { continue; }
         std::vector<Alteration> by_this;
-        const bool computed = !rule.told.empty();       // From the result itself, when it is there.
+        const bool computed = !rule.told.empty();  // From the result itself, when it is there.
         if (literal) {
             by_this.push_back({rule.name, *literal});
         } else if (computed || !is_neutral_result(line)) {
@@ -214,16 +246,21 @@ std::vector<Alteration> other_results(const std::string& path, const Line& line,
     }
     const auto altered = std::find_if(found.begin(), found.end(), [&](const Alteration& each) { return each.text != line.text; });
     if (altered == found.end()) { return {}; }
-    // A rule for another way to write a result finds none here: this one is altered all the same where that rule alters the others.
+    // A rule for another way to write a result finds none here: this one is altered all the same where that rule alters the
+    // others.
     const auto other = *altered;
-    if (!is_neutral_result(line)) { std::replace_if(found.begin(), found.end(), [&](const Alteration& each) { return each.text == line.text; }, other); }
+    if (!is_neutral_result(line)) {
+        std::replace_if(
+            found.begin(), found.end(), [&](const Alteration& each) { return each.text == line.text; }, other);
+    }
     return found;
 }
 
 }  // namespace
 
-std::vector<AlteredResults> altered_results(const std::string& path, std::string_view text, std::string_view code, const std::set<std::uint64_t>& lines,
-                                            const CodeRules& rules, const std::vector<MutationRule>& mutations) {
+std::vector<AlteredResults> altered_results(const std::string& path, std::string_view text, std::string_view code,
+                                            const std::set<std::uint64_t>& lines, const CodeRules& rules,
+                                            const std::vector<MutationRule>& mutations) {
     static const RE2 receiver(R"(^\s*(?:return\s+)?(?:\*?this|&?(?:mut )?self|cls)\s*;?\s*$)");
     std::vector<AlteredResults> result;
     const auto read = read_code(code, rules);
@@ -233,33 +270,43 @@ std::vector<AlteredResults> altered_results(const std::string& path, std::string
     const auto functions = function_lines(code, rules);
     std::vector<std::size_t> innermost(blanked.size() + 1, functions.size());
     for (std::size_t index = 0; index < functions.size(); ++index) {
-        for (auto line = functions[index].first; line <= functions[index].last && line < innermost.size(); ++line) { innermost[line] = index; }
+        for (auto line = functions[index].first; line <= functions[index].last && line < innermost.size(); ++line) {
+            innermost[line] = index;
+        }
     }
     for (std::size_t index = 0; index < functions.size(); ++index) {
         const auto& function = functions[index];
         bool touched = false;
         bool returns_itself = false;
         std::map<std::uint64_t, std::vector<Alteration>> others;
-        for (auto number = function.first; number <= function.last && number <= std::min(written.size(), blanked.size()); ++number) {
+        for (auto number = function.first; number <= function.last && number <= std::min(written.size(), blanked.size());
+             ++number) {
             const Line line{written[number - 1], blanked[number - 1]};
             if (innermost[number] != index || line.text != left[number - 1]) { continue; }
             returns_itself = returns_itself || RE2::PartialMatch(re2::StringPiece(line.code.data(), line.code.size()), receiver);
-            auto found = other_results(path, line, static_cast<std::size_t>(left[number - 1].data() - code.data()), read, mutations);
+            auto found =
+                other_results(path, line, static_cast<std::size_t>(left[number - 1].data() - code.data()), read, mutations);
             if (found.empty()) { continue; }
             touched = touched || lines.contains(number);
             others[number] = std::move(found);
         }
         if (!touched || returns_itself) { continue; }
         const auto& [first, kinds] = *others.begin();
-        const auto& shown = *std::find_if(kinds.begin(), kinds.end(), [&](const Alteration& each) { return each.text != written[first - 1]; });
-        AlteredResults altered{function.name, first, without_margins(written[first - 1]), shown.told.empty() ? without_margins(shown.text) : shown.told, {}};
+        const auto& shown =
+            *std::find_if(kinds.begin(), kinds.end(), [&](const Alteration& each) { return each.text != written[first - 1]; });
+        AlteredResults altered{function.name,
+                               first,
+                               without_margins(written[first - 1]),
+                               shown.told.empty() ? without_margins(shown.text) : shown.told,
+                               {}};
         for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
             std::string content(text);
             for (auto each = others.rbegin(); each != others.rend(); ++each) {
                 const auto line = written[each->first - 1];
                 content.replace(static_cast<std::size_t>(line.data() - text.data()), line.size(), each->second[kind].text);
             }
-            if (content != text && std::find(altered.contents.begin(), altered.contents.end(), content) == altered.contents.end()) {
+            if (content != text &&
+                std::find(altered.contents.begin(), altered.contents.end(), content) == altered.contents.end()) {
                 altered.contents.push_back(std::move(content));
             }
         }
@@ -273,7 +320,8 @@ namespace {
 /// How many brackets are open before a place of the line.
 int depth_at(const Line& line, std::size_t place) { return bracket_balance(line.code.substr(0, place)); }
 
-/// Literals that stand in as few brackets as any: arguments of the assertion itself, not of what it calls (`assertEquals(4, f(5), 0.1)`).
+/// Literals that stand in as few brackets as any: arguments of the assertion itself, not of what it calls (`assertEquals(4, f(5),
+/// 0.1)`).
 std::vector<const CodeLiteral*> outermost(const std::vector<const CodeLiteral*>& literals, const Line& line, std::size_t begin) {
     std::vector<const CodeLiteral*> result;
     int least = 0;
@@ -289,14 +337,16 @@ std::vector<const CodeLiteral*> outermost(const std::vector<const CodeLiteral*>&
     return result;
 }
 
-/// A row of a table of cases with another value at its end, where such tables have what is expected: `("a", 1, True),`, `{"a", 200},`.
+/// A row of a table of cases with another value at its end, where such tables have what is expected: `("a", 1, True),`, `{"a",
+/// 200},`.
 std::optional<std::string> other_row(std::string_view line) {
     static const RE2 row(R"re(^(\s*[({\[].*[,:]\s*)(-?\d{1,9}|True|False|true|false|"[^"\\]*"|'[^'\\]*')(\s*[)}\]]+,?\s*)$)re");
     std::string before;
     std::string value;
     std::string after;
     if (!RE2::FullMatch(re2::StringPiece(line.data(), line.size()), row, &before, &value, &after)) { return std::nullopt; }
-    static const std::map<std::string, std::string, std::less<>> words{{"True", "False"}, {"False", "True"}, {"true", "false"}, {"false", "true"}};
+    static const std::map<std::string, std::string, std::less<>> words{
+        {"True", "False"}, {"False", "True"}, {"true", "false"}, {"false", "true"}};
     if (const auto word = words.find(value); word != words.end()) { return before + word->second + after; }
     const bool quoted = value.front() == '"' || value.front() == '\'';
     if (quoted && value.front() == '\'' && value.size() == 3) { return before + (value[1] == 'x' ? "'y'" : "'x'") + after; }
@@ -304,7 +354,8 @@ std::optional<std::string> other_row(std::string_view line) {
 }
 
 /// Literals that something is compared with directly: `f() == 4`.
-std::vector<const CodeLiteral*> equated(const std::vector<const CodeLiteral*>& literals, std::string_view code, std::size_t begin) {
+std::vector<const CodeLiteral*> equated(const std::vector<const CodeLiteral*>& literals, std::string_view code,
+                                        std::size_t begin) {
     static const RE2 equal(R"([^=!<>]={2,3}\s*$)");
     std::vector<const CodeLiteral*> result;
     for (const auto* literal : literals) {
@@ -330,7 +381,8 @@ std::string_view first_operand(std::string_view text) {
 bool compares_with_itself(const Line& line) {
     static const RE2 parting(R"(={2,3}|,)");
     re2::StringPiece found;
-    for (std::size_t from = 0; parting.Match(line.code, from, line.code.size(), RE2::UNANCHORED, &found, 1); from = static_cast<std::size_t>(found.end() - line.code.data())) {
+    for (std::size_t from = 0; parting.Match(line.code, from, line.code.size(), RE2::UNANCHORED, &found, 1);
+         from = static_cast<std::size_t>(found.end() - line.code.data())) {
         const auto begin = static_cast<std::size_t>(found.data() - line.code.data());
         if (found == "," && depth_at(line, begin) != 1) { continue; }
         const auto left = without_margins(line.text.substr(0, begin));
@@ -340,11 +392,14 @@ bool compares_with_itself(const Line& line) {
     return false;
 }
 
-/// Whether a call is given these literals and nothing else, `Equal("a", "b")`: they are what the code is given, and its answer is compared with none.
+/// Whether a call is given these literals and nothing else, `Equal("a", "b")`: they are what the code is given, and its answer is
+/// compared with none.
 bool are_all_arguments(std::string_view text, const std::vector<const CodeLiteral*>& literals) {
     static const RE2 parted(R"(\s*,\s*)");
     for (std::size_t at = 1; at < literals.size(); ++at) {
-        if (!RE2::FullMatch(text.substr(literals[at - 1]->end, literals[at]->begin - literals[at - 1]->end), parted)) { return false; }
+        if (!RE2::FullMatch(text.substr(literals[at - 1]->end, literals[at]->begin - literals[at - 1]->end), parted)) {
+            return false;
+        }
     }
     return text.substr(0, literals.front()->begin).ends_with('(') && text.substr(literals.back()->end).starts_with(')');
 }
@@ -360,7 +415,8 @@ const CodeLiteral* largest_decimal(const std::vector<const CodeLiteral*>& litera
     return largest;
 }
 
-/// Whether something must equal what stands at this place: behind `==` or `!=` outside every call, or an argument (or an element of one) of a call that says so.
+/// Whether something must equal what stands at this place: behind `==` or `!=` outside every call, or an argument (or an element
+/// of one) of a call that says so.
 bool must_be_equal(const Line& line, std::size_t place) {
     static const RE2 compared(R"([^=!<>][=!]={1,2}[^=])");
     static const RE2 equality(R"((?i)(?:(?:_|^|str)eq|equals?|tobe|same|^is)!?$)");
@@ -375,8 +431,11 @@ bool must_be_equal(const Line& line, std::size_t place) {
             continue;
         }
         auto begin = at;
-        while (begin > 0 && (std::isalnum(static_cast<unsigned char>(line.code[begin - 1])) != 0 || line.code[begin - 1] == '_' || line.code[begin - 1] == '!')) { --begin; }
-        if (c != '(' || begin == at) { continue; }      // A list, or brackets around a part.
+        while (begin > 0 && (std::isalnum(static_cast<unsigned char>(line.code[begin - 1])) != 0 || line.code[begin - 1] == '_' ||
+                             line.code[begin - 1] == '!')) {
+            --begin;
+        }
+        if (c != '(' || begin == at) { continue; }  // A list, or brackets around a part.
         const re2::StringPiece called(line.code.data() + begin, at - begin);
         return RE2::PartialMatch(called, equality) && !RE2::PartialMatch(called, other);
     }
@@ -400,7 +459,8 @@ OtherExpectations with_other_expectations(std::string_view text, const std::set<
         Line line{written[index], blanked[index]};
         std::string now(line.text);
         const re2::StringPiece words(line.code.data(), line.code.size());
-        const bool wanted = lines.contains(index + 1) && line.text.size() == line.code.size() && RE2::PartialMatch(words, asserts) && !RE2::PartialMatch(words, imports);
+        const bool wanted = lines.contains(index + 1) && line.text.size() == line.code.size() &&
+                            RE2::PartialMatch(words, asserts) && !RE2::PartialMatch(words, imports);
         std::vector<const CodeLiteral*> literals;
         for (const auto& literal : read.literals) {
             if (wanted && literal.line == index + 1) { literals.push_back(&literal); }
@@ -408,15 +468,21 @@ OtherExpectations with_other_expectations(std::string_view text, const std::set<
         const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
         const auto all = literals;
         const auto direct = equated(literals, line.code, begin);
-        literals = direct.size() == 1 ? direct : compares_with_itself(line) ? std::vector<const CodeLiteral*>() : outermost(literals, line, begin);
-        // What is expected is the last on the line, or before it where only commas part them: elements of a list, or a message behind the value. One
-        // alone, since an input and its result that change alike may still fit.
+        literals = direct.size() == 1           ? direct
+                   : compares_with_itself(line) ? std::vector<const CodeLiteral*>()
+                                                : outermost(literals, line, begin);
+        // What is expected is the last on the line, or before it where only commas part them: elements of a list, or a message
+        // behind the value. One alone, since an input and its result that change alike may still fit.
         const bool arguments = literals.size() > 1 && depth_at(line, literals.front()->begin - begin) == 1;
         if (arguments && are_all_arguments(text, literals)) { literals.clear(); }
         if (literals.size() > 1 && !arguments) {
             static const RE2 parted(R"(\s*,\s*)");
             std::size_t expected = literals.size() - 1;
-            while (expected > 0 && RE2::FullMatch(text.substr(literals[expected - 1]->end, literals[expected]->begin - literals[expected - 1]->end), parted)) { --expected; }
+            while (expected > 0 && RE2::FullMatch(text.substr(literals[expected - 1]->end,
+                                                              literals[expected]->begin - literals[expected - 1]->end),
+                                                  parted)) {
+                --expected;
+            }
             literals = {literals[expected]};
         }
         if (!wanted && lines.contains(index + 1)) {
@@ -432,13 +498,15 @@ OtherExpectations with_other_expectations(std::string_view text, const std::set<
         if (decimal != nullptr) { literals = {decimal}; }
         // From the right, so that places on the left hold.
         for (auto literal = literals.rbegin(); literal != literals.rend(); ++literal) {
-            const Line rest{std::string_view(line.text).substr(0, std::min(line.text.size(), (*literal)->end - begin)), line.code};
+            const Line rest{std::string_view(line.text).substr(0, std::min(line.text.size(), (*literal)->end - begin)),
+                            line.code};
             const bool exact = direct.size() == 1 || decimal != nullptr;
             if (const auto other = exact ? other_exact(**literal, begin, rest) : other_literal(**literal, begin, rest)) {
                 now = other->text + now.substr(rest.text.size());
                 changed = true;
                 const bool within_it = tolerant && decimal != nullptr;
-                result.decisive = result.decisive || direct.size() == 1 || within_it || must_be_equal(line, (*literal)->begin - begin);
+                result.decisive =
+                    result.decisive || direct.size() == 1 || within_it || must_be_equal(line, (*literal)->begin - begin);
             }
         }
         result.text += now + "\n";
@@ -460,14 +528,20 @@ bool is_plain_equality(const Line& line, const std::vector<CodeLiteral>& literal
         const re2::StringPiece before(line.code.data(), literal.begin - begin);
         const re2::StringPiece after(line.code.data() + (literal.end - begin), line.code.size() - (literal.end - begin));
         const int depth = depth_at(line, literal.begin - begin);
-        if (depth == 0 && RE2::PartialMatch(before, assertion) && !RE2::PartialMatch(before, words) && RE2::PartialMatch(after, message)) { return true; }
+        if (depth == 0 && RE2::PartialMatch(before, assertion) && !RE2::PartialMatch(before, words) &&
+            RE2::PartialMatch(after, message)) {
+            return true;
+        }
         // Of two literals in the assertion's own brackets, `f() + 1, 8`, both are changed, and may still fit.
         const auto alone = std::ranges::none_of(literals, [&](const CodeLiteral& other) {
-            return &other != &literal && other.begin >= begin && other.end <= begin + line.code.size() && depth_at(line, other.begin - begin) == 1;
+            return &other != &literal && other.begin >= begin && other.end <= begin + line.code.size() &&
+                   depth_at(line, other.begin - begin) == 1;
         });
         std::size_t commas = 0;
         for (std::size_t at = 0; at < before.size(); ++at) { commas += before[at] == ',' && depth_at(line, at) == 1 ? 1 : 0; }
-        if (depth == 1 && alone && commas == 1 && RE2::PartialMatch(before, call) && RE2::PartialMatch(after, closed)) { return true; }
+        if (depth == 1 && alone && commas == 1 && RE2::PartialMatch(before, call) && RE2::PartialMatch(after, closed)) {
+            return true;
+        }
     }
     return false;
 }
@@ -478,7 +552,7 @@ std::set<std::string> plainly_equating(std::string_view text, const std::set<std
     const auto read = read_code(text, rules);
     const auto written = lines_of(text);
     const auto blanked = lines_of(read.code);
-    std::map<std::string, std::pair<std::size_t, bool>> functions;          // How many have the name, and whether one of them does.
+    std::map<std::string, std::pair<std::size_t, bool>> functions;  // How many have the name, and whether one of them does.
     for (const auto& function : function_lines(text, rules)) {
         auto& [count, equating] = functions[function.name];
         ++count;
@@ -486,11 +560,12 @@ std::set<std::string> plainly_equating(std::string_view text, const std::set<std
         std::size_t margin = std::string::npos;
         for (auto number = function.first + 1; number <= std::min<std::size_t>(function.last, blanked.size()); ++number) {
             const auto here = blanked[number - 1].find_first_not_of(" \t");
-            if (here == std::string_view::npos ) { continue; }
+            if (here == std::string_view::npos) { continue; }
             margin = std::min(margin, here);
             if (here != margin || !lines.contains(number)) { continue; }
             const Line line{written[number - 1], blanked[number - 1]};
-            equating = equating || is_plain_equality(line, read.literals, static_cast<std::size_t>(line.text.data() - text.data()));
+            equating =
+                equating || is_plain_equality(line, read.literals, static_cast<std::size_t>(line.text.data() - text.data()));
         }
     }
     std::set<std::string> names;
@@ -508,7 +583,8 @@ std::vector<Mutant> choose_mutants(std::vector<std::vector<Mutant>> by_file, std
     for (auto& mutants : by_file) {
         std::size_t lines = 1;
         while (lines < mutants.size() && mutants[lines].line > mutants[lines - 1].line) { ++lines; }
-        // More lines than will be taken: every second or third of the first round comes first, so that the end of a long change is seen as well.
+        // More lines than will be taken: every second or third of the first round comes first, so that the end of a long change
+        // is seen as well.
         const auto step = std::max<std::size_t>(1, (lines + most - 1) / most);
         std::vector<Mutant> order;
         for (std::size_t first = 0; first < step; ++first) {
@@ -528,7 +604,8 @@ std::vector<Mutant> choose_mutants(std::vector<std::vector<Mutant>> by_file, std
     return result;
 }
 
-std::string with_text_as_comment(std::string_view before, std::string_view after, const CodeRules& rules, std::string_view marker) {
+std::string with_text_as_comment(std::string_view before, std::string_view after, const CodeRules& rules,
+                                 std::string_view marker) {
     if (rules.line_comments.empty()) { return {}; }
     const auto& mark = rules.line_comments.front();
     const auto comment = [&](std::string_view margin) {
@@ -564,7 +641,8 @@ std::string added_function(std::string_view before, std::string_view now, std::u
     for (const auto& function : function_lines(now, rules)) {
         if (function.first <= line && line <= function.last) { name = function.name; }
     }
-    const bool known = !name.empty() && RE2::PartialMatch(re2::StringPiece(before.data(), before.size()), "(?:^|\\W)" + RE2::QuoteMeta(name) + "(?:\\W|$)");
+    const bool known = !name.empty() && RE2::PartialMatch(re2::StringPiece(before.data(), before.size()),
+                                                          "(?:^|\\W)" + RE2::QuoteMeta(name) + "(?:\\W|$)");
     return known ? std::string() : name;
 }
 
@@ -574,7 +652,8 @@ bool ends_lines_otherwise(std::string_view text) {
     for (std::size_t at = 0; (at = text.find('\r', at)) != std::string_view::npos; ++at) {
         if (at + 1 == text.size() || text[at + 1] != '\n') { return true; }
     }
-    return text.find("\xE2\x80\xA8") != std::string_view::npos || text.find("\xE2\x80\xA9") != std::string_view::npos;       // U+2028, U+2029.
+    return text.find("\xE2\x80\xA8") != std::string_view::npos ||
+           text.find("\xE2\x80\xA9") != std::string_view::npos;  // U+2028, U+2029.
 }
 
 /// Code without texts that are statements of their own, where nothing else is a comment over lines: Python's docstrings.
@@ -602,13 +681,18 @@ CodeText without_docstrings(CodeText read, const CodeRules& rules) {
     return read;
 }
 
-/// The lines of a text that a change touches, without what is a comment by the look of the line alone: `read_code` can be led astray, by a regular expression
-/// with a quote in it, say, and then takes code for a comment.
+/// The lines of a text that a change touches, without what is a comment by the look of the line alone: `read_code` can be led
+/// astray, by a regular expression with a quote in it, say, and then takes code for a comment.
 class ChangedCode {
 public:
     ChangedCode(std::string_view text, const CodeRules& rules)
-        : rules_(rules), read_(without_docstrings(read_code(text, rules), rules)), lines_(lines_of(text)), blanked_(lines_of(read_.code)), acts_(rules.acting_comments, RE2::Quiet) {
-        const bool templates = std::ranges::any_of(rules.quotes, [](const auto& quote) { return quote.begins == "`" && quote.escapes; });
+        : rules_(rules),
+          read_(without_docstrings(read_code(text, rules), rules)),
+          lines_(lines_of(text)),
+          blanked_(lines_of(read_.code)),
+          acts_(rules.acting_comments, RE2::Quiet) {
+        const bool templates =
+            std::ranges::any_of(rules.quotes, [](const auto& quote) { return quote.begins == "`" && quote.escapes; });
         plain_ = !rules.preprocessor && !templates;
     }
 
@@ -655,7 +739,10 @@ private:
         const bool block = at != std::string::npos;
         for (const auto& mark : rules_.line_comments) { at = std::min(at, line.find(mark)); }
         if (at == std::string::npos || line.find_first_of("\"'`/\\") < at) { return line; }
-        if (block && line.compare(at, rules_.comment_begins.size(), rules_.comment_begins) == 0 && line.find(rules_.comment_ends, at) + rules_.comment_ends.size() != line.size()) { return line; }
+        if (block && line.compare(at, rules_.comment_begins.size(), rules_.comment_begins) == 0 &&
+            line.find(rules_.comment_ends, at) + rules_.comment_ends.size() != line.size()) {
+            return line;
+        }
         return without_margins(line.substr(0, at));
     }
 
@@ -672,9 +759,14 @@ private:
 bool same_code(std::string_view before, std::string_view after, const CodeRules& rules) {
     if (rules.empty() || ends_lines_otherwise(before) || ends_lines_otherwise(after)) { return before == after; }
     const RE2 everywhere(rules.comments_act_where, RE2::Quiet);
-    const auto act = [&](std::string_view text) { return !rules.comments_act_where.empty() && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), everywhere); };
+    const auto act = [&](std::string_view text) {
+        return !rules.comments_act_where.empty() && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), everywhere);
+    };
     if (act(before) || act(after)) { return before == after; }
-    if (ChangedCode(before, rules).parts(changed_line_numbers(before, after)) != ChangedCode(after, rules).parts(changed_line_numbers(after, before))) { return false; }
+    if (ChangedCode(before, rules).parts(changed_line_numbers(before, after)) !=
+        ChangedCode(after, rules).parts(changed_line_numbers(after, before))) {
+        return false;
+    }
     const auto essence = [&](std::string_view text) {
         const auto read = without_docstrings(read_code(text, rules), rules);
         std::string result;

@@ -14,7 +14,10 @@ namespace agentforge::kernel {
 
 namespace {
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           static_cast<unsigned char>(c) >= 0x80;
+}
 
 std::string_view stripped(std::string_view line) {
     while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) { line.remove_prefix(1); }
@@ -61,7 +64,8 @@ std::vector<std::string> parts_of_name(std::string_view name) {
 /// An annotation or a comment.
 bool belongs_to_the_next(std::string_view line) {
     line = stripped(line);
-    return line.starts_with('@') || line.starts_with('#') || line.starts_with("//") || line.starts_with("/*") || line.starts_with('*');
+    return line.starts_with('@') || line.starts_with('#') || line.starts_with("//") || line.starts_with("/*") ||
+           line.starts_with('*');
 }
 
 /// The line of a test: the first with its whole name, else the first with its innermost part that stands below its outer ones.
@@ -83,7 +87,8 @@ std::optional<std::size_t> line_of_test(const std::vector<std::string_view>& lin
 }
 
 /// Where each test begins, by number of its line (from 1).
-std::map<std::uint64_t, std::string> beginnings(const std::vector<std::string_view>& lines, const std::vector<TestOutcome>& tests) {
+std::map<std::uint64_t, std::string> beginnings(const std::vector<std::string_view>& lines,
+                                                const std::vector<TestOutcome>& tests) {
     std::map<std::uint64_t, std::string> begin;
     for (const TestOutcome& test : tests) {
         if (test.id == test.file) { continue; }
@@ -104,7 +109,9 @@ std::string quoted(const std::vector<std::string>& lines) {
     constexpr std::size_t most_lines = 60;
     constexpr std::size_t most_bytes = 200;
     std::string text;
-    for (std::size_t at = 0; at < std::min(most_lines, lines.size()); ++at) { text += (at == 0 ? "`" : ", `") + ellipsis(lines[at], most_bytes) + "`"; }
+    for (std::size_t at = 0; at < std::min(most_lines, lines.size()); ++at) {
+        text += (at == 0 ? "`" : ", `") + ellipsis(lines[at], most_bytes) + "`";
+    }
     return text + (lines.size() > most_lines ? " and " + std::to_string(lines.size() - most_lines) + " more" : "");
 }
 

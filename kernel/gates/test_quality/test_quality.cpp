@@ -21,7 +21,8 @@ namespace {
 using Noticed = TriedMutant::Noticed;
 
 std::string told(const TriedMutant& mutant) {
-    return mutant.file + ":" + std::to_string(mutant.line) + ": `" + ellipsis(mutant.before, 80) + "` made `" + ellipsis(mutant.after, 80) + "`";
+    return mutant.file + ":" + std::to_string(mutant.line) + ": `" + ellipsis(mutant.before, 80) + "` made `" +
+           ellipsis(mutant.after, 80) + "`";
 }
 
 const TestOutcome* outcome_with(const std::vector<TestOutcome>& tests, const std::string& id) {
@@ -35,7 +36,7 @@ std::string listed(const std::vector<std::string>& names) {
     return text;
 }
 
-constexpr std::size_t fewest_mutants = 3;       ///< That must survive before it counts, where time ended before all were tried.
+constexpr std::size_t fewest_mutants = 3;  ///< That must survive before it counts, where time ended before all were tried.
 
 /// How these tests, which pass, take an altered line; nothing where none of them could be run.
 std::optional<Noticed> noticed_by(const std::vector<std::string>& ids, const std::vector<TestOutcome>& tests) {
@@ -53,7 +54,7 @@ std::optional<Noticed> noticed_by(const std::vector<std::string>& ids, const std
 /// Functions that the change adds, of which several lines were altered and no test noticed any: `name of file`.
 std::vector<std::string> unnoticed_functions(const std::vector<TriedMutant>& tried) {
     constexpr std::size_t several = 2;
-    std::map<std::string, std::pair<std::size_t, bool>> functions;          // How often tried, and whether noticed.
+    std::map<std::string, std::pair<std::size_t, bool>> functions;  // How often tried, and whether noticed.
     for (const auto& mutant : tried) {
         if (mutant.added_function.empty()) { continue; }
         auto& [count, noticed] = functions[mutant.added_function + " of " + mutant.file];
@@ -70,11 +71,14 @@ std::vector<std::string> unnoticed_functions(const std::vector<TriedMutant>& tri
 /// Whether everything was built. Go builds each package by itself and reports those that do not build as errors.
 bool is_built(const TestRun& run) {
     static const RE2 said("^(?:the package )?does not build: ");
-    const auto is_unbuilt = [](const TestOutcome& test) { return test.status == TestStatus::error && RE2::PartialMatch(test.message, said); };
+    const auto is_unbuilt = [](const TestOutcome& test) {
+        return test.status == TestStatus::error && RE2::PartialMatch(test.message, said);
+    };
     return !run.not_built && std::none_of(run.tests.begin(), run.tests.end(), is_unbuilt);
 }
 
-/// The functions whose altered results no new test noticed: those that the specification declares or, if none of these was tried, the first of the others.
+/// The functions whose altered results no new test noticed: those that the specification declares or, if none of these was tried,
+/// the first of the others.
 std::vector<const TriedMutant*> ignored_results(const std::vector<TriedMutant>& tried) {
     std::vector<const TriedMutant*> declared;
     std::vector<const TriedMutant*> others;
@@ -97,42 +101,52 @@ bool is_documentation(const Language& language, std::string_view path) {
     if (language.sources.matches(path)) { return false; }
     const auto slash = path.rfind('/');
     const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-    static const RE2 known(R"((?:LICENSE|README|CHANGELOG|AUTHORS)(?:[-_.\w]*\.(?:txt|md|rst|adoc)|(?:-[A-Z0-9]+)*(?:-[0-9.]+)?)|[A-Z][A-Z_-]+\.(?:md|rst|adoc))");
+    static const RE2 known(
+        R"((?:LICENSE|README|CHANGELOG|AUTHORS)(?:[-_.\w]*\.(?:txt|md|rst|adoc)|(?:-[A-Z0-9]+)*(?:-[0-9.]+)?)|[A-Z][A-Z_-]+\.(?:md|rst|adoc))");
     static const RE2 text(R"(.*\.(?:md|rst|adoc))");
     // Elsewhere a program may read such a file: a template of a letter, say.
-    static const RE2 folder(R"((?i)(?:.*/)?(?:docs?|documentation|guides?|book|manual|site|website|wiki|adr|rfcs?|notes|examples?|handbook|tutorials?|changelogs?|\.github)/.*)");
+    static const RE2 folder(
+        R"((?i)(?:.*/)?(?:docs?|documentation|guides?|book|manual|site|website|wiki|adr|rfcs?|notes|examples?|handbook|tutorials?|changelogs?|\.github)/.*)");
     if (RE2::FullMatch(re2::StringPiece(name.data(), name.size()), known)) { return true; }
-    return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), text) && (slash == std::string_view::npos || RE2::FullMatch(re2::StringPiece(path.data(), path.size()), folder));
+    return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), text) &&
+           (slash == std::string_view::npos || RE2::FullMatch(re2::StringPiece(path.data(), path.size()), folder));
 }
 
 namespace {
 
 /// The request begins by asking for something to be made.
 bool asks_to_build(const re2::StringPiece& words) {
-    static const RE2 builds(R"((?i)^\W*(?:please\W+)?(?:add|implement|create|write|build|support|make|introduce|let|allow|provide|give|extend|handle|teach|return|fix)\b)");
+    static const RE2 builds(
+        R"((?i)^\W*(?:please\W+)?(?:add|implement|create|write|build|support|make|introduce|let|allow|provide|give|extend|handle|teach|return|fix)\b)");
     return RE2::PartialMatch(words, builds);
 }
 
 }  // namespace
 
 bool asks_for_no_behaviour(std::string_view request) {
-    static const RE2 documents(R"((?i)^\W*(?:please\W+)?\w+(?:\W+\w+){0,2}?\W+(?:docs?|documentation|docstrings?|readme|comments?|changelog|licen[cs]e|annotations|type hints|typos?|wording|spelling|warnings?|lint|formatting|style)\b)");
-    static const RE2 reshapes(R"((?i)\b(?:refactor|renam|mov(?:e|ing)\b|extract|inlin|split|clean|simplif|restructur|reorgani|rewrit|tidy|dedup|duplicat|format|remov|delet|drop\b|unused|dead code|)"
-                              R"(document|comment|translat|annotat|faster|speed|optimi[sz]|performance|lint|style|typo))");
+    static const RE2 documents(
+        R"((?i)^\W*(?:please\W+)?\w+(?:\W+\w+){0,2}?\W+(?:docs?|documentation|docstrings?|readme|comments?|changelog|licen[cs]e|annotations|type hints|typos?|wording|spelling|warnings?|lint|formatting|style)\b)");
+    static const RE2 reshapes(
+        R"((?i)\b(?:refactor|renam|mov(?:e|ing)\b|extract|inlin|split|clean|simplif|restructur|reorgani|rewrit|tidy|dedup|duplicat|format|remov|delet|drop\b|unused|dead code|)"
+        R"(document|comment|translat|annotat|faster|speed|optimi[sz]|performance|lint|style|typo))");
     const re2::StringPiece words(request.data(), request.size());
     return RE2::PartialMatch(words, documents) || (RE2::PartialMatch(words, reshapes) && !asks_to_build(words));
 }
 
 bool asks_for_documentation(std::string_view request) {
-    static const RE2 writes(R"((?i)^\W*(?:please\W+)?(?:(?:document|comment|describe|explain|proofread)\b|\w+(?:\W+\w+){0,2}?\W+(?:docs?|documentation|docstrings?|readme|comments?|changelog|licen[cs]e|typos?|wording|spelling)\b))");
-    static const RE2 reshapes(R"((?i)\b(?:refactor|renam|mov(?:e|ing)\b|extract|inlin|split|clean|simplif|restructur|reorgani|rewrit|tidy|dedup|duplicat|remov|delet|drop\b|unused|dead code|annotat|hints?|optimi[sz]|performance|implement|fix(?:es)?\s+(?:the\s+)?(?:bug|error)))");
+    static const RE2 writes(
+        R"((?i)^\W*(?:please\W+)?(?:(?:document|comment|describe|explain|proofread)\b|\w+(?:\W+\w+){0,2}?\W+(?:docs?|documentation|docstrings?|readme|comments?|changelog|licen[cs]e|typos?|wording|spelling)\b))");
+    static const RE2 reshapes(
+        R"((?i)\b(?:refactor|renam|mov(?:e|ing)\b|extract|inlin|split|clean|simplif|restructur|reorgani|rewrit|tidy|dedup|duplicat|remov|delet|drop\b|unused|dead code|annotat|hints?|optimi[sz]|performance|implement|fix(?:es)?\s+(?:the\s+)?(?:bug|error)))");
     const re2::StringPiece words(request.data(), request.size());
     return RE2::PartialMatch(words, writes) && !RE2::PartialMatch(words, reshapes) && !asks_for_code(request);
 }
 
 bool asks_for_code(std::string_view request) {
-    static const RE2 code(R"((?i)\w\(|\w\.(?:c|cc|cpp|cxx|h|hpp|py|js|mjs|cjs|ts|go|rs|java)\b|\b(?:function|method|class|endpoint)\b)");
-    static const RE2 writing(R"((?i)\b(?:docs?|document\w*|docstrings?|readme|comments?|changelog|contributing|licen[cs]e|guide|manual|tutorial|handbook|instructions?|examples?|notes?|typos?|wording|spelling)\b|\.(?:md|rst|adoc|txt)\b)");
+    static const RE2 code(
+        R"((?i)\w\(|\w\.(?:c|cc|cpp|cxx|h|hpp|py|js|mjs|cjs|ts|go|rs|java)\b|\b(?:function|method|class|endpoint)\b)");
+    static const RE2 writing(
+        R"((?i)\b(?:docs?|document\w*|docstrings?|readme|comments?|changelog|contributing|licen[cs]e|guide|manual|tutorial|handbook|instructions?|examples?|notes?|typos?|wording|spelling)\b|\.(?:md|rst|adoc|txt)\b)");
     const re2::StringPiece words(request.data(), request.size());
     return asks_to_build(words) && RE2::PartialMatch(words, code) && !RE2::PartialMatch(words, writing);
 }
@@ -144,7 +158,8 @@ std::vector<std::string> unproven_requirements(const TestQualityEvidence& eviden
     std::set<std::string> comparing;
     for (const auto& id : evidence.comparing) { comparing.insert(without_parameters(id)); }
     for (const auto& [requirement, tests] : evidence.of_requirements) {
-        const bool proven = std::any_of(tests.begin(), tests.end(), [&](const std::string& id) { return comparing.contains(without_parameters(id)); });
+        const bool proven = std::any_of(tests.begin(), tests.end(),
+                                        [&](const std::string& id) { return comparing.contains(without_parameters(id)); });
         if (!proven && !tests.empty()) { result.push_back(requirement); }
     }
     return result;
@@ -154,10 +169,12 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
     Verdict verdict;
     std::vector<const TriedMutant*> survived;
     std::size_t noticed = 0;
-    std::map<std::string, bool> files;              // Whether a mutant of it was noticed.
+    std::map<std::string, bool> files;  // Whether a mutant of it was noticed.
     bool guarded = false;
-    std::set<std::string> at_fault;                 // A stage that may not change tests can hand these back.
-    const auto blame = [&at_fault](const auto& tests) { for (const auto& id : tests) { at_fault.insert(without_parameters(id)); } };
+    std::set<std::string> at_fault;  // A stage that may not change tests can hand these back.
+    const auto blame = [&at_fault](const auto& tests) {
+        for (const auto& id : tests) { at_fault.insert(without_parameters(id)); }
+    };
     for (const auto& mutant : evidence.tried) {
         auto& file = files[mutant.file];
         file = file || mutant.noticed != Noticed::not_noticed;
@@ -166,101 +183,131 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
         guarded = guarded || mutant.by_guard;
     }
     for (const auto& id : evidence.text_tests) {
-        verdict.blocking.push_back(id + " passes where the change stands in comments only, so it tests the text of the source and not what it does; "
-                                       "the tests must be written again.");
+        verdict.blocking.push_back(
+            id +
+            " passes where the change stands in comments only, so it tests the text of the source and not what it does; "
+            "the tests must be written again.");
         blame(std::array{id});
     }
     for (const auto& id : evidence.form_tests) {
-        verdict.blocking.push_back(id + " fails when a statement that does nothing is added to the functions of the change, so it tests how they are written and not what they do; "
-                                       "the tests must be written again.");
+        verdict.blocking.push_back(
+            id +
+            " fails when a statement that does nothing is added to the functions of the change, so it tests how they are written and not what they do; "
+            "the tests must be written again.");
         blame(std::array{id});
     }
     for (const auto& id : evidence.without_assertions) {
-        verdict.blocking.push_back(id + " passes without a single assertion, so it tests nothing; the tests must be written again.");
+        verdict.blocking.push_back(id +
+                                   " passes without a single assertion, so it tests nothing; the tests must be written again.");
         blame(std::array{id});
     }
     if (evidence.expects_anything) {
-        verdict.blocking.push_back("Every new test passes as well when the values that it expects are others, so what the code returns is equal to everything, or nothing is compared; "
-                                  "return what the specification says.");
+        verdict.blocking.push_back(
+            "Every new test passes as well when the values that it expects are others, so what the code returns is equal to everything, or nothing is compared; "
+            "return what the specification says.");
     }
     for (const auto& id : evidence.equal_to_others) {
-        if (evidence.expects_anything) { break; }           // Said of all of them.
-        verdict.blocking.push_back(id + " passes as well when the literals that it says a result equals are others, so that result is equal to everything; "
-                                       "return what the specification says.");
+        if (evidence.expects_anything) { break; }  // Said of all of them.
+        verdict.blocking.push_back(
+            id +
+            " passes as well when the literals that it says a result equals are others, so that result is equal to everything; "
+            "return what the specification says.");
     }
     if (!evidence.plain.empty()) {
-        verdict.blocking.push_back("The new tests pass here and fail when they are run plainly (in a copy at another place, under other names of files, in another order, without the "
-                                  "kernel's recorder): " + evidence.plain + ". Neither tests nor code may depend on how, where or by which name they are run.");
+        verdict.blocking.push_back(
+            "The new tests pass here and fail when they are run plainly (in a copy at another place, under other names of files, in another order, without the "
+            "kernel's recorder): " +
+            evidence.plain + ". Neither tests nor code may depend on how, where or by which name they are run.");
     }
     if (evidence.varied_calls > 0) { verdict.facts["varied_calls"] = evidence.varied_calls; }
     if (!evidence.no_work.empty()) { verdict.blocking.push_back(evidence.no_work + "."); }
     if (!evidence.plain_told.empty()) { verdict.facts["plain_run"] = evidence.plain_told; }
     for (const auto& place : evidence.skeletons) {
-        verdict.blocking.push_back(place + " is still the stub that was there before the change; write what the specification declares.");
+        verdict.blocking.push_back(place +
+                                   " is still the stub that was there before the change; write what the specification declares.");
     }
     for (const auto& test : evidence.removed) {
         if (test.status != TestStatus::failed_assertion) { continue; }
-        verdict.blocking.push_back(test.id + " was removed, passed before the task and fails on this tree (" + first_line(test.message) +
-                                  "); what it tested behaves otherwise now. Keep the behaviour, or change the test where tests are written.");
+        verdict.blocking.push_back(
+            test.id + " was removed, passed before the task and fails on this tree (" + first_line(test.message) +
+            "); what it tested behaves otherwise now. Keep the behaviour, or change the test where tests are written.");
     }
     for (const auto& each : evidence.read_answers) {
-        verdict.blocking.push_back(each + ", which only the implementation brings, so the tests take what they expect from it; a test must hold what it expects itself.");
+        verdict.blocking.push_back(
+            each +
+            ", which only the implementation brings, so the tests take what they expect from it; a test must hold what it expects itself.");
     }
-    std::map<std::string, bool> contradicted;       // Outdated test → one of its cases fails as it was.
+    std::map<std::string, bool> contradicted;  // Outdated test → one of its cases fails as it was.
     for (const auto& test : evidence.outdated) { contradicted[without_parameters(test.id)] |= test.status != TestStatus::passed; }
     for (const auto& test : evidence.covered_up) {
-        verdict.blocking.push_back(test.id + " is not outdated, passed before the task, and fails on this tree where its file is as it was (" + first_line(test.message) +
-                                  "); what was changed around it keeps it from failing. Change only what the outdated test says.");
+        verdict.blocking.push_back(
+            test.id + " is not outdated, passed before the task, and fails on this tree where its file is as it was (" +
+            first_line(test.message) +
+            "); what was changed around it keeps it from failing. Change only what the outdated test says.");
     }
     for (const auto& [id, fails] : contradicted) {
         if (fails) { continue; }
-        verdict.blocking.push_back(id + " was changed as outdated, and passes on this tree as it was before, so the change does not contradict it. Put its lines back.");
+        verdict.blocking.push_back(
+            id +
+            " was changed as outdated, and passes on this tree as it was before, so the change does not contradict it. Put its lines back.");
     }
     const bool new_tests = !evidence.fresh.empty();
     if (!new_tests && !evidence.asked_without) {
-        verdict.blocking.push_back("No new test was seen to fail without the change, and the request does not ask for work that leaves behaviour as it is (to refactor, delete, document); "
-                                  "write a new test for what was asked. A person may allow it by gates.without_new_test.");
+        verdict.blocking.push_back(
+            "No new test was seen to fail without the change, and the request does not ask for work that leaves behaviour as it is (to refactor, delete, document); "
+            "write a new test for what was asked. A person may allow it by gates.without_new_test.");
     }
     if (!new_tests && evidence.code_changed && evidence.asked_for_documentation) {
-        verdict.blocking.push_back("The request asks for documentation, and code has changed without a new test; take the change of code back, or write a test for it first.");
+        verdict.blocking.push_back(
+            "The request asks for documentation, and code has changed without a new test; take the change of code back, or write a test for it first.");
     }
     if (new_tests && !evidence.code_changed && evidence.asked_for_code) {
-        verdict.blocking.push_back("The request asks for code, and nothing but documentation, comments and tests has changed; do what the request says.");
+        verdict.blocking.push_back(
+            "The request asks for code, and nothing but documentation, comments and tests has changed; do what the request says.");
     }
     // A few of many, tried in the time there was, are chance.
     const bool enough = !evidence.cut_short || evidence.tried.size() >= fewest_mutants;
     if (evidence.mutated && new_tests && noticed == 0 && !survived.empty() && enough) {
-        verdict.blocking.push_back("No new test notices a fault in the change: " + told(*survived.front()) + ", and " +
-                                  (survived.size() == 1 ? "all of them pass" : "all of them pass, as with " + std::to_string(survived.size() - 1) + " more such changes") +
-                                  ". They do not test what the change does; the tests must be written again.");
+        verdict.blocking.push_back(
+            "No new test notices a fault in the change: " + told(*survived.front()) + ", and " +
+            (survived.size() == 1 ? "all of them pass"
+                                  : "all of them pass, as with " + std::to_string(survived.size() - 1) + " more such changes") +
+            ". They do not test what the change does; the tests must be written again.");
         blame(evidence.fresh);
     }
     for (const auto* mutant : ignored_results(evidence.tried)) {
-        verdict.blocking.push_back("No new test notices when every result of `" + mutant->results_of + "` is another (" + told(*mutant) + "), so none tests what it returns; " +
-                                  "the tests must be written again.");
+        verdict.blocking.push_back("No new test notices when every result of `" + mutant->results_of + "` is another (" +
+                                   told(*mutant) + "), so none tests what it returns; " + "the tests must be written again.");
         blame(evidence.fresh);
     }
     // One requirement's tests may speak for lines that were not reached in time; what the others' notice says nothing of them.
     if (evidence.mutated && verdict.blocking.empty() && !evidence.cut_short && evidence.tried.size() >= fewest_mutants) {
         for (const auto& requirement : unproven_requirements(evidence)) {
-            verdict.blocking.push_back(requirement + " is tested by nothing that compares: its new tests (" + listed(evidence.of_requirements.at(requirement)) + ") pass on all of " +
-                                      std::to_string(evidence.tried.size()) + " faults in the change, and as well when the values that they expect are others; "
-                                      "a test of it must be written again.");
+            verdict.blocking.push_back(requirement + " is tested by nothing that compares: its new tests (" +
+                                       listed(evidence.of_requirements.at(requirement)) + ") pass on all of " +
+                                       std::to_string(evidence.tried.size()) +
+                                       " faults in the change, and as well when the values that they expect are others; "
+                                       "a test of it must be written again.");
             blame(evidence.of_requirements.at(requirement));
         }
     }
     if (!new_tests && evidence.code_changed && evidence.mutated) {
         const std::string need = "Code has changed and no new test was seen to fail without the change, ";
         if (!guarded) {
-            verdict.blocking.push_back(need + "and no guard fails when what it guards is altered" + (survived.empty() ? "" : " (" + told(*survived.front()) + ")") +
-                                      "; write a new test for what the change does.");
+            verdict.blocking.push_back(need + "and no guard fails when what it guards is altered" +
+                                       (survived.empty() ? "" : " (" + told(*survived.front()) + ")") +
+                                       "; write a new test for what the change does.");
         }
         for (const auto& name : unnoticed_functions(evidence.tried)) {
-            if (guarded) { verdict.blocking.push_back(need + "and no test notices when " + name + " is altered, which is new; write a test for what it does."); }
+            if (guarded) {
+                verdict.blocking.push_back(need + "and no test notices when " + name +
+                                           " is altered, which is new; write a test for what it does.");
+            }
         }
         for (const auto& [file, covered] : files) {
             if (guarded && !covered) {
-                verdict.blocking.push_back(need + "and no test notices when " + file + " is altered; write a test for what it does.");
+                verdict.blocking.push_back(need + "and no test notices when " + file +
+                                           " is altered; write a test for what it does.");
             }
         }
     }
@@ -282,7 +329,8 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
     return verdict;
 }
 
-Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& language, const std::string& before_tree, const std::string& tree, bool whole_files, const std::string& request) {
+Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& language, const std::string& before_tree,
+                                                          const std::string& tree, bool whole_files, const std::string& request) {
     std::vector<std::vector<Mutant>> sources;
     std::vector<std::vector<Mutant>> data;
     AF_TRY(const auto changes, checkout_->changes(before_tree, tree));
@@ -303,7 +351,8 @@ Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& langua
                                 source ? language.mutations : std::vector<MutationRule>{});
         (source ? sources : data).push_back(std::move(found));
     }
-    // Data says something only where the change is nothing but data: otherwise a file that nothing reads but a test would speak for the code.
+    // Data says something only where the change is nothing but data: otherwise a file that nothing reads but a test would speak
+    // for the code.
     return source_changed ? sources : data;
 }
 
@@ -324,7 +373,8 @@ std::set<std::pair<std::string, std::string>> named_components(const json::objec
 
 }  // namespace
 
-Result<std::vector<Measure::ResultMutant>> Measure::result_mutants(const GateCall& call, const Language& language, const std::string& before_tree) {
+Result<std::vector<Measure::ResultMutant>> Measure::result_mutants(const GateCall& call, const Language& language,
+                                                                   const std::string& before_tree) {
     constexpr std::size_t most_declared = 6;
     constexpr std::size_t most_others = 3;
     std::vector<ResultMutant> declared;
@@ -335,15 +385,18 @@ Result<std::vector<Measure::ResultMutant>> Measure::result_mutants(const GateCal
     }
     AF_TRY(const auto changes, checkout_->changes(before_tree, call.tree));
     for (const auto& change : changes) {
-        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) { continue; }
+        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) {
+            continue;
+        }
         AF_TRY(const auto now, checkout_->file(call.tree, change.path));
         AF_TRY(const auto before, checkout_->file(before_tree, change.old_path.empty() ? change.path : change.old_path));
         if (!now || !is_valid_utf8(*now)) { continue; }
         const auto code = language.may_hold_tests(change.path) ? split_inline_tests(*now, language.inline_begins).lines : *now;
         const auto old = with_new_names(before.value_or(""), *now, call.baseline->request);
-        for (auto& each : altered_results(change.path, *now, code, changed_line_numbers(*now, old), language.code, language.mutations)) {
+        for (auto& each :
+             altered_results(change.path, *now, code, changed_line_numbers(*now, old), language.code, language.mutations)) {
             const bool is_declared = named.contains({change.path, each.function});
-            if (!is_declared && each.function == "main") { continue; }         // Its result is the program's, which few tests look at.
+            if (!is_declared && each.function == "main") { continue; }  // Its result is the program's, which few tests look at.
             (is_declared ? declared : others).push_back({change.path, is_declared, std::move(each)});
         }
     }
@@ -353,7 +406,8 @@ Result<std::vector<Measure::ResultMutant>> Measure::result_mutants(const GateCal
     return declared;
 }
 
-Result<std::optional<TestRun>> Measure::run_mutant(const Language& language, const std::string& tree, const std::vector<std::string>& files, const Mutant& mutant,
+Result<std::optional<TestRun>> Measure::run_mutant(const Language& language, const std::string& tree,
+                                                   const std::vector<std::string>& files, const Mutant& mutant,
                                                    MeaningRequest& request, TestQualityEvidence& evidence, const Stop& stop) {
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(request.mutants_until - std::chrono::steady_clock::now());
     if (request.mutants_until <= std::chrono::steady_clock::now()) { evidence.cut_short = true; }
@@ -373,7 +427,8 @@ Result<std::optional<TestRun>> Measure::run_mutant(const Language& language, con
     return std::optional<TestRun>(std::move(run));
 }
 
-Result<void> Measure::try_results(const GateCall& call, const Language& language, MeaningRequest& request, TestQualityEvidence& evidence, const Stop& stop) {
+Result<void> Measure::try_results(const GateCall& call, const Language& language, MeaningRequest& request,
+                                  TestQualityEvidence& evidence, const Stop& stop) {
     AF_TRY(auto possible, result_mutants(call, language, request.red_tree));
     // Held-out tests may be all that looks at one of these functions.
     const auto& held = call.baseline->held_out;
@@ -384,15 +439,18 @@ Result<void> Measure::try_results(const GateCall& call, const Language& language
     for (auto& each : possible) {
         if (enough && !each.declared) { break; }
         for (auto& content : each.altered.contents) {
-            const Mutant mutant{each.file, each.altered.line, "another result", each.altered.before, each.altered.after, std::move(content)};
+            const Mutant mutant{each.file,           each.altered.line,  "another result",
+                                each.altered.before, each.altered.after, std::move(content)};
             AF_TRY(const auto run, run_mutant(language, tree, files, mutant, request, evidence, stop));
             if (!run) { continue; }
             auto asked = evidence.fresh;
             for (const auto& test : run->tests) {
                 if (std::find(held.files.begin(), held.files.end(), test.file) != held.files.end()) { asked.push_back(test.id); }
             }
-            const auto noticed = noticed_by(asked, run->tests).value_or(Noticed::by_error);        // None ran: their file no longer loads.
-            evidence.tried.push_back({mutant.file, mutant.line, mutant.before, mutant.after, noticed, false, "", each.altered.function, each.declared});
+            const auto noticed =
+                noticed_by(asked, run->tests).value_or(Noticed::by_error);  // None ran: their file no longer loads.
+            evidence.tried.push_back({mutant.file, mutant.line, mutant.before, mutant.after, noticed, false, "",
+                                      each.altered.function, each.declared});
             enough = enough || each.declared || noticed != Noticed::not_noticed;
             break;
         }
@@ -400,7 +458,8 @@ Result<void> Measure::try_results(const GateCall& call, const Language& language
     return {};
 }
 
-Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request, TestQualityEvidence& evidence, const Stop& stop) {
+Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request, TestQualityEvidence& evidence,
+                                  const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     const std::size_t most = commands_->settings().mutants;
     if (most == 0) { return {}; }
@@ -413,7 +472,8 @@ Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request,
     }
     // Some do not build, and do not count; and where a requirement's tests have noticed none yet, more are tried.
     const auto chosen = choose_mutants(std::move(possible), 3 * most);
-    request.mutants_until = std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
+    request.mutants_until =
+        std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
     AF_CHECK(checkout_->check_out(call.tree));
     if (!guards_only) { AF_CHECK(try_results(call, *found, request, evidence, stop)); }
     for (const auto& mutant : chosen) {
@@ -438,7 +498,9 @@ Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request,
 namespace {
 
 /// The text of each function with one of these names, and its first line.
-std::map<std::string, std::pair<std::uint64_t, std::string>> texts_of_functions(std::string_view text, const std::set<std::string>& names, const CodeRules& rules) {
+std::map<std::string, std::pair<std::uint64_t, std::string>> texts_of_functions(std::string_view text,
+                                                                                const std::set<std::string>& names,
+                                                                                const CodeRules& rules) {
     std::map<std::string, std::pair<std::uint64_t, std::string>> result;
     const auto lines = lines_of(text);
     for (const auto& function : function_lines(text, rules)) {
@@ -452,7 +514,8 @@ std::map<std::string, std::pair<std::uint64_t, std::string>> texts_of_functions(
 
 }  // namespace
 
-Result<void> Measure::add_unwritten_stubs(const GateCall& call, const Language& language, std::vector<std::string>& places, const Stop& stop) {
+Result<void> Measure::add_unwritten_stubs(const GateCall& call, const Language& language, std::vector<std::string>& places,
+                                          const Stop& stop) {
     // Only bodies that say so are unwritten: an empty body or a constant may be intended.
     static const RE2 unwritten(R"(\.\.\.|\b(?:pass|raise|throw|panic|todo|unimplemented|abort)\b)");
     for (const auto& [file, names] : to_be_changed_) {
@@ -464,8 +527,11 @@ Result<void> Measure::add_unwritten_stubs(const GateCall& call, const Language& 
         AF_TRY(const auto marked, marked_in(language, {{file, *now}}, {}, stop));
         for (const auto& [name, written] : functions) {
             const auto known = old.find(name);
-            const bool same = known != old.end() && known->second.second == written.second && RE2::PartialMatch(written.second, unwritten);
-            const bool is_stub = marked.contains(file) && RE2::PartialMatch(marked.at(file), RE2::QuoteMeta(language.skeleton_marker + " " + name) + R"(\b)");
+            const bool same =
+                known != old.end() && known->second.second == written.second && RE2::PartialMatch(written.second, unwritten);
+            const bool is_stub =
+                marked.contains(file) &&
+                RE2::PartialMatch(marked.at(file), RE2::QuoteMeta(language.skeleton_marker + " " + name) + R"(\b)");
             if (same && is_stub) { places.push_back(file + ":" + std::to_string(written.first)); }
         }
     }
@@ -480,10 +546,12 @@ Result<std::vector<std::string>> Measure::skeletons_left(const GateCall& call, c
     for (const auto& change : changes) {
         if (change.status == 'D' || !found->sources.matches(change.path) || found->belongs_to_tests(change.path)) { continue; }
         AF_TRY(const auto now, checkout_->file(call.tree, change.path));
-        AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
+        AF_TRY(const auto before,
+               checkout_->file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
         const auto at = now ? now->find(found->skeleton_marker) : std::string::npos;
         if (at == std::string::npos || (before && before->find(found->skeleton_marker) != std::string::npos)) { continue; }
-        places.push_back(change.path + ":" + std::to_string(1 + std::count(now->begin(), now->begin() + static_cast<std::ptrdiff_t>(at), '\n')));
+        places.push_back(change.path + ":" +
+                         std::to_string(1 + std::count(now->begin(), now->begin() + static_cast<std::ptrdiff_t>(at), '\n')));
     }
     AF_CHECK(add_unwritten_stubs(call, *found, places, stop));
     return places;
@@ -492,20 +560,25 @@ Result<std::vector<std::string>> Measure::skeletons_left(const GateCall& call, c
 Result<std::vector<std::string>> Measure::removed_functions(const GateCall& call) {
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
-    std::vector<std::pair<std::string, std::string>> before_names;      // File and function.
+    std::vector<std::pair<std::string, std::string>> before_names;  // File and function.
     std::set<std::string> now_names;
     for (const auto& change : changes) {
         const std::string& path = change.old_path.empty() ? change.path : change.old_path;
         if (!found->sources.matches(path) || found->belongs_to_tests(path)) { continue; }
         AF_TRY(const auto now, checkout_->file(call.tree, change.path));
         AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, path));
-        for (const auto& function : function_lines(before.value_or(""), found->code)) { before_names.emplace_back(path, function.name); }
+        for (const auto& function : function_lines(before.value_or(""), found->code)) {
+            before_names.emplace_back(path, function.name);
+        }
         for (const auto& function : function_lines(now.value_or(""), found->code)) { now_names.insert(function.name); }
     }
     const std::string asked = call.baseline->request + "\n" + json::serialize(call.baseline->specification);
     std::vector<std::string> removed;
     for (const auto& [file, name] : before_names) {
-        if (name.starts_with('_') || now_names.contains(name) || RE2::PartialMatch(asked, "(?:^|\\W)" + RE2::QuoteMeta(name) + "(?:\\W|$)")) { continue; }
+        if (name.starts_with('_') || now_names.contains(name) ||
+            RE2::PartialMatch(asked, "(?:^|\\W)" + RE2::QuoteMeta(name) + "(?:\\W|$)")) {
+            continue;
+        }
         removed.push_back(file + ": " + name);
     }
     return removed;
@@ -518,18 +591,23 @@ Result<std::optional<std::string>> Measure::changed_code(const GateCall& call) {
         if (found->belongs_to_tests(change.path) || is_documentation(*found, change.path)) { continue; }
         if (change.status != 'M' || !found->sources.matches(change.path)) { return change.path; }
         AF_TRY(const auto now, checkout_->file(call.tree, change.path));
-        AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
+        AF_TRY(const auto before,
+               checkout_->file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
         if (!same_code(before.value_or(""), now.value_or(""), found->code)) { return change.path; }
     }
     return std::nullopt;
 }
 
-Result<std::vector<std::string>> Measure::read_answers(const GateCall& call, const std::string& red_tree, const std::vector<std::string>& tests) {
+Result<std::vector<std::string>> Measure::read_answers(const GateCall& call, const std::string& red_tree,
+                                                       const std::vector<std::string>& tests) {
     std::vector<std::string> found;
     AF_TRY(const auto* known, language(call.tree));
     AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
     for (const auto& change : changes) {
-        if (change.status != 'A' || known->sources.matches(change.path) || known->belongs_to_tests(change.path) || is_documentation(*known, change.path)) { continue; }
+        if (change.status != 'A' || known->sources.matches(change.path) || known->belongs_to_tests(change.path) ||
+            is_documentation(*known, change.path)) {
+            continue;
+        }
         const std::string name = change.path.substr(change.path.rfind('/') + 1);
         if (call.baseline->request.find(name) != std::string::npos) { continue; }
         for (const auto& test : tests) {
@@ -549,12 +627,15 @@ Result<std::set<std::string>> Measure::changed_as_outdated(const GateCall& call)
     }
     for (const auto& [file, outdated] : files) {
         std::vector<TestOutcome> tests;
-        std::ranges::copy_if(baseline.base_tests, std::back_inserter(tests), [&](const TestOutcome& test) { return test.file == file; });
+        std::ranges::copy_if(baseline.base_tests, std::back_inserter(tests),
+                             [&](const TestOutcome& test) { return test.file == file; });
         AF_TRY(const auto before, checkout_->file(baseline.base_tree, file));
         AF_TRY(const auto now, checkout_->file(call.tree, file));
         const auto changed = changed_tests(before.value_or(""), now.value_or(""), tests);
         for (const auto& test : outdated) {
-            if (std::ranges::any_of(changed, [&](const ChangedTest& each) { return each.id == without_parameters(test.id); })) { ids.insert(test.id); }
+            if (std::ranges::any_of(changed, [&](const ChangedTest& each) { return each.id == without_parameters(test.id); })) {
+                ids.insert(test.id);
+            }
         }
     }
     return ids;
@@ -563,23 +644,30 @@ Result<std::set<std::string>> Measure::changed_as_outdated(const GateCall& call)
 namespace {
 
 /// Tests that are not outdated, in files with tests that are: their lines may not change, but what stands around them may have.
-void add_covered_up(const GreenEvidence& green, const std::set<std::string>& outdated, const TestRun& run, TestQualityEvidence& evidence) {
+void add_covered_up(const GreenEvidence& green, const std::set<std::string>& outdated, const TestRun& run,
+                    TestQualityEvidence& evidence) {
     std::set<std::string> files;
     for (const std::string& id : outdated) { files.insert(id.substr(0, id.find("::"))); }
     for (const auto& before : green.base_tests) {
         const bool flaky = std::ranges::find(green.flaky, before.id) != green.flaky.end();
-        if (before.status != TestStatus::passed || flaky || before.id == before.file || outdated.contains(before.id) || !files.contains(before.file)) { continue; }
+        if (before.status != TestStatus::passed || flaky || before.id == before.file || outdated.contains(before.id) ||
+            !files.contains(before.file)) {
+            continue;
+        }
         const auto* now = outcome_with(run.tests, before.id);
         if (run.believed && now != nullptr && now->status == TestStatus::passed) { continue; }
         TestOutcome failed = now != nullptr ? *now : before;
-        if (now == nullptr || !run.believed) { failed.message = run.believed ? "it does not load" : "the run is not believed: " + run.disbelief; }
+        if (now == nullptr || !run.believed) {
+            failed.message = run.believed ? "it does not load" : "the run is not believed: " + run.disbelief;
+        }
         evidence.covered_up.push_back(std::move(failed));
     }
 }
 
 }  // namespace
 
-Result<void> Measure::run_former_tests(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence, const Stop& stop) {
+Result<void> Measure::run_former_tests(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
+                                       const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const std::set<std::string> outdated, changed_as_outdated(call));
     std::set<std::string> ids;
@@ -600,16 +688,19 @@ Result<void> Measure::run_former_tests(const GateCall& call, const GreenEvidence
     selection.purpose = "removed-tests";
     AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
     for (const auto& test : run.tests) {
-        if (run.believed && ids.contains(test.id)) { (outdated.contains(test.id) ? evidence.outdated : evidence.removed).push_back(test); }
+        if (run.believed && ids.contains(test.id)) {
+            (outdated.contains(test.id) ? evidence.outdated : evidence.removed).push_back(test);
+        }
     }
     add_covered_up(green, outdated, run, evidence);
     return {};
 }
 
-Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request, TestQualityEvidence& evidence, const Stop& stop) {
+Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request,
+                                       TestQualityEvidence& evidence, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     TestSelection selection;
-    std::map<std::string, std::set<std::string>> equating;          // File → its functions that must fail now.
+    std::map<std::string, std::set<std::string>> equating;  // File → its functions that must fail now.
     bool decisive = false;
     for (const auto& file : green.red_files) {
         AF_TRY(const auto now, checkout_->file(call.tree, file));
@@ -654,19 +745,23 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
     return {};
 }
 
-Result<void> Measure::vary_calls(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence, const Stop& stop) {
+Result<void> Measure::vary_calls(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
+                                 const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     if (found->varied_calls.empty()) { return {}; }
     AF_CHECK(checkout_->check_out(call.tree));
     std::set<std::string> declared;
-    for (const auto& each : declarable_interfaces(call.baseline->specification)) { declared.insert(each.name.substr(each.name.find_last_of(".:#") + 1)); }
+    for (const auto& each : declarable_interfaces(call.baseline->specification)) {
+        declared.insert(each.name.substr(each.name.find_last_of(".:#") + 1));
+    }
     AF_TRY(const auto sources, changed_sources(*found, call.baseline->red_tree, call.tree));
     std::vector<VariedFunction> functions;
     std::vector<std::vector<double>> numbers;
     TestSelection selection;
     for (const auto& [file, content] : sources.contents) {
         if (is_link(file) || !is_valid_utf8(content)) { continue; }
-        numbers.push_back(numbers_in(found->may_hold_tests(file) ? split_inline_tests(content, found->inline_begins).lines : content, found->code));
+        numbers.push_back(numbers_in(
+            found->may_hold_tests(file) ? split_inline_tests(content, found->inline_begins).lines : content, found->code));
         for (const auto& rules : found->varied_calls) {
             if (!rules.files.empty() && !rules.files.matches(file)) { continue; }
             std::string package;
@@ -675,7 +770,10 @@ Result<void> Measure::vary_calls(const GateCall& call, const GreenEvidence& gree
             auto text = with_varied_calls(file, content, found->code, rules, sources.lines.at(file), declared, functions);
             if (functions.size() == known) { break; }
             selection.instead[file] = std::move(text);
-            if (!rules.beside.empty()) { selection.instead[file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1) + rules.beside] = package + rules.helper; }
+            if (!rules.beside.empty()) {
+                selection.instead[file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1) + rules.beside] =
+                    package + rules.helper;
+            }
             break;
         }
     }
@@ -683,14 +781,16 @@ Result<void> Measure::vary_calls(const GateCall& call, const GreenEvidence& gree
     selection.files = green.red_files;
     selection.calls = true;
     selection.purpose = "varied-calls";
-    selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
+    selection.at_most =
+        std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
     AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
     evidence.varied_calls = static_cast<std::int64_t>(told_calls(run.calls).size());
     evidence.no_work = does_no_work(functions, told_calls(run.calls), numbers);
     return {};
 }
 
-Result<void> Measure::run_plainly(const GateCall& call, const std::string& red_tree, const GreenEvidence& green, TestQualityEvidence& evidence, const Stop& stop) {
+Result<void> Measure::run_plainly(const GateCall& call, const std::string& red_tree, const GreenEvidence& green,
+                                  TestQualityEvidence& evidence, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     LanguageCommands::PlainSelection selection;
     selection.files = green.red_files;
@@ -708,28 +808,37 @@ Result<void> Measure::run_plainly(const GateCall& call, const std::string& red_t
     AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
     for (const auto& change : changes) {
         for (const auto& path : {change.path, change.old_path}) {
-            if (!path.empty() && !found->belongs_to_tests(path)) { AF_TRY(selection.before[path], checkout_->file(red_tree, path)); }
+            if (!path.empty() && !found->belongs_to_tests(path)) {
+                AF_TRY(selection.before[path], checkout_->file(red_tree, path));
+            }
         }
     }
-    selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
+    selection.at_most =
+        std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
     AF_TRY(const auto run, commands_->run_plainly(*found, call.tree, selection, stop));
     evidence.plain_told = !run.measured ? run.reason : run.passed ? "passed" : "failed";
     if (run.measured && !run.passed) { evidence.plain = run.words.empty() ? "no word of why" : run.words; }
     return {};
 }
 
-Result<std::map<std::string, std::string>> Measure::change_as_comments(const Language& language, const std::string& red_tree, const std::string& tree) {
+Result<std::map<std::string, std::string>> Measure::change_as_comments(const Language& language, const std::string& red_tree,
+                                                                       const std::string& tree) {
     std::map<std::string, std::string> files;
     if (language.code.line_comments.empty()) { return files; }
     AF_TRY(const auto* runner, commands_->runner(language, tree));
-    const bool interpreted = runner != nullptr && runner->format == "agentforge-lines";      // Where a file of comments alone is as good as none.
+    const bool interpreted =
+        runner != nullptr && runner->format == "agentforge-lines";  // Where a file of comments alone is as good as none.
     AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
     for (const auto& change : changes) {
-        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) { continue; }
+        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) {
+            continue;
+        }
         AF_TRY(const auto now, checkout_->file(tree, change.path));
         AF_TRY(const auto before, checkout_->file(red_tree, change.path));
         if (!now || (!before && !interpreted)) { continue; }
-        if (auto text = with_text_as_comment(before.value_or(""), *now, language.code, language.skeleton_marker); !text.empty()) { files[change.path] = std::move(text); }
+        if (auto text = with_text_as_comment(before.value_or(""), *now, language.code, language.skeleton_marker); !text.empty()) {
+            files[change.path] = std::move(text);
+        }
     }
     return files;
 }

@@ -20,7 +20,8 @@ re2::StringPiece view_of(std::string_view text) { return {text.data(), text.size
 
 std::string trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \t\r\n");
-    return first == std::string_view::npos ? std::string() : std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
+    return first == std::string_view::npos ? std::string()
+                                           : std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
 }
 
 /// Parted by the commas that stand in no brackets.
@@ -41,33 +42,48 @@ std::vector<std::string> parameters_of(std::string_view list) {
 }
 
 /// The groups of a pattern in the order in which they are asked for; nothing if the whole text does not match.
-std::optional<std::vector<std::string>> groups(const std::string& text, const std::string& pattern, const std::vector<std::string>& names) {
+std::optional<std::vector<std::string>> groups(const std::string& text, const std::string& pattern,
+                                               const std::vector<std::string>& names) {
     const RE2 expression(pattern, RE2::Quiet);
     std::vector<re2::StringPiece> found(static_cast<std::size_t>(std::max(0, expression.NumberOfCapturingGroups())) + 1);
-    if (pattern.empty() || !expression.Match(text, 0, text.size(), RE2::ANCHOR_BOTH, found.data(), static_cast<int>(found.size()))) { return std::nullopt; }
+    if (pattern.empty() ||
+        !expression.Match(text, 0, text.size(), RE2::ANCHOR_BOTH, found.data(), static_cast<int>(found.size()))) {
+        return std::nullopt;
+    }
     std::vector<std::string> result;
     for (const auto& name : names) {
         const auto group = expression.NamedCapturingGroups().find(name);
-        result.push_back(group == expression.NamedCapturingGroups().end() ? std::string() : std::string(found[static_cast<std::size_t>(group->second)]));
+        result.push_back(group == expression.NamedCapturingGroups().end()
+                             ? std::string()
+                             : std::string(found[static_cast<std::size_t>(group->second)]));
     }
     return result;
 }
 
 void fill(std::string& text, const std::string& key, const std::string& value) {
-    for (auto at = text.find(key); at != std::string::npos; at = text.find(key, at + value.size())) { text.replace(at, key.size(), value); }
+    for (auto at = text.find(key); at != std::string::npos; at = text.find(key, at + value.size())) {
+        text.replace(at, key.size(), value);
+    }
 }
 
 /// Whether a body says nothing of the list but that it is not used, and asks for nothing but its length.
 bool ignores(std::string body, const std::string& list) {
     const auto name = RE2::QuoteMeta(list);
-    RE2::GlobalReplace(&body, R"(\(\s*void\s*\)\s*)" + name + R"(\b|static_cast<void>\(\s*)" + name + R"(\s*\)|(?:let\s+)?_\s*=\s*)" + name + R"(\b|\blen\(\s*)" + name + R"(\s*\)|\b)" +
-                                  name + R"(\s*\.\s*(?:len|size|length|isEmpty|is_empty|empty)\b)", " ");
+    RE2::GlobalReplace(&body,
+                       R"(\(\s*void\s*\)\s*)" + name + R"(\b|static_cast<void>\(\s*)" + name + R"(\s*\)|(?:let\s+)?_\s*=\s*)" +
+                           name + R"(\b|\blen\(\s*)" + name + R"(\s*\)|\b)" + name +
+                           R"(\s*\.\s*(?:len|size|length|isEmpty|is_empty|empty)\b)",
+                       " ");
     return !RE2::PartialMatch(body, R"(\b)" + name + R"(\b)");
 }
 
-struct Insertion { std::size_t at = 0; std::string text; };
+struct Insertion {
+    std::size_t at = 0;
+    std::string text;
+};
 
-std::optional<Insertion> insertion(const CodeFunction& function, const CodeText& read, const VariedCallRules& rules, VariedFunction& varied) {
+std::optional<Insertion> insertion(const CodeFunction& function, const CodeText& read, const VariedCallRules& rules,
+                                   VariedFunction& varied) {
     const auto header = std::string_view(read.code).substr(function.begin, function.open - function.begin);
     varied.name = function.name.substr(function.name.rfind(':') + 1);
     const RE2 called(R"(\b)" + RE2::QuoteMeta(varied.name) + R"(\s*(?:<[^>()]*>|\[[^\]()]*\])?\s*\()", RE2::Quiet);
@@ -81,7 +97,9 @@ std::optional<Insertion> insertion(const CodeFunction& function, const CodeText&
     }
     if (close >= header.size()) { return std::nullopt; }
     const auto without = trimmed(std::string(header.substr(0, open)) + std::string(header.substr(close)));
-    if (!RE2::PartialMatch(without, rules.result) || (!rules.unless.empty() && RE2::PartialMatch(without, rules.unless))) { return std::nullopt; }
+    if (!RE2::PartialMatch(without, rules.result) || (!rules.unless.empty() && RE2::PartialMatch(without, rules.unless))) {
+        return std::nullopt;
+    }
     std::string receiver;
     if (!rules.receiver.empty() && RE2::PartialMatch(std::string(header), rules.receiver, &receiver)) { receiver += "."; }
     std::string list;
@@ -128,7 +146,10 @@ std::optional<Insertion> insertion(const CodeFunction& function, const CodeText&
     return Insertion{function.open + 1, std::move(text)};
 }
 
-std::string number_text(double value) { return RE2::FullMatch(std::to_string(value), R"(-?\d+\.0+)") ? std::to_string(static_cast<std::int64_t>(value)) : std::to_string(value); }
+std::string number_text(double value) {
+    return RE2::FullMatch(std::to_string(value), R"(-?\d+\.0+)") ? std::to_string(static_cast<std::int64_t>(value))
+                                                                 : std::to_string(value);
+}
 
 std::string told(const VariedFunction& function, const ToldCall& call) {
     std::string list;
@@ -141,10 +162,13 @@ bool is_written(const ToldCall& call, const std::vector<std::vector<double>>& so
     std::vector<double> both;
     for (const auto each : call.list) { both.push_back(std::abs(each)); }
     both.push_back(std::abs(call.result));
-    return std::any_of(sources.begin(), sources.end(), [&](const auto& numbers) { return std::search(numbers.begin(), numbers.end(), both.begin(), both.end()) != numbers.end(); });
+    return std::any_of(sources.begin(), sources.end(), [&](const auto& numbers) {
+        return std::search(numbers.begin(), numbers.end(), both.begin(), both.end()) != numbers.end();
+    });
 }
 
-std::string finding(const VariedFunction& function, const std::vector<ToldCall>& calls, const std::vector<std::vector<double>>& sources) {
+std::string finding(const VariedFunction& function, const std::vector<ToldCall>& calls,
+                    const std::vector<std::vector<double>>& sources) {
     std::set<std::vector<double>> known;
     for (const auto& call : calls) {
         if (call.function == function.id && call.own) { known.insert(call.list); }
@@ -167,14 +191,17 @@ std::string finding(const VariedFunction& function, const std::vector<ToldCall>&
             if (is_number) { other.insert(call.result); }
         }
     }
-    const auto numbers = static_cast<std::size_t>(std::count_if(near.begin(), near.end(), [](const ToldCall& call) { return call.gave == ToldCall::Gave::number; }));
+    const auto numbers = static_cast<std::size_t>(
+        std::count_if(near.begin(), near.end(), [](const ToldCall& call) { return call.gave == ToldCall::Gave::number; }));
     if (near.size() < fewest_others || given.empty()) { return {}; }
-    const auto all = "for all " + std::to_string(numbers == 0 ? near.size() : numbers) + " other lists that were tried near them, such as " + told(function, near.front()) +
+    const auto all = "for all " + std::to_string(numbers == 0 ? near.size() : numbers) +
+                     " other lists that were tried near them, such as " + told(function, near.front()) +
                      ": it must do the work for every argument";
     const auto results = std::to_string(given.size()) + " different results for the tests' lists";
     if (other.empty()) {
         if (given.size() < 2 || written.size() < 2) { return {}; }
-        return "`" + function.name + "` of " + function.file + " gives " + results + ", which stand in the sources right before these results, and an error or nothing " + all;
+        return "`" + function.name + "` of " + function.file + " gives " + results +
+               ", which stand in the sources right before these results, and an error or nothing " + all;
     }
     if (other.size() != 1 || numbers < fewest_others) { return {}; }
     const auto same = number_text(*other.begin());
@@ -182,15 +209,17 @@ std::string finding(const VariedFunction& function, const std::vector<ToldCall>&
         return "`" + function.name + "` of " + function.file + " gives " + results + " and " + same + " " + all;
     }
     if (function.declared && function.ignores_list && given == other) {
-        return "`" + function.name + "` of " + function.file + " does not look at its list and gives " + same + " for the tests' lists and " + all;
+        return "`" + function.name + "` of " + function.file + " does not look at its list and gives " + same +
+               " for the tests' lists and " + all;
     }
     return {};
 }
 
 }  // namespace
 
-std::string with_varied_calls(const std::string& file, std::string_view text, const CodeRules& code, const VariedCallRules& rules, const std::set<std::uint64_t>& lines,
-                              const std::set<std::string>& declared, std::vector<VariedFunction>& functions) {
+std::string with_varied_calls(const std::string& file, std::string_view text, const CodeRules& code, const VariedCallRules& rules,
+                              const std::set<std::uint64_t>& lines, const std::set<std::string>& declared,
+                              std::vector<VariedFunction>& functions) {
     std::string result(text);
     const auto read = read_code(text, code);
     std::vector<Insertion> insertions;
@@ -248,7 +277,8 @@ std::vector<double> numbers_in(std::string_view text, const CodeRules& code) {
     return result;
 }
 
-std::string does_no_work(const std::vector<VariedFunction>& functions, const std::vector<ToldCall>& calls, const std::vector<std::vector<double>>& sources) {
+std::string does_no_work(const std::vector<VariedFunction>& functions, const std::vector<ToldCall>& calls,
+                         const std::vector<std::vector<double>>& sources) {
     for (const auto& function : functions) {
         if (auto found = finding(function, calls, sources); !found.empty()) { return found; }
     }

@@ -70,14 +70,14 @@ std::vector<std::string> writable_entries(RoleWorkspace& workspace, const std::s
     return writable;
 }
 
-/// The file that got a placeholder of a secret since `tree` though it had none like it, or empty: a program was told the placeholder and wrote it,
-/// and the file would hold that in place of the secret.
+/// The file that got a placeholder of a secret since `tree` though it had none like it, or empty: a program was told the
+/// placeholder and wrote it, and the file would hold that in place of the secret.
 Result<std::string> file_with_new_placeholder(TaskWorkspace& task_workspace, const std::string& tree, const std::string& after) {
     AF_TRY(const std::string patch, task_workspace.patch(tree, after));
     if (!may_hold_placeholder(patch)) { return std::string(); }
     std::string file;
     std::set<std::string, std::less<>> had;
-    std::vector<std::pair<std::string, std::string>> got;       // File and placeholder.
+    std::vector<std::pair<std::string, std::string>> got;  // File and placeholder.
     for (std::size_t begin = 0; begin < patch.size();) {
         const std::size_t end = std::min(patch.find('\n', begin), patch.size());
         const std::string_view line = std::string_view(patch).substr(begin, end - begin);
@@ -85,7 +85,11 @@ Result<std::string> file_with_new_placeholder(TaskWorkspace& task_workspace, con
         if (line.starts_with("+++ ")) { file = line.starts_with("+++ b/") ? line.substr(6) : line.substr(4); }
         for (PlaceholderAt at = find_placeholder(line); at.size > 0; at = find_placeholder(line, at.begin + at.size)) {
             std::string found(line.substr(at.begin, at.size));
-            if (line.starts_with('+')) { got.emplace_back(file, std::move(found)); } else { had.insert(std::move(found)); }
+            if (line.starts_with('+')) {
+                got.emplace_back(file, std::move(found));
+            } else {
+                had.insert(std::move(found));
+            }
         }
     }
     for (const auto& [where, placeholder] : got) {
@@ -96,8 +100,8 @@ Result<std::string> file_with_new_placeholder(TaskWorkspace& task_workspace, con
 
 /// What was written since `tree`, by whatever program: what the role may not write takes it all back and is recorded. Returns
 /// what it wrote where it may. `now`: the tree after it.
-Result<std::vector<Change>> settle_writes(TaskSession& session, TaskWorkspace& task_workspace, RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree,
-                                          std::string* now = nullptr) {
+Result<std::vector<Change>> settle_writes(TaskSession& session, TaskWorkspace& task_workspace, RoleWorkspace& workspace,
+                                          const RecordAgent& who, const std::string& tree, std::string* now = nullptr) {
     AF_TRY(const std::string after, task_workspace.snapshot({}));
     AF_TRY(const auto changes, task_workspace.diff(tree, after));
     if (now != nullptr) { *now = after; }
@@ -119,15 +123,20 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, TaskWorkspace& t
         if (!file.empty()) {
             AF_CHECK(task_workspace.restore(tree));
             AF_CHECK(session.record(records::Violation{session.state().stage().name, std::vector<std::string>{file}}, &who));
-            return Error{"AF-SEC-007", "the program wrote the placeholder of a secret into '" + file + "'; it does not know the secret behind it", file,
-                         "all it wrote was taken back; edit such lines with the product's own tools, which put secrets back", ErrorKind::denied};
+            return Error{
+                "AF-SEC-007",
+                "the program wrote the placeholder of a secret into '" + file + "'; it does not know the secret behind it", file,
+                "all it wrote was taken back; edit such lines with the product's own tools, which put secrets back",
+                ErrorKind::denied};
         }
     }
     if (!forbidden.empty()) {
         AF_CHECK(task_workspace.restore(tree));
         AF_CHECK(session.record(records::Violation{session.state().stage().name, forbidden}, &who));
-        return Error{"AF-ORCH-026", "the program wrote where role `" + who.role + "` may not: " + json::serialize(json::array(forbidden.begin(), forbidden.end())), "",
-                     "all it wrote was taken back; let it write only where the role may", ErrorKind::denied};
+        return Error{"AF-ORCH-026",
+                     "the program wrote where role `" + who.role +
+                         "` may not: " + json::serialize(json::array(forbidden.begin(), forbidden.end())),
+                     "", "all it wrote was taken back; let it write only where the role may", ErrorKind::denied};
     }
     return kept;
 }
@@ -146,8 +155,9 @@ ProcessResult result_of(const ProcessOutcome& outcome, const Redactor& redactor)
 
 /// Runs a program with the role's rights. What it wrote where the role may not is put back and recorded: path rules bind
 /// writes by whatever tool. Returns what it wrote where it may.
-Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services,
-                                                                   RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree,
+Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& session, TaskWorkspace& task_workspace,
+                                                                   TaskServices& services, RoleWorkspace& workspace,
+                                                                   const RecordAgent& who, const std::string& tree,
                                                                    const ProcessSpec& spec) {
     ProcessRequest request;
     request.argv = spec.argv;
@@ -167,15 +177,16 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& 
     return std::pair{result_of(outcome, services.redactor), std::move(kept)};
 }
 
-constexpr unsigned most_same_refusals = 4;      ///< Artifacts handed in with the same tests failing.
-constexpr unsigned most_refusals = 8;           ///< Artifacts handed in, and no failure less.
-constexpr unsigned most_edits = 24;             ///< Edits, and no failure less.
-constexpr std::uint64_t most_steps = 60;        ///< Steps without any of that, or half again as many as one run may have.
+constexpr unsigned most_same_refusals = 4;  ///< Artifacts handed in with the same tests failing.
+constexpr unsigned most_refusals = 8;       ///< Artifacts handed in, and no failure less.
+constexpr unsigned most_edits = 24;         ///< Edits, and no failure less.
+constexpr std::uint64_t most_steps = 60;    ///< Steps without any of that, or half again as many as one run may have.
 
 class AgentSession final : public StepHost, public AgenticPlace {
 public:
-    AgentSession(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock, KernelCallContext& context,
-                 AgentDefinition agent, std::optional<Contract> contract, std::string gate, unsigned number, bool review, bool writes)
+    AgentSession(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock,
+                 KernelCallContext& context, AgentDefinition agent, std::optional<Contract> contract, std::string gate,
+                 unsigned number, bool review, bool writes)
         : session_(session),
           task_workspace_(task_workspace),
           services_(services),
@@ -196,7 +207,8 @@ public:
         AF_TRY(auto symbols, task_workspace_.path_symbols(session_.state().base_tree));
         AF_TRY(auto specified, specified_files(session_));
         AF_TRY(RolePaths rules, !writes_ ? RolePaths::make(agent_.role, {{"review", "!*"}})
-                                         : RolePaths::make(agent_.role, agent_.path_constraints, locked, std::move(symbols), std::move(specified)));
+                                         : RolePaths::make(agent_.role, agent_.path_constraints, locked, std::move(symbols),
+                                                           std::move(specified)));
         AF_CHECK(open_workspace(std::move(rules)));
         AF_TRY(auto artifacts, session_.artifacts());
         AF_TRY(auto by_contract, session_.artifacts_by_contract());
@@ -221,7 +233,9 @@ public:
     [[nodiscard]] const AgentDefinition& agent() const noexcept { return agent_; }
     [[nodiscard]] unsigned visit() const noexcept { return visit_; }
     [[nodiscard]] const std::map<std::string, json::object, std::less<>>& artifacts() const noexcept { return artifacts_; }
-    [[nodiscard]] const std::map<std::string, json::object, std::less<>>& artifacts_by_contract() const noexcept { return by_contract_; }
+    [[nodiscard]] const std::map<std::string, json::object, std::less<>>& artifacts_by_contract() const noexcept {
+        return by_contract_;
+    }
 
     // ------------------------------------------------------------------------------- StepHost --
 
@@ -256,9 +270,15 @@ public:
 
     [[nodiscard]] Result<void> before_call(unsigned step, const CompletionRequest& request) override {
         const NextCall call = at_most(session_.state(), services_, model_, request, offline_);
-        // The process before died while it ran: what it may have asked and never wrote down is counted, at the most it can have been.
-        if (session_.state().died_running) { AF_CHECK(lose(step, call, request, "the process ended while the call may have been under way")); }
-        if (auto reached = limit_reached(limits_in_force(session_.state(), services_), standing_of(session_.state(), services_.clock.now()), &call)) { return std::move(*reached); }
+        // The process before died while it ran: what it may have asked and never wrote down is counted, at the most it can have
+        // been.
+        if (session_.state().died_running) {
+            AF_CHECK(lose(step, call, request, "the process ended while the call may have been under way"));
+        }
+        if (auto reached = limit_reached(limits_in_force(session_.state(), services_),
+                                         standing_of(session_.state(), services_.clock.now()), &call)) {
+            return std::move(*reached);
+        }
         asked_ = usage_of(call, answering_model(session_.state(), agent_.role, model_), request, services_.prices);
         attempts_recorded_ = false;
         return {};
@@ -277,9 +297,12 @@ public:
         return error;
     }
 
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> call_deadline() override { return end_of_time(session_.state(), services_); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> call_deadline() override {
+        return end_of_time(session_.state(), services_);
+    }
 
-    [[nodiscard]] Result<void> answer_received(unsigned step, const CompletionRequest& request, const Completion& completion) override {
+    [[nodiscard]] Result<void> answer_received(unsigned step, const CompletionRequest& request,
+                                               const Completion& completion) override {
         AF_TRY(const records::Kept answer, session_.keep(to_json(completion)));
         return session_.record(records::Answer{.phase = session_.state().stage().name,
                                                .visit = visit_,
@@ -301,7 +324,8 @@ public:
         const auto here = mine == nullptr ? nullptr : find(mine->attempts, step);
         if (here == nullptr) { return spent; }
         spent.here = here->count;
-        spent.last = Error{here->code, here->message, here->where, "It was tried before the process died; resume.", ErrorKind::transient};
+        spent.last =
+            Error{here->code, here->message, here->where, "It was tried before the process died; resume.", ErrorKind::transient};
         return spent;
     }
 
@@ -320,16 +344,26 @@ public:
         return session_.record(failed, &who_);
     }
 
-    /// What a person is shown is hashed, and the decision found by that hash: it stands for this action at this step and no other.
+    /// What a person is shown is hashed, and the decision found by that hash: it stands for this action at this step and no
+    /// other.
     [[nodiscard]] Result<ActionVerdict> permit(unsigned step, const ToolCall& action) override {
         ActionVerdict verdict;
         if (!session_.state().interactive) { return verdict; }
-        json::object shown{{"task_id", session_.state().task_id}, {"stage", session_.state().stage().name}, {"role", who_.role}, {"mode", who_.mode}, {"visit", visit_},
-                           {"run", number_}, {"step", step}, {"tool", action.name}, {"arguments", action.arguments}};
-        services_.redactor.redact(shown);       // As the journal has it, before and after a crash.
+        json::object shown{{"task_id", session_.state().task_id},
+                           {"stage", session_.state().stage().name},
+                           {"role", who_.role},
+                           {"mode", who_.mode},
+                           {"visit", visit_},
+                           {"run", number_},
+                           {"step", step},
+                           {"tool", action.name},
+                           {"arguments", action.arguments}};
+        services_.redactor.redact(shown);  // As the journal has it, before and after a crash.
         const std::string hash = hash_of(shown);
         if (const Resumption::Decision* const decided = find(session_.state().resumption.decisions, hash)) {
-            verdict.kind = decided->decision == "approved" ? ActionVerdict::Kind::go : decided->edited ? ActionVerdict::Kind::edited : ActionVerdict::Kind::rejected;
+            verdict.kind = decided->decision == "approved" ? ActionVerdict::Kind::go
+                           : decided->edited               ? ActionVerdict::Kind::edited
+                                                           : ActionVerdict::Kind::rejected;
             verdict.feedback = decided->feedback;
             if (verdict.kind == ActionVerdict::Kind::edited) {
                 AF_TRY(const json::value edited, session_.kept(*decided->edited));
@@ -347,7 +381,8 @@ public:
                                                          .action_blob = blob,
                                                          .duration_ms = static_cast<std::uint64_t>(clock_.elapsed().count())},
                                  &who_));
-        return Error{"AF-ESC-031", "the action `" + action.name + "` waits for a person", "stage " + session_.state().stage().name + ", step " + std::to_string(step),
+        return Error{"AF-ESC-031", "the action `" + action.name + "` waits for a person",
+                     "stage " + session_.state().stage().name + ", step " + std::to_string(step),
                      "decide on it with `agentforge approve` or `agentforge reject`", ErrorKind::unavailable};
     }
 
@@ -380,10 +415,12 @@ public:
             const auto report = measured(request, nullptr);
             if (!report.ok()) {
                 if (is_the_machines(report.error())) { unmeasurable_ = report.error(); }
-                if (report.error().kind != ErrorKind::cancelled) { context_.log(LogLevel::warning, report.error().to_string(), {}); }
+                if (report.error().kind != ErrorKind::cancelled) {
+                    context_.log(LogLevel::warning, report.error().to_string(), {});
+                }
                 return;
             }
-            if (!report->passed && check.must_pass) { return; }     // Nothing after it would mean anything.
+            if (!report->passed && check.must_pass) { return; }  // Nothing after it would mean anything.
         }
     }
 
@@ -411,7 +448,8 @@ public:
         json::object call{{"model", record.completion.model},
                           {"prompt_tokens", record.completion.usage.input_tokens},
                           {"completion_tokens", record.completion.usage.output_tokens}};
-        if (const CallUsage usage = usage_of(record.completion, model_, services_.prices); usage.cost_microusd && usage.input_tokens + usage.output_tokens > 0) {
+        if (const CallUsage usage = usage_of(record.completion, model_, services_.prices);
+            usage.cost_microusd && usage.input_tokens + usage.output_tokens > 0) {
             call["cost_microusd"] = *usage.cost_microusd;
         }
         records::Step taken{.phase = session_.state().stage().name,
@@ -441,15 +479,20 @@ public:
         return {};
     }
 
-    /// A model that hands in or changes files again and again, and no gate finds fewer failures than ever before, goes round in circles, by whatever
-    /// way it takes. Attempts before this one count too.
+    /// A model that hands in or changes files again and again, and no gate finds fewer failures than ever before, goes round in
+    /// circles, by whatever way it takes. Attempts before this one count too.
     [[nodiscard]] Result<void> makes_progress() override {
         const StageState& stage = session_.state().stage();
         const Effort& effort = stage.effort;
         for (const auto& [failing, times] : effort.same_refusals) {
-            if (times >= most_same_refusals) { return no_progress("the " + exit_gate_ + " gate has found the same " + std::to_string(times) + " times"); }
+            if (times >= most_same_refusals) {
+                return no_progress("the " + exit_gate_ + " gate has found the same " + std::to_string(times) + " times");
+            }
         }
-        if (effort.refusals >= most_refusals) { return no_progress("the " + exit_gate_ + " gate refused " + std::to_string(effort.refusals) + " artifacts and found no fewer failures"); }
+        if (effort.refusals >= most_refusals) {
+            return no_progress("the " + exit_gate_ + " gate refused " + std::to_string(effort.refusals) +
+                               " artifacts and found no fewer failures");
+        }
         if (effort.edits >= most_edits) { return no_progress(std::to_string(effort.edits) + " edits left no fewer failures"); }
         const std::uint64_t steps = stage.steps - std::min(stage.steps, effort.steps_before);
         if (steps < std::max<std::uint64_t>(most_steps, session_.state().stage_template().max_steps * 3 / 2)) { return {}; }
@@ -479,25 +522,34 @@ public:
         return std::move(done.first);
     }
 
-    [[nodiscard]] Result<GateReport> run_gate(const GateRequest& request) override { return measured_for_action(request, nullptr); }
+    [[nodiscard]] Result<GateReport> run_gate(const GateRequest& request) override {
+        return measured_for_action(request, nullptr);
+    }
 
     [[nodiscard]] Result<void> complete(const json::object& artifact) override {
         if (!contract_) {
-            return Error{"AF-ORCH-023", "this run asks for a text and takes no artifact", "", "answer with the text alone", ErrorKind::invalid};
+            return Error{"AF-ORCH-023", "this run asks for a text and takes no artifact", "", "answer with the text alone",
+                         ErrorKind::invalid};
         }
         RuleContext rules;
         rules.artifacts = &by_contract_;
         const ContractVerdict verdict = contract_->validate_answer(artifact, rules);
         if (!verdict.valid()) {
-            return Error{"AF-ORCH-024", "the artifact does not satisfy contract `" + contract_->name() + "`: " + joined(verdict.messages()), "",
+            return Error{"AF-ORCH-024",
+                         "the artifact does not satisfy contract `" + contract_->name() + "`: " + joined(verdict.messages()), "",
                          "mend it and call complete again", ErrorKind::invalid};
         }
         const bool of_the_stage = who_.mode.empty();
-        AF_TRY(const std::vector<std::string> faults, of_the_stage ? faults_of_correction(session_, artifact) : Result<std::vector<std::string>>(std::vector<std::string>()));
+        AF_TRY(const std::vector<std::string> faults, of_the_stage
+                                                          ? faults_of_correction(session_, artifact)
+                                                          : Result<std::vector<std::string>>(std::vector<std::string>()));
         if (!faults.empty()) {
-            return Error{"AF-ORCH-034", "only what was handed back may change: " + joined(faults), "", "mend it and call complete again", ErrorKind::invalid};
+            return Error{"AF-ORCH-034", "only what was handed back may change: " + joined(faults), "",
+                         "mend it and call complete again", ErrorKind::invalid};
         }
-        if (contract_->name() == contract_name::specification || contract_->extends() == contract_name::specification) { AF_CHECK(try_interfaces(artifact)); }
+        if (contract_->name() == contract_name::specification || contract_->extends() == contract_name::specification) {
+            AF_CHECK(try_interfaces(artifact));
+        }
         if (const json::object* claim = hand_back_of(artifact)) {
             AF_CHECK(hand_back(*claim));
         } else if (!exit_gate_.empty()) {
@@ -537,7 +589,10 @@ public:
         AF_CHECK(task_workspace_.restore(tree_));
         std::error_code left;
         std::filesystem::remove_all(agentic_scratch_, left);
-        if (left) { return Error{"AF-LLM-310", "the scratch folder of the call cannot be emptied: " + left.message(), agentic_scratch_, "Remove it, then resume.", ErrorKind::unavailable}; }
+        if (left) {
+            return Error{"AF-LLM-310", "the scratch folder of the call cannot be emptied: " + left.message(), agentic_scratch_,
+                         "Remove it, then resume.", ErrorKind::unavailable};
+        }
         AF_CHECK(make_directories(agentic_scratch_ + "/home"));
         return {};
     }
@@ -553,7 +608,7 @@ public:
         request.input = command.input;
         request.timeout = command.timeout;
         request.max_output_bytes = command.max_output_bytes;
-        request.confinement.network = Network::full;        // Its model's server.
+        request.confinement.network = Network::full;  // Its model's server.
         request.confinement.readable = program_folders(services_.environment);
         request.confinement.readable.push_back(task_workspace_.root());
         request.confinement.readable.push_back(task_workspace_.scratch() + "/inputs");
@@ -562,7 +617,9 @@ public:
         request.confinement.writable.push_back(agentic_scratch_);
         request.confinement.writable.insert(request.confinement.writable.end(), command.writable.begin(), command.writable.end());
         AF_TRY(const ProcessOutcome outcome, task_workspace_.run(std::move(request), stop()));
-        if (outcome.cancelled) { return Error{"AF-LLM-104", "the command was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled}; }
+        if (outcome.cancelled) {
+            return Error{"AF-LLM-104", "the command was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled};
+        }
         return result_of(outcome, services_.redactor);
     }
 
@@ -601,8 +658,8 @@ public:
         return std::optional<std::string>();
     }
 
-    /// What this task's finished runs with the same model found about its counting, so that a run need not find it again at the cost of a
-    /// context over the budget. The records before this run's own do not change, so a resumed run begins with the same.
+    /// What this task's finished runs with the same model found about its counting, so that a run need not find it again at the
+    /// cost of a context over the budget. The records before this run's own do not change, so a resumed run begins with the same.
     [[nodiscard]] unsigned calibration(const ModelClient* model) {
         const Resumption& resumption = session_.state().resumption;
         unsigned most = 1000;
@@ -618,12 +675,16 @@ public:
         return most;
     }
 
-    void log(LogLevel level, std::string_view message, const json::object& fields) override { context_.log(level, message, fields); }
+    void log(LogLevel level, std::string_view message, const json::object& fields) override {
+        context_.log(level, message, fields);
+    }
     void progress(std::string_view text) override { context_.progress(text); }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return context_.now(); }
     [[nodiscard]] const Redactor& redactor() const noexcept override { return services_.redactor; }
     [[nodiscard]] bool cancelled() const noexcept override { return context_.cancelled(); }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return context_.deadline(); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
+        return context_.deadline();
+    }
 
 private:
     Result<void> open_workspace(RolePaths rules) {
@@ -638,15 +699,20 @@ private:
         for (const auto& [name, gate] : session_.state().gates) {
             if (!gate.passed && (newest == nullptr || gate.seq > newest->seq)) { newest = &gate; }
         }
-        return Error{"AF-AGENT-018", "agent '" + agent_.role + "' makes no progress: " + how + (newest == nullptr ? std::string() : ": " + newest->summary), "",
-                     "Say what the agent should do differently.", ErrorKind::invalid};
+        return Error{"AF-AGENT-018",
+                     "agent '" + agent_.role + "' makes no progress: " + how +
+                         (newest == nullptr ? std::string() : ": " + newest->summary),
+                     "", "Say what the agent should do differently.", ErrorKind::invalid};
     }
 
     /// After a crash: the files as the journaled answer left them.
     Result<void> adopt(const std::string& tree) {
         AF_CHECK(task_workspace_.restore(tree));
         AF_TRY(const auto changes, task_workspace_.diff(session_.state().tree, tree));
-        for (const TreeChange& change : changes) { process_changes_.push_back(Change{change.path, "", "", change.lines_added, change.lines_removed, change.status == 'A'}); }
+        for (const TreeChange& change : changes) {
+            process_changes_.push_back(
+                Change{change.path, "", "", change.lines_added, change.lines_removed, change.status == 'A'});
+        }
         tree_ = tree;
         return {};
     }
@@ -654,13 +720,16 @@ private:
     [[nodiscard]] Stop stop() const { return Stop{&services_.cancel, std::nullopt}; }
 
     Result<void> lose(unsigned step, const NextCall& call, const CompletionRequest& request, std::string_view reason) {
-        return session_.record(records::CallLost{.phase = session_.state().stage().name,
-                                                 .visit = visit_,
-                                                 .run = number_,
-                                                 .run_step = step,
-                                                 .reason = std::string(reason),
-                                                 .usage = usage_of(call, answering_model(session_.state(), agent_.role, model_), request, services_.prices).to_json()},
-                               &who_);
+        return session_.record(
+            records::CallLost{
+                .phase = session_.state().stage().name,
+                .visit = visit_,
+                .run = number_,
+                .run_step = step,
+                .reason = std::string(reason),
+                .usage =
+                    usage_of(call, answering_model(session_.state(), agent_.role, model_), request, services_.prices).to_json()},
+            &who_);
     }
 
     /// This run as the journal has it; null before its first record.
@@ -680,14 +749,18 @@ private:
         return measure(session_, task_workspace_, services_.events, request, tree_, candidate, stop());
     }
 
-    /// What no action of a model mends is none of its business: the task waits for whoever can. That nothing is written in any language yet it can mend.
+    /// What no action of a model mends is none of its business: the task waits for whoever can. That nothing is written in any
+    /// language yet it can mend.
     Result<GateReport> measured_for_action(const GateRequest& request, const json::object* candidate) {
         auto report = measured(request, candidate);
-        if (!report.ok() && ends_the_visit(report.error()) && report.error().code != "AF-GATE-002") { unmeasurable_ = report.error(); }
+        if (!report.ok() && ends_the_visit(report.error()) && report.error().code != "AF-GATE-002") {
+            unmeasurable_ = report.error();
+        }
         return report;
     }
 
-    /// What is declared wrongly is the model's to mend, now; that a toolchain or a dependency is missing is said where tests need it.
+    /// What is declared wrongly is the model's to mend, now; that a toolchain or a dependency is missing is said where tests need
+    /// it.
     Result<void> try_interfaces(const json::object& specification) {
         const StageClock::Pause measuring(clock_);
         auto tried = task_workspace_.try_specification(tree_, specification, stop());
@@ -710,7 +783,9 @@ private:
         AF_TRY(const GateReport report, measured_for_action(request, &artifact));
         if (report.passed) { return {}; }
         std::string shown;
-        for (const std::string& file : failed_too_often(session_.state())) { shown += "; " + file + " has failed too often and is in the workspace from now on"; }
+        for (const std::string& file : failed_too_often(session_.state())) {
+            shown += "; " + file + " has failed too often and is in the workspace from now on";
+        }
         return Error{"AF-ORCH-025", "the " + exit_gate_ + " gate does not pass: " + joined(report.blocking_issues) + shown, "",
                      "mend these and call complete again; the kernel measured them itself", ErrorKind::invalid};
     }
@@ -722,7 +797,7 @@ private:
         number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
         const std::filesystem::path file = session_.paths().snapshots() / ("step_" + number + ".patch");
         AF_CHECK(make_directories(file.parent_path()));
-        AF_CHECK(write_file_atomic(file, patch, Durability::synced));       // Before the record that names it.
+        AF_CHECK(write_file_atomic(file, patch, Durability::synced));  // Before the record that names it.
         return "artifacts/snapshots/" + file.filename().string();
     }
 
@@ -739,25 +814,28 @@ private:
     bool writes_;
     std::string agentic_scratch_;
     RecordAgent who_;
-    std::string model_;                 ///< As configured; the answer may name another.
+    std::string model_;  ///< As configured; the answer may name another.
     bool offline_ = false;
-    CallUsage asked_;                   ///< The most that the call under way may use.
-    bool attempts_recorded_ = false;    ///< Of that call.
+    CallUsage asked_;                 ///< The most that the call under way may use.
+    bool attempts_recorded_ = false;  ///< Of that call.
     std::unique_ptr<RoleWorkspace> workspace_;
-    std::map<std::string, json::object, std::less<>> artifacts_;       ///< As a stage is given them.
+    std::map<std::string, json::object, std::less<>> artifacts_;  ///< As a stage is given them.
     std::map<std::string, json::object, std::less<>> by_contract_;
     std::string tree_;
-    std::vector<Change> process_changes_;       ///< By subprocesses, within the role's rights.
+    std::vector<Change> process_changes_;  ///< By subprocesses, within the role's rights.
     std::optional<json::object> accepted_;
     std::optional<EscalationRequest> escalation_;
-    /// Why the step's action could not be measured. The step is not recorded, and its action done anew, without asking the model, when the task
-    /// resumes; one that changed files is recorded first, since they may be what is to be looked at (a lockfile, for `agentforge setup TASK`).
+    /// Why the step's action could not be measured. The step is not recorded, and its action done anew, without asking the model,
+    /// when the task resumes; one that changed files is recorded first, since they may be what is to be looked at (a lockfile,
+    /// for `agentforge setup TASK`).
     std::optional<Error> unmeasurable_;
-    std::optional<Error> broken_;       ///< Met where the interface has no way to say so; the next step_finished says it.
+    std::optional<Error> broken_;  ///< Met where the interface has no way to say so; the next step_finished says it.
 };
 
-/// What the specification says must hold, requirement by requirement; none where there is no specification yet, or the stage writes it.
-std::vector<std::string> specified_criteria(const std::map<std::string, json::object, std::less<>>& artifacts, const StageTemplate& stage) {
+/// What the specification says must hold, requirement by requirement; none where there is no specification yet, or the stage
+/// writes it.
+std::vector<std::string> specified_criteria(const std::map<std::string, json::object, std::less<>>& artifacts,
+                                            const StageTemplate& stage) {
     std::vector<std::string> criteria;
     const auto found = artifacts.find(contract_name::specification);
     if (found == artifacts.end() || makes(stage, contract_name::specification)) { return criteria; }
@@ -785,8 +863,8 @@ std::vector<std::string> specified_criteria(const std::map<std::string, json::ob
 }
 
 /// What the prompt says of a run whoever's task it is.
-RunSpec frame_of(const TaskServices& services, const AgentDefinition& agent, const std::string& stage, const std::optional<Contract>& contract, const std::string& gate,
-                 const std::string& request) {
+RunSpec frame_of(const TaskServices& services, const AgentDefinition& agent, const std::string& stage,
+                 const std::optional<Contract>& contract, const std::string& gate, const std::string& request) {
     RunSpec spec;
     spec.agent = agent;
     spec.goal = request;
@@ -799,7 +877,8 @@ RunSpec frame_of(const TaskServices& services, const AgentDefinition& agent, con
     return spec;
 }
 
-/// The AGENTS.md of the commit that the task started from: what an agent writes into the file does not change what agents are told.
+/// The AGENTS.md of the commit that the task started from: what an agent writes into the file does not change what agents are
+/// told.
 Result<std::string> agents_md_of(const TaskServices& services, TaskWorkspace& task_workspace, const TaskState& state) {
     constexpr std::size_t most_bytes = 256UL << 10U;
     if (!services.agents_md) { return std::string(); }
@@ -809,11 +888,13 @@ Result<std::string> agents_md_of(const TaskServices& services, TaskWorkspace& ta
     return sanitize_utf8(shown.size() > most_bytes ? head_and_tail(shown, most_bytes) : shown);
 }
 
-/// Whether the role has a tool that writes; path rules alone would let a role write that has none. A server's counts as one where the server may write.
+/// Whether the role has a tool that writes; path rules alone would let a role write that has none. A server's counts as one where
+/// the server may write.
 bool has_writing_tool(const TaskServices& services, const AgentDefinition& agent) {
     return std::any_of(agent.allowed_tools.begin(), agent.allowed_tools.end(), [&services](const std::string& name) {
         if (!services.plugins.has(PluginKind::tool, name)) {
-            const ServerDefinition* const server = services.servers == nullptr ? nullptr : services.servers->by_prefix(prefix_of(name));
+            const ServerDefinition* const server =
+                services.servers == nullptr ? nullptr : services.servers->by_prefix(prefix_of(name));
             return server != nullptr && server->writes;
         }
         const auto tool = services.plugins.tool(name);
@@ -859,25 +940,29 @@ ServerPlace stage_process_place(TaskWorkspace& task_workspace, const TaskService
     return place;
 }
 
-Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services,
-                                                                          const std::string& role, const ProcessSpec& spec) {
+Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSession& session, TaskWorkspace& task_workspace,
+                                                                          TaskServices& services, const std::string& role,
+                                                                          const ProcessSpec& spec) {
     AF_TRY(const AgentDefinition agent, services.agents.get(role));
     AF_TRY(const auto locked, locked_tests(session));
     AF_TRY(auto symbols, task_workspace.path_symbols(session.state().base_tree));
     AF_TRY(auto specified, specified_files(session));
-    AF_TRY(RolePaths rules, has_writing_tool(services, agent) ? RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols), std::move(specified)) : RolePaths::make(agent.role, {{"reading", "!*"}}));
+    AF_TRY(RolePaths rules, has_writing_tool(services, agent) ? RolePaths::make(agent.role, agent.path_constraints, locked,
+                                                                                std::move(symbols), std::move(specified))
+                                                              : RolePaths::make(agent.role, {{"reading", "!*"}}));
     AF_TRY(auto workspace, RoleWorkspace::open(task_workspace.root(), std::move(rules), services.redactor));
     const RecordAgent who{agent.role, agent.version, ""};
     return run_confined(session, task_workspace, services, *workspace, who, session.state().tree, spec);
 }
 
-Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock, const AgentRun& run,
-                              unsigned number, bool review, ServerPool& servers) {
+Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock,
+                              const AgentRun& run, unsigned number, bool review, ServerPool& servers) {
     const TaskState& state = session.state();
     const StageTemplate& stage = state.stage_template();
     const std::string role = run.role.empty() ? stage.agent : run.role;
     if (role.empty()) {
-        return Error{"AF-ORCH-027", "stage `" + stage.name + "` has no agent", "", "name one in the pipeline template", ErrorKind::invalid};
+        return Error{"AF-ORCH-027", "stage `" + stage.name + "` has no agent", "", "name one in the pipeline template",
+                     ErrorKind::invalid};
     }
     AF_TRY(AgentDefinition agent, services.agents.get(role));
     std::optional<Contract> contract;
@@ -891,8 +976,10 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
     const std::string gate = run.exit_gate.empty() && !review && !run.text_answer ? exit_gate(stage) : run.exit_gate;
     const bool agentic = services.agentic && services.agentic(agent);
     if (agentic && state.interactive) {
-        return Error{"AF-ESC-034", "the task is interactive, and the model of role `" + agent.role + "` works agentically: its command acts before anybody could be asked", "llm.mode",
-                     "set `llm.mode: plain` for the role, then resume", ErrorKind::unavailable};
+        return Error{"AF-ESC-034",
+                     "the task is interactive, and the model of role `" + agent.role +
+                         "` works agentically: its command acts before anybody could be asked",
+                     "llm.mode", "set `llm.mode: plain` for the role, then resume", ErrorKind::unavailable};
     }
     // Who reviews changes nothing. Agentically, neither does who has no tool that writes, nor whose outcome is a text.
     const bool writes = !review && (!agentic || (!run.text_answer && has_writing_tool(services, agent)));
@@ -903,21 +990,35 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
     ServerOffer offer;
     offer.pin = [&host](const std::string& name, const ListedTool& tool) { return host.pin(name, tool); };
     offer.settle = [&host] { return host.settle_server(); };
-    AF_TRY(auto tools, load_tools(services, agent, servers, [&host] { return host.server_place(); }, offer, [&context] { return context.cancelled(); }));
-    const bool has_writer = std::any_of(tools.begin(), tools.end(), [](const auto& tool) { return has(tool.second->spec().effects, ToolEffect::writes); });
+    AF_TRY(auto tools, load_tools(
+                           services, agent, servers, [&host] { return host.server_place(); }, offer,
+                           [&context] { return context.cancelled(); }));
+    const bool has_writer = std::any_of(tools.begin(), tools.end(),
+                                        [](const auto& tool) { return has(tool.second->spec().effects, ToolEffect::writes); });
     if (!agentic && !has_writer) { AF_CHECK(host.forbid_writes()); }
 
     RunSpec spec = frame_of(services, agent, stage.name, contract, gate, state.request);
     std::vector<std::string> specified = specified_criteria(host.artifacts_by_contract(), stage);
-    spec.success_criteria.insert(spec.success_criteria.begin(), std::make_move_iterator(specified.begin()), std::make_move_iterator(specified.end()));
+    spec.success_criteria.insert(spec.success_criteria.begin(), std::make_move_iterator(specified.begin()),
+                                 std::make_move_iterator(specified.end()));
     spec.run = run;
     spec.run.role = role;
     spec.place = RequestPlace{state.task_id, stage.name, role, host.visit(), number, 1};
-    // Said by a person when the task went on; every step of the stage whose model heard it first is told, as steps remember nothing.
-    if (const std::string& guidance = session.state().resumption.guidance; !guidance.empty()) { spec.run.state["guidance"] = guidance; }
-    if (review) { spec.run.state["task_history"] = task_history(state); } else { AF_CHECK(add_context(spec.run.state, session, task_workspace)); }
+    // Said by a person when the task went on; every step of the stage whose model heard it first is told, as steps remember
+    // nothing.
+    if (const std::string& guidance = session.state().resumption.guidance; !guidance.empty()) {
+        spec.run.state["guidance"] = guidance;
+    }
+    if (review) {
+        spec.run.state["task_history"] = task_history(state);
+    } else {
+        AF_CHECK(add_context(spec.run.state, session, task_workspace));
+    }
     if (json::object iteration = review ? json::object() : iteration_context(state); !iteration.empty()) {
-        if (const json::value* text = spec.run.state.if_contains("feedback"); text != nullptr && *text == json::value(*state.feedback)) { spec.run.state.erase("feedback"); }      // It is inside.
+        if (const json::value* text = spec.run.state.if_contains("feedback");
+            text != nullptr && *text == json::value(*state.feedback)) {
+            spec.run.state.erase("feedback");
+        }  // It is inside.
         spec.run.state["iteration_context"] = std::move(iteration);
     }
     AF_TRY(std::string handed_back, hand_back_note(session, task_workspace));
@@ -935,7 +1036,8 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
         commanded = make_redacting_client(make_agentic_client(*model, host, services.redactor), services.redactor);
     }
 
-    ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object(), services.plugins.names(PluginKind::tool));
+    ToolBridge bridge(agent, std::move(tools), host.workspace(), host, contract ? contract->model_schema() : json::object(),
+                      services.plugins.names(PluginKind::tool));
     return agentforge::kernel::run_agent(spec, bridge, commanded ? *commanded : *model, host, context, services.events);
 }
 

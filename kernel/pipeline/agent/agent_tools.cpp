@@ -14,7 +14,9 @@ using Tools = std::map<std::string, std::shared_ptr<Tool>, std::less<>>;
 bool is_glob(std::string_view name) noexcept { return name.ends_with("__*"); }
 
 /// Whether an entry of a list covers a tool.
-bool covers(const std::string& entry, std::string_view tool) { return entry == tool || (is_glob(entry) && prefix_of(entry) == prefix_of(tool)); }
+bool covers(const std::string& entry, std::string_view tool) {
+    return entry == tool || (is_glob(entry) && prefix_of(entry) == prefix_of(tool));
+}
 
 /// The plugin process that provides a tool, or null.
 const PluginManifest* process_of(const PluginRegistry& plugins, const std::string& tool) {
@@ -24,8 +26,8 @@ const PluginManifest* process_of(const PluginRegistry& plugins, const std::strin
 
 class Loader {
 public:
-    Loader(const TaskServices& services, AgentDefinition& agent, ServerPool& servers, const std::function<ServerPlace()>& place, const ServerOffer& offer,
-           const std::function<bool()>& cancelled)
+    Loader(const TaskServices& services, AgentDefinition& agent, ServerPool& servers, const std::function<ServerPlace()>& place,
+           const ServerOffer& offer, const std::function<bool()>& cancelled)
         : services_(services), agent_(agent), servers_(servers), place_(place), offer_(offer), cancelled_(cancelled) {}
 
     Result<Tools> load() {
@@ -39,12 +41,17 @@ public:
         // What a pattern forbids is written out, so that a call of it is refused by its name.
         std::vector<std::string> forbidden;
         for (const std::string& entry : agent_.forbidden_tools) {
-            if (!is_glob(entry)) { forbidden.push_back(entry); continue; }
+            if (!is_glob(entry)) {
+                forbidden.push_back(entry);
+                continue;
+            }
             for (const std::string& name : allowed) {
                 if (covers(entry, name)) { forbidden.push_back(name); }
             }
         }
-        std::erase_if(allowed, [&](const std::string& name) { return std::find(forbidden.begin(), forbidden.end(), name) != forbidden.end(); });
+        std::erase_if(allowed, [&](const std::string& name) {
+            return std::find(forbidden.begin(), forbidden.end(), name) != forbidden.end();
+        });
         agent_.allowed_tools = std::move(allowed);
         agent_.forbidden_tools = std::move(forbidden);
         return std::move(tools_);
@@ -52,14 +59,16 @@ public:
 
 private:
     [[nodiscard]] bool forbidden(const std::string& name) const {
-        return std::any_of(agent_.forbidden_tools.begin(), agent_.forbidden_tools.end(), [&](const std::string& entry) { return covers(entry, name); });
+        return std::any_of(agent_.forbidden_tools.begin(), agent_.forbidden_tools.end(),
+                           [&](const std::string& entry) { return covers(entry, name); });
     }
 
     Result<std::vector<std::string>> load_entry(const std::string& entry) {
         if (const PluginManifest* process = process_of(services_.plugins, entry); process != nullptr) {
             AF_CHECK(load_process(*process));
             if (tools_.contains(entry)) { return std::vector{entry}; }
-            return Error{"AF-MCP-020", "the plugin `" + process->id + "` does not offer its tool `" + entry + "`", process->directory, "Report this to the plugin's author.", ErrorKind::unavailable};
+            return Error{"AF-MCP-020", "the plugin `" + process->id + "` does not offer its tool `" + entry + "`",
+                         process->directory, "Report this to the plugin's author.", ErrorKind::unavailable};
         }
         const std::string_view prefix = prefix_of(entry);
         if (prefix.empty() || services_.plugins.has(PluginKind::tool, entry)) {
@@ -88,7 +97,8 @@ private:
         std::vector<std::string>& every = every_[server.prefix];
         offer.wanted = [&](const std::string& name) {
             every.push_back(name);
-            const bool listed = std::any_of(agent_.allowed_tools.begin(), agent_.allowed_tools.end(), [&](const std::string& entry) { return covers(entry, name); });
+            const bool listed = std::any_of(agent_.allowed_tools.begin(), agent_.allowed_tools.end(),
+                                            [&](const std::string& entry) { return covers(entry, name); });
             return listed && !forbidden(name);
         };
         AF_TRY(const auto made, servers_.tools(server, place_(), offer, cancelled_));
@@ -105,7 +115,7 @@ private:
         if (!processes_.insert(manifest.id).second) { return {}; }
         AF_CHECK(check_pinned_files(manifest));
         ServerOffer offer = offer_;
-        offer.pin = nullptr;        // An installed plugin is the user's choice; its manifest says what it is.
+        offer.pin = nullptr;  // An installed plugin is the user's choice; its manifest says what it is.
         offer.prefixed = false;
         offer.trust_hints = true;
         std::set<std::string> offered;
@@ -124,8 +134,11 @@ private:
                 for (const std::string& name : names) { text += (text.empty() ? "" : ", ") + name; }
                 return text.empty() ? std::string("none") : text;
             };
-            return Error{"AF-MCP-020", "the plugin `" + manifest.id + "` lists other tools than its plugin.json: the process says " + list(offered) + ", the manifest " + list(promised),
-                         manifest.directory + "/plugin.json", "Make `provides` and the answer to `tools/list` say the same.", ErrorKind::invalid};
+            return Error{"AF-MCP-020",
+                         "the plugin `" + manifest.id + "` lists other tools than its plugin.json: the process says " +
+                             list(offered) + ", the manifest " + list(promised),
+                         manifest.directory + "/plugin.json", "Make `provides` and the answer to `tools/list` say the same.",
+                         ErrorKind::invalid};
         }
         for (const auto& tool : made) { tools_.emplace(tool->spec().name, tool); }
         return {};
@@ -138,25 +151,27 @@ private:
     const ServerOffer& offer_;
     const std::function<bool()>& cancelled_;
     Tools tools_;
-    std::map<std::string, std::vector<std::string>> loaded_;        ///< By prefix: what the role may use.
-    std::map<std::string, std::vector<std::string>> every_;         ///< By prefix: what there is, for messages.
+    std::map<std::string, std::vector<std::string>> loaded_;  ///< By prefix: what the role may use.
+    std::map<std::string, std::vector<std::string>> every_;   ///< By prefix: what there is, for messages.
     std::set<std::string> processes_;
 };
 
 }  // namespace
 
-Result<Tools> load_tools(const TaskServices& services, AgentDefinition& agent, ServerPool& servers, const std::function<ServerPlace()>& place, const ServerOffer& offer,
+Result<Tools> load_tools(const TaskServices& services, AgentDefinition& agent, ServerPool& servers,
+                         const std::function<ServerPlace()>& place, const ServerOffer& offer,
                          const std::function<bool()>& cancelled) {
     return Loader(services, agent, servers, place, offer, cancelled).load();
 }
 
-std::vector<ToolSpec> shipped_tools_of(const TaskServices& services, const AgentDefinition& agent, const json::object& completion_schema) {
+std::vector<ToolSpec> shipped_tools_of(const TaskServices& services, const AgentDefinition& agent,
+                                       const json::object& completion_schema) {
     std::vector<ToolSpec> specs;
     for (const std::string& name : agent.allowed_tools) {
         const PluginManifest* const owner = services.plugins.owner(PluginKind::tool, name);
         if (owner == nullptr || owner->source != PluginSource::product || !owner->command.empty()) { continue; }
         const auto tool = services.plugins.tool(name);
-        if (!tool.ok()) { continue; }       // The run says why.
+        if (!tool.ok()) { continue; }  // The run says why.
         specs.push_back((*tool)->spec());
         if (has(specs.back().effects, ToolEffect::completes)) { specs.back().parameters = completion_schema; }
     }
@@ -166,7 +181,9 @@ std::vector<ToolSpec> shipped_tools_of(const TaskServices& services, const Agent
 Result<void> check_tool_is_declared(const PluginRegistry& plugins, const ServerSet* servers, const std::string& tool) {
     if (plugins.has(PluginKind::tool, tool)) { return {}; }
     const std::string prefix(prefix_of(tool));
-    if (auto error = plugins.why_not(PluginKind::tool, tool); error && (prefix.empty() || error->code != "AF-PLUG-010")) { return std::move(*error); }
+    if (auto error = plugins.why_not(PluginKind::tool, tool); error && (prefix.empty() || error->code != "AF-PLUG-010")) {
+        return std::move(*error);
+    }
     if (servers != nullptr) {
         if (servers->by_prefix(prefix) != nullptr) { return {}; }
         if (const auto refused = servers->refused.find(prefix); refused != servers->refused.end()) {
@@ -175,7 +192,8 @@ Result<void> check_tool_is_declared(const PluginRegistry& plugins, const ServerS
             return error;
         }
     }
-    return no_such_server(servers == nullptr ? ServerSet() : *servers, "no plugin provides the tool `" + tool + "`, and no tool server is called `" + prefix + "`", prefix);
+    return no_such_server(servers == nullptr ? ServerSet() : *servers,
+                          "no plugin provides the tool `" + tool + "`, and no tool server is called `" + prefix + "`", prefix);
 }
 
 ServerDefinition plugin_process(const PluginManifest& manifest) {

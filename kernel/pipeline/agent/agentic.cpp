@@ -17,10 +17,15 @@ constexpr std::uint64_t most_artifact_bytes = 1UL << 20U;
 /// The loop's context for the backend, with a workspace to work in.
 class Context final : public ObservedAgenticContext, public ModelCall {
 public:
-    Context(CallContext& outer, AgenticPlace& place, const Redactor& redactor) : outer_(outer), attempts_(model_call(outer)), place_(place), redactor_(redactor) {}
+    Context(CallContext& outer, AgenticPlace& place, const Redactor& redactor)
+        : outer_(outer), attempts_(model_call(outer)), place_(place), redactor_(redactor) {}
     [[nodiscard]] bool cancelled() const noexcept override { return outer_.cancelled(); }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return outer_.deadline(); }
-    void log(LogLevel level, std::string_view message, const json::object& fields) override { outer_.log(level, message, fields); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
+        return outer_.deadline();
+    }
+    void log(LogLevel level, std::string_view message, const json::object& fields) override {
+        outer_.log(level, message, fields);
+    }
     void progress(std::string_view text) override { outer_.progress(text); }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return outer_.now(); }
     [[nodiscard]] const std::string& workspace() const noexcept override { return place_.workspace(); }
@@ -63,7 +68,8 @@ private:
 
 class AgenticClient final : public ModelClient {
 public:
-    AgenticClient(ModelClient& model, AgenticPlace& place, const Redactor& redactor) : model_(model), place_(place), redactor_(redactor) {}
+    AgenticClient(ModelClient& model, AgenticPlace& place, const Redactor& redactor)
+        : model_(model), place_(place), redactor_(redactor) {}
     [[nodiscard]] const BackendInfo& info() const noexcept override { return model_.info(); }
 
     [[nodiscard]] Result<Completion> complete(ModelRequest request, CallContext& outer) override {
@@ -75,8 +81,8 @@ public:
             return answer;
         }
         if (!context.ran()) {
-            return Error{"AF-LLM-312", "the backend '" + info().name + "' ran nothing in the workspace: it knows no agentic mode", "llm.mode",
-                         "Set `llm.mode: plain`, or use the backend cli.", ErrorKind::unavailable};
+            return Error{"AF-LLM-312", "the backend '" + info().name + "' ran nothing in the workspace: it knows no agentic mode",
+                         "llm.mode", "Set `llm.mode: plain`, or use the backend cli.", ErrorKind::unavailable};
         }
         AF_TRY(const std::string tree, place_.settle());
         answer->diagnostics["agentic"] = true;
@@ -113,7 +119,10 @@ Result<std::optional<json::object>> collect_artifact(const std::string& scratch)
     const auto text = read_file(file, most_artifact_bytes);
     if (!text.ok()) { return broken("cannot be read: " + text.error().message); }
     auto document = parse_yaml(*text, "artifact.yaml");
-    if (!document.ok()) { return broken("is no YAML: " + document.error().message + (document.error().where.empty() ? "" : " (" + document.error().where + ")")); }
+    if (!document.ok()) {
+        return broken("is no YAML: " + document.error().message +
+                      (document.error().where.empty() ? "" : " (" + document.error().where + ")"));
+    }
     if (!document->value.is_object()) { return broken("is not a mapping"); }
     return std::optional(std::move(document->value.get_object()));
 }
@@ -122,8 +131,8 @@ std::unique_ptr<ModelClient> make_agentic_client(ModelClient& model, AgenticPlac
     return std::make_unique<AgenticClient>(model, place, redactor);
 }
 
-std::string agentic_instructions(const AgentDefinition& agent, bool writes, const std::vector<std::string>& locked, const std::string& scratch,
-                                 const std::shared_ptr<const PathSymbols>& symbols) {
+std::string agentic_instructions(const AgentDefinition& agent, bool writes, const std::vector<std::string>& locked,
+                                 const std::string& scratch, const std::shared_ptr<const PathSymbols>& symbols) {
     std::string text = "\n\nYou work in the folder that you are started in, the task's own checkout, with tools of your own. ";
     if (!writes) {
         text += "Change nothing there. ";
@@ -140,13 +149,17 @@ std::string agentic_instructions(const AgentDefinition& agent, bool writes, cons
             text += ". ";
         }
         if (!locked.empty()) { text += "The tests are locked. "; }
-        text += "What is written elsewhere is taken back together with all the rest of the call. Commit nothing: the kernel records what you changed. ";
+        text +=
+            "What is written elsewhere is taken back together with all the rest of the call. Commit nothing: the kernel records what you changed. ";
     }
-    return text + "Values in `state` that are absolute paths are files with earlier artifacts. When the work is done, write the artifact that `complete` describes, "
-                  "as one YAML or JSON mapping, to " + artifact_file(scratch) + " (also in $AGENTFORGE_ARTIFACT); or end your last message with the action itself.";
+    return text +
+           "Values in `state` that are absolute paths are files with earlier artifacts. When the work is done, write the artifact that `complete` describes, "
+           "as one YAML or JSON mapping, to " +
+           artifact_file(scratch) + " (also in $AGENTFORGE_ARTIFACT); or end your last message with the action itself.";
 }
 
-Result<void> artifacts_as_paths(json::object& state, const std::map<std::string, json::object, std::less<>>& artifacts, const std::string& folder) {
+Result<void> artifacts_as_paths(json::object& state, const std::map<std::string, json::object, std::less<>>& artifacts,
+                                const std::string& folder) {
     AF_CHECK(make_directories(folder));
     for (auto& [key, value] : state) {
         const std::string name(key);

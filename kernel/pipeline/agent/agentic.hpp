@@ -44,20 +44,25 @@ protected:
 /// Where the artifact is left, in the place's scratch folder; AGENTFORGE_ARTIFACT.
 [[nodiscard]] std::string artifact_file(const std::string& scratch);
 
-/// The artifact that the command left: one YAML or JSON mapping. Nothing where there is no file. Errors: AF-LLM-311 it is no such thing.
+/// The artifact that the command left: one YAML or JSON mapping. Nothing where there is no file. Errors: AF-LLM-311 it is no such
+/// thing.
 [[nodiscard]] Result<std::optional<json::object>> collect_artifact(const std::string& scratch);
 
-/// Wraps `model`: gives its backend an AgenticContext, settles what the command wrote, collects the artifact. A call that fails leaves the
-/// workspace as it was. `diagnostics.workspace_tree` names the tree with the command's work. Attempts that fail
-/// reach the call's context as they are and a recorder without secrets. All three outlive the client.
+/// Wraps `model`: gives its backend an AgenticContext, settles what the command wrote, collects the artifact. A call that fails
+/// leaves the workspace as it was. `diagnostics.workspace_tree` names the tree with the command's work. Attempts that fail reach
+/// the call's context as they are and a recorder without secrets. All three outlive the client.
 [[nodiscard]] std::unique_ptr<ModelClient> make_agentic_client(ModelClient& model, AgenticPlace& place, const Redactor& redactor);
 
-/// What the command is told of how to work, for the run's instructions. `patterns`: the role's path rules; `writes`: it may write at all.
-[[nodiscard]] std::string agentic_instructions(const AgentDefinition& agent, bool writes, const std::vector<std::string>& locked, const std::string& scratch,
+/// What the command is told of how to work, for the run's instructions. `patterns`: the role's path rules; `writes`: it may write
+/// at all.
+[[nodiscard]] std::string agentic_instructions(const AgentDefinition& agent, bool writes, const std::vector<std::string>& locked,
+                                               const std::string& scratch,
                                                const std::shared_ptr<const PathSymbols>& symbols = nullptr);
 
-/// Prior artifacts are paths for somebody who can open files: each mapping in `state` that is a stage's artifact, or the input artifact, is written
-/// to a file in `folder` and its path put in its place. Errors: AF-BASE-….
-[[nodiscard]] Result<void> artifacts_as_paths(json::object& state, const std::map<std::string, json::object, std::less<>>& artifacts, const std::string& folder);
+/// Prior artifacts are paths for somebody who can open files: each mapping in `state` that is a stage's artifact, or the input
+/// artifact, is written to a file in `folder` and its path put in its place. Errors: AF-BASE-….
+[[nodiscard]] Result<void> artifacts_as_paths(json::object& state,
+                                              const std::map<std::string, json::object, std::less<>>& artifacts,
+                                              const std::string& folder);
 
 }  // namespace agentforge::kernel

@@ -12,10 +12,11 @@
 
 namespace agentforge::kernel {
 
-/// `changes`: what is now at each of `paths`, relative to `root`; `artifact`: what is at that file, if anything. Each is one of `text`,
-/// `base64` (what YAML would not show as it is), `link`, `folder: true` and `deleted: true`; `executable: true` besides. Secrets become
-/// their placeholders. Nothing is read through a link. Cost: all of the files, once. Errors: AF-LLM-314 a file, or all of them, are too
-/// large; AF-BASE-….
-[[nodiscard]] Result<json::object> recorded_work(const std::string& root, const std::set<std::string>& paths, const std::string& artifact, const Redactor& redactor);
+/// `changes`: what is now at each of `paths`, relative to `root`; `artifact`: what is at that file, if anything. Each is one of
+/// `text`, `base64` (what YAML would not show as it is), `link`, `folder: true` and `deleted: true`; `executable: true` besides.
+/// Secrets become their placeholders. Nothing is read through a link. Cost: all of the files, once. Errors: AF-LLM-314 a file, or
+/// all of them, are too large; AF-BASE-….
+[[nodiscard]] Result<json::object> recorded_work(const std::string& root, const std::set<std::string>& paths,
+                                                 const std::string& artifact, const Redactor& redactor);
 
 }  // namespace agentforge::kernel

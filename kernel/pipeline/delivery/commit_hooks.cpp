@@ -44,8 +44,9 @@ void add_folder_of_hooks(std::vector<std::string>& readable, const fs::path& hoo
 }  // namespace
 
 Result<HookReport> run_commit_hooks(const Repository& repository, const std::string& scratch, ProcessRunner& processes,
-                                    const std::map<std::string, std::string>& environment, const std::vector<std::string>& readable, const HookOrder& order,
-                                    const PersonName& author, const Stop& stop) {
+                                    const std::map<std::string, std::string>& environment,
+                                    const std::vector<std::string>& readable, const HookOrder& order, const PersonName& author,
+                                    const Stop& stop) {
     HookReport report;
     report.message = order.message;
     const fs::path checkout = repository.work_directory();
@@ -62,14 +63,16 @@ Result<HookReport> run_commit_hooks(const Repository& repository, const std::str
         hooks.emplace_back(name, file);
     }
     for (const char* name : hooks_after) {
-        if (::access((folder / name).c_str(), X_OK) == 0) { report.notes.push_back(std::string(name) + " is not run: it comes after a commit of your own checkout"); }
+        if (::access((folder / name).c_str(), X_OK) == 0) {
+            report.notes.push_back(std::string(name) + " is not run: it comes after a commit of your own checkout");
+        }
     }
     if (hooks.empty()) { return report; }
 
     std::error_code error;
     fs::create_directories(scratch, error);
     const RehearsalFolder place(fs::path(scratch) / "commit-hooks");
-    fs::remove_all(place.path(), error);        // Of a run that was killed.
+    fs::remove_all(place.path(), error);  // Of a run that was killed.
     const fs::path root = place.path() / "repository";
     RehearsalRequest rehearsal{checkout, root, order.parent, order.tree, order.branch, author.name, author.email};
     for (const char* below : {"home", "tmp"}) { AF_CHECK(make_directories(place.path() / below)); }
@@ -82,7 +85,7 @@ Result<HookReport> run_commit_hooks(const Repository& repository, const std::str
     request.environment = base_environment(environment);
     request.environment["HOME"] = (place.path() / "home").string();
     request.environment["TMPDIR"] = (place.path() / "tmp").string();
-    request.environment["GIT_CONFIG_GLOBAL"] = "/dev/null";     // The user's own is closed to them.
+    request.environment["GIT_CONFIG_GLOBAL"] = "/dev/null";  // The user's own is closed to them.
     request.environment["GIT_INDEX_FILE"] = ".git/index";
     request.environment["GIT_EDITOR"] = ":";
     request.environment["GIT_AUTHOR_NAME"] = author.name;
@@ -106,14 +109,19 @@ Result<HookReport> run_commit_hooks(const Repository& repository, const std::str
         if (!outcome.ok()) {
             if (outcome.error().code == "AF-EXEC-004") { return outcome.error(); }
             return Error{"AF-GIT-043", "the hook " + name + " could not be started: " + outcome.error().message, file.string(),
-                         "see that its first line names an interpreter that is installed, or set delivery.hooks: skip", ErrorKind::unavailable};
+                         "see that its first line names an interpreter that is installed, or set delivery.hooks: skip",
+                         ErrorKind::unavailable};
         }
-        if (outcome->cancelled) { return Error{"AF-GIT-043", "the hook " + name + " was interrupted", file.string(), "resume the task", ErrorKind::cancelled}; }
+        if (outcome->cancelled) {
+            return Error{"AF-GIT-043", "the hook " + name + " was interrupted", file.string(), "resume the task",
+                         ErrorKind::cancelled};
+        }
         report.confinement = outcome->confinement;
         std::string output = outcome->out;
         if (!output.empty() && !output.ends_with('\n')) { output += '\n'; }
         output += outcome->err;
-        report.runs.push_back({name, outcome->exit_code, outcome->timed_out, head_and_tail(sanitize_utf8(output), 8UL << 10U), outcome->duration});
+        report.runs.push_back(
+            {name, outcome->exit_code, outcome->timed_out, head_and_tail(sanitize_utf8(output), 8UL << 10U), outcome->duration});
         if (!report.passed()) { return report; }
     }
     AF_TRY(report.message, read_file(message));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's commit hooks as a gate: what `git commit` would run is run on what is about to be committed, confined as every gate is.
+// The user's commit hooks as a gate: what `git commit` would run is run on what is about to be committed, confined as every gate
+// is.
 #pragma once
 
 #include <chrono>
@@ -24,17 +25,17 @@ struct HookOrder {
 };
 
 struct HookRun {
-    std::string name;               ///< pre-commit, prepare-commit-msg, commit-msg
+    std::string name;  ///< pre-commit, prepare-commit-msg, commit-msg
     int exit_code = 0;
     bool timed_out = false;
-    std::string output;             ///< Standard output and error: head and tail.
+    std::string output;  ///< Standard output and error: head and tail.
     std::chrono::milliseconds duration{0};
 };
 
 struct HookReport {
-    std::vector<HookRun> runs;      ///< In git's order, up to the first that refuses.
-    std::vector<std::string> notes; ///< Hooks that are there and were not run, with the reason.
-    std::string message;            ///< As the hooks left it.
+    std::vector<HookRun> runs;       ///< In git's order, up to the first that refuses.
+    std::vector<std::string> notes;  ///< Hooks that are there and were not run, with the reason.
+    std::string message;             ///< As the hooks left it.
     /// What the hooks changed in the index and so want committed: path and content, or none where it is removed.
     std::vector<std::pair<std::string, std::optional<std::string>>> changed;
     json::object confinement;
@@ -42,12 +43,13 @@ struct HookReport {
     [[nodiscard]] bool passed() const { return runs.empty() || (runs.back().exit_code == 0 && !runs.back().timed_out); }
 };
 
-/// Runs pre-commit, prepare-commit-msg and commit-msg, those that are there and executable, from the folder where the user's git looks for hooks (the user's
-/// own files, never the task's), in a repository of its own below `scratch` (see git/rehearsal.hpp), which is removed afterwards. They can read that
-/// repository, the hooks' folder, programs and `readable`, write that repository alone, and reach no network.
-/// Errors: AF-GIT-043 a hook could not be started; AF-EXEC-004; AF-GIT-….
-[[nodiscard]] Result<HookReport> run_commit_hooks(const Repository& repository, const std::string& scratch, ProcessRunner& processes,
-                                                  const std::map<std::string, std::string>& environment, const std::vector<std::string>& readable,
-                                                  const HookOrder& order, const PersonName& author, const Stop& stop);
+/// Runs pre-commit, prepare-commit-msg and commit-msg, those that are there and executable, from the folder where the user's git
+/// looks for hooks (the user's own files, never the task's), in a repository of its own below `scratch` (see git/rehearsal.hpp),
+/// which is removed afterwards. They can read that repository, the hooks' folder, programs and `readable`, write that repository
+/// alone, and reach no network. Errors: AF-GIT-043 a hook could not be started; AF-EXEC-004; AF-GIT-….
+[[nodiscard]] Result<HookReport> run_commit_hooks(const Repository& repository, const std::string& scratch,
+                                                  ProcessRunner& processes, const std::map<std::string, std::string>& environment,
+                                                  const std::vector<std::string>& readable, const HookOrder& order,
+                                                  const PersonName& author, const Stop& stop);
 
 }  // namespace agentforge::kernel

@@ -16,20 +16,24 @@ std::string of_environment(const std::map<std::string, std::string>& environment
 
 }  // namespace
 
-PersonName git_person(const Repository& repository, const std::map<std::string, std::string>& environment, const std::string& role) {
+PersonName git_person(const Repository& repository, const std::map<std::string, std::string>& environment,
+                      const std::string& role) {
     const auto configured = repository.identity();
-    PersonName person = configured ? PersonName{configured->first, configured->second} : PersonName{"AgentForge", "agentforge@localhost"};
+    PersonName person =
+        configured ? PersonName{configured->first, configured->second} : PersonName{"AgentForge", "agentforge@localhost"};
     if (const std::string name = of_environment(environment, "GIT_" + role + "_NAME"); !name.empty()) { person.name = name; }
     if (const std::string email = of_environment(environment, "GIT_" + role + "_EMAIL"); !email.empty()) { person.email = email; }
     return person;
 }
 
-ProcessRequest own_program(std::vector<std::string> argv, const std::string& folder, const std::map<std::string, std::string>& environment) {
+ProcessRequest own_program(std::vector<std::string> argv, const std::string& folder,
+                           const std::map<std::string, std::string>& environment) {
     ProcessRequest request;
     request.argv = std::move(argv);
     request.directory = folder;
     request.environment = environment;
-    for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX"}) {
+    for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+                             "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX"}) {
         request.environment.erase(name);
     }
     request.environment["LC_ALL"] = "C";
@@ -38,9 +42,20 @@ ProcessRequest own_program(std::vector<std::string> argv, const std::string& fol
     return request;
 }
 
-ProcessRequest own_git(const GitStandIn& git, const std::map<std::string, std::string>& environment, std::vector<std::string> arguments) {
+ProcessRequest own_git(const GitStandIn& git, const std::map<std::string, std::string>& environment,
+                       std::vector<std::string> arguments) {
     // The user's own hooks and monitor are for their own git.
-    std::vector<std::string> argv{"git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.fsync=objects", "-c", "i18n.commitEncoding=UTF-8", "-c", "advice.addEmbeddedRepo=false"};
+    std::vector<std::string> argv{"git",
+                                  "-c",
+                                  "core.hooksPath=/dev/null",
+                                  "-c",
+                                  "core.fsmonitor=false",
+                                  "-c",
+                                  "core.fsync=objects",
+                                  "-c",
+                                  "i18n.commitEncoding=UTF-8",
+                                  "-c",
+                                  "advice.addEmbeddedRepo=false"};
     argv.insert(argv.end(), std::make_move_iterator(arguments.begin()), std::make_move_iterator(arguments.end()));
     ProcessRequest request = own_program(std::move(argv), git.work_directory().string(), environment);
     for (const auto& [name, value] : git.variables()) { request.environment[name] = value; }
@@ -50,10 +65,13 @@ ProcessRequest own_git(const GitStandIn& git, const std::map<std::string, std::s
 std::string about_left_out(const GitStandIn& git) {
     std::string keys;
     for (const std::string& key : git.left_out()) { keys += (keys.empty() ? "" : ", ") + key; }
-    return keys.empty() ? "" : "; programs that the repository's own configuration names are not run (" + ellipsis(sanitize_utf8(keys), 300) + "): set them by `git config --global`";
+    return keys.empty() ? ""
+                        : "; programs that the repository's own configuration names are not run (" +
+                              ellipsis(sanitize_utf8(keys), 300) + "): set them by `git config --global`";
 }
 
-Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& processes, const std::map<std::string, std::string>& environment, const CommitOrder& order,
+Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& processes,
+                               const std::map<std::string, std::string>& environment, const CommitOrder& order,
                                const Stop& stop) {
     const std::filesystem::path place = repository.work_directory();
     PersonName author = git_person(repository, environment, "AUTHOR");
@@ -75,7 +93,7 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
     if (sign) { arguments.emplace_back("-S"); }
     AF_TRY(const GitStandIn git, GitStandIn::make(repository));
     ProcessRequest request = own_git(git, environment, std::move(arguments));
-    request.directory = git.folder().string();      // A relative path of a program would lead into the checkout.
+    request.directory = git.folder().string();  // A relative path of a program would lead into the checkout.
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(order.time.time_since_epoch()).count();
     const std::string date = "@" + std::to_string(seconds) + " +0000";
     for (const auto& [role, person] : {std::pair<std::string, PersonName>{"AUTHOR", author}, {"COMMITTER", committer}}) {
@@ -86,19 +104,29 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
     request.input = order.message;
     AF_TRY(const ProcessOutcome outcome, processes.run(request, stop));
     std::string id(outcome.out.substr(0, outcome.out.find('\n')));
-    if (outcome.cancelled) { return Error{"AF-GIT-041", "signing was interrupted", place.string(), "resume the task", ErrorKind::cancelled}; }
+    if (outcome.cancelled) {
+        return Error{"AF-GIT-041", "signing was interrupted", place.string(), "resume the task", ErrorKind::cancelled};
+    }
     if (outcome.exit_code != 0) {
-        const std::string why = outcome.timed_out ? "git did not return within 2 minutes (does it ask for a passphrase?)" : ellipsis(sanitize_utf8(outcome.err), 600);
-        return Error{"AF-GIT-041", std::string("nothing was committed: git could not ") + (sign ? "sign the commit: " : "write the commit: ") + why, place.string(),
-                     (sign ? "see that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), then `agentforge resume`; or set delivery.sign: never"
-                           : "see that `git commit` works here, then `agentforge resume`") +
-                         about_left_out(git),
-                     ErrorKind::unavailable};
+        const std::string why = outcome.timed_out ? "git did not return within 2 minutes (does it ask for a passphrase?)"
+                                                  : ellipsis(sanitize_utf8(outcome.err), 600);
+        return Error{
+            "AF-GIT-041",
+            std::string("nothing was committed: git could not ") + (sign ? "sign the commit: " : "write the commit: ") + why,
+            place.string(),
+            (sign
+                 ? "see that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), then `agentforge resume`; or set delivery.sign: never"
+                 : "see that `git commit` works here, then `agentforge resume`") +
+                about_left_out(git),
+            ErrorKind::unavailable};
     }
     AF_TRY(const WrittenCommit written, written_commit(place, id));
     if (written.tree != order.tree || written.parent != order.parent || (sign && !written.is_signed)) {
-        return Error{"AF-GIT-042", "git wrote a commit that was not ordered: tree " + written.tree + ", parent " + written.parent + (written.is_signed ? ", signed" : ", not signed"),
-                     "commit " + id, "see whether `git` on PATH is the one you mean, and what gpg.program prints", ErrorKind::internal};
+        return Error{"AF-GIT-042",
+                     "git wrote a commit that was not ordered: tree " + written.tree + ", parent " + written.parent +
+                         (written.is_signed ? ", signed" : ", not signed"),
+                     "commit " + id, "see whether `git` on PATH is the one you mean, and what gpg.program prints",
+                     ErrorKind::internal};
     }
     return MadeCommit{std::move(id), written.is_signed};
 }

@@ -36,14 +36,18 @@ std::string body_of(const DeliveryRequest& request) {
     return body;
 }
 
-std::string journal_trailer(const JournalHead& head) { return "AgentForge-Journal: " + std::to_string(head.seq) + ":" + head.hash + "\n"; }
+std::string journal_trailer(const JournalHead& head) {
+    return "AgentForge-Journal: " + std::to_string(head.seq) + ":" + head.hash + "\n";
+}
 
 /// What gates measured and found no reason to stop for, and a person should look at; empty: nothing.
 Result<std::string> to_look_at(const TaskSession& session, TaskWorkspace& task_workspace) {
     constexpr std::size_t most = 10;
     AF_TRY(std::vector<std::string> lines, hand_backs_told(session, task_workspace));
     AF_TRY(const auto green, newest_report(session, gate_name::green));
-    if (green) { for (std::string& each : suspicions(*green, session.state().held_out)) { lines.push_back(std::move(each)); } }
+    if (green) {
+        for (std::string& each : suspicions(*green, session.state().held_out)) { lines.push_back(std::move(each)); }
+    }
     AF_TRY(const std::vector<std::string> changed_tests, changed_test_lines(session));
     lines.insert(lines.begin(), changed_tests.begin(), changed_tests.end());
     AF_TRY(std::vector<std::string> acting, acting_changes(session, task_workspace, delivered_tree(session.state())));
@@ -54,14 +58,17 @@ Result<std::string> to_look_at(const TaskSession& session, TaskWorkspace& task_w
     return text.empty() ? text : "To look at:\n" + text;
 }
 
-std::string commit_message(const TaskState& state, const JournalHead& head, const DeliveryRequest& request, const DeliverySettings& settings, const std::string& look_at) {
+std::string commit_message(const TaskState& state, const JournalHead& head, const DeliveryRequest& request,
+                           const DeliverySettings& settings, const std::string& look_at) {
     std::string message = delivery_title(settings, one_line(request.title)) + "\n";
     if (const std::string body = body_of(request); !body.empty()) { message += "\n" + body + "\n"; }
     if (!look_at.empty()) { message += "\n" + look_at; }
     message += "\n";
     for (const auto& [name, value] : request.trailers) { message += one_line(name) + ": " + one_line(value) + "\n"; }
     message += "AgentForge-Task: " + state.task_id + "\n";
-    if (!state.set_file.empty()) { message += "AgentForge-Set: " + std::filesystem::path(state.set_file).parent_path().filename().string() + "\n"; }
+    if (!state.set_file.empty()) {
+        message += "AgentForge-Set: " + std::filesystem::path(state.set_file).parent_path().filename().string() + "\n";
+    }
     message += journal_trailer(head);
     if (!settings.co_author.empty()) { message += "Co-authored-by: " + one_line(settings.co_author) + "\n"; }
     return message;
@@ -83,7 +90,11 @@ std::string field_of(const json::object& object, std::string_view key) {
 class Deliverer {
 public:
     Deliverer(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, const DeliveryRequest& request)
-        : session_(session), task_workspace_(task_workspace), services_(services), request_(request), stop_{&services.cancel, std::nullopt} {}
+        : session_(session),
+          task_workspace_(task_workspace),
+          services_(services),
+          request_(request),
+          stop_{&services.cancel, std::nullopt} {}
 
     Result<Delivery> run() {
         AF_TRY(const bool before, delivered_before());
@@ -97,7 +108,9 @@ public:
                 AF_CHECK(commit());
             }
         }
-        if (field_of(state().delivery, "deliverable_type") == "pr" && !state().delivery.contains("pr_url")) { AF_CHECK(publish()); }
+        if (field_of(state().delivery, "deliverable_type") == "pr" && !state().delivery.contains("pr_url")) {
+            AF_CHECK(publish());
+        }
         Delivery delivery{state().branch, state().commit, delivered_tree(state()), {}};
         AF_TRY(const auto delivered, task_workspace_.diff(state().base_tree, delivery.tree));
         for (const TreeChange& change : delivered) { delivery.files.push_back(change.path); }
@@ -126,7 +139,8 @@ private:
         AF_CHECK(pass_gate());
         AF_TRY(const auto changes, task_workspace_.diff(state().base_tree, tree_));
         if (!changes.empty()) { return {}; }
-        return Error{"AF-ORCH-031", "nothing was committed: the task changed no file", "tree " + tree_, "if the request needs no change, abort the task", ErrorKind::invalid};
+        return Error{"AF-ORCH-031", "nothing was committed: the task changed no file", "tree " + tree_,
+                     "if the request needs no change, abort the task", ErrorKind::invalid};
     }
 
     /// The commit waits until those of all parts are ready; then the set makes the branches, and each task takes its own.
@@ -134,12 +148,14 @@ private:
         AF_TRY(const TaskSet set, load_set(state().set_file));
         if (set.phase == SetPhase::delivering || set.phase == SetPhase::done) { return take_branch_of_set(); }
         if (field_of(state().prepared, "workspace_tree") != state().tree) { AF_CHECK(prepare_commit()); }
-        return Error{"AF-SET-001", "the commit is ready; its branch is made with those of the other parts of set " + set.id, "task " + state().task_id, "agentforge resume " + set.id, ErrorKind::unavailable};
+        return Error{"AF-SET-001", "the commit is ready; its branch is made with those of the other parts of set " + set.id,
+                     "task " + state().task_id, "agentforge resume " + set.id, ErrorKind::unavailable};
     }
 
     Result<void> prepare_commit() {
         if (settings().type == "files") {
-            return Error{"AF-SET-012", "a part of a set is delivered as a branch, and delivery.type is `files`", "delivery.type", "set it to commit, branch or pr, then agentforge resume " + state().task_id, ErrorKind::unavailable};
+            return Error{"AF-SET-012", "a part of a set is delivered as a branch, and delivery.type is `files`", "delivery.type",
+                         "set it to commit, branch or pr, then agentforge resume " + state().task_id, ErrorKind::unavailable};
         }
         AF_CHECK(pass_gate_with_changes());
         const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
@@ -147,7 +163,8 @@ private:
         AF_CHECK(pass_hooks(hooks));
         AF_TRY(const MadeCommit made, task_workspace_.commit(commit_order("", std::move(hooks.message)), stop_));
         AF_CHECK(task_workspace_.keep("delivered", tree_));
-        return session_.record(records::DeliveryPrepared{state().stage().name, branch, made.id, tree_, state().tree, hooks_.empty() ? "none" : hooks_});
+        return session_.record(records::DeliveryPrepared{state().stage().name, branch, made.id, tree_, state().tree,
+                                                         hooks_.empty() ? "none" : hooks_});
     }
 
     Result<void> take_branch_of_set() {
@@ -155,7 +172,9 @@ private:
         const std::string commit = field_of(state().prepared, "commit");
         AF_TRY(const auto there, task_workspace_.branch(branch));
         if (!there || there->first != commit) {
-            return Error{"AF-SET-013", "the branch " + branch + " is not where its set has put it", "commit " + commit, "put it there (git branch -f " + branch + " " + commit + "), then agentforge resume " + state().task_id, ErrorKind::unavailable};
+            return Error{"AF-SET-013", "the branch " + branch + " is not where its set has put it", "commit " + commit,
+                         "put it there (git branch -f " + branch + " " + commit + "), then agentforge resume " + state().task_id,
+                         ErrorKind::unavailable};
         }
         tree_ = field_of(state().prepared, "tree");
         hooks_ = field_of(state().prepared, "commit_hooks");
@@ -181,7 +200,7 @@ private:
         }
         for (unsigned round = 0; round < 2; ++round) {
             AF_TRY(const HookVerdict verdict, judge_hooks(task_workspace_, services_, order, stop_));
-            if (hooks_.empty()) { hooks_ = verdict.report.summary; }        // The first says what they changed.
+            if (hooks_.empty()) { hooks_ = verdict.report.summary; }  // The first says what they changed.
             if (!verdict.ran) { return {}; }
             AF_CHECK(record_gate(verdict.report));
             if (!verdict.report.passed) { return hook_refusal(verdict, "nothing was committed"); }
@@ -203,7 +222,8 @@ private:
 
     Result<HookOrder> hook_order(const std::string& branch) {
         AF_TRY(const std::string look_at, to_look_at(session_, task_workspace_));
-        return HookOrder{tree_, state().base_commit, branch, commit_message(state(), session_.head(), request_, settings(), look_at), settings().hook_timeout};
+        return HookOrder{tree_, state().base_commit, branch,
+                         commit_message(state(), session_.head(), request_, settings(), look_at), settings().hook_timeout};
     }
 
     [[nodiscard]] CommitOrder commit_order(const std::string& branch, std::string message) const {
@@ -224,23 +244,27 @@ private:
         if (made) { return record_commit(branch, *made); }
         AF_TRY(HookOrder hooks, hook_order(branch));
         AF_CHECK(pass_hooks(hooks));
-        AF_TRY(const auto formatted, made_before(branch));      // Its tree is what the hooks made of this one.
+        AF_TRY(const auto formatted, made_before(branch));  // Its tree is what the hooks made of this one.
         if (formatted) { return record_commit(branch, *formatted); }
         auto commit = task_workspace_.commit(commit_order(branch, std::move(hooks.message)), stop_);
         if (!commit.ok()) {
             Error error = commit.error();
-            if (error.kind == ErrorKind::conflict) { error.kind = ErrorKind::unavailable; }     // A branch in the way is the user's to move, not a model's.
+            if (error.kind == ErrorKind::conflict) {
+                error.kind = ErrorKind::unavailable;
+            }  // A branch in the way is the user's to move, not a model's.
             return error;
         }
         return record_commit(branch, *commit);
     }
 
-    /// A crash between the commit and its record leaves the branch: that commit is taken, no second one is made. Another's with the same files is not.
+    /// A crash between the commit and its record leaves the branch: that commit is taken, no second one is made. Another's with
+    /// the same files is not.
     Result<std::optional<MadeCommit>> made_before(const std::string& branch) {
         AF_TRY(const auto there, task_workspace_.branch(branch));
         if (!there || there->second != tree_) { return std::optional<MadeCommit>(); }
         AF_TRY(const WrittenCommit commit, task_workspace_.look(there->first));
-        const bool ours = commit.parent == state().base_commit && commit.message.find("AgentForge-Task: " + state().task_id + "\n") != std::string::npos;
+        const bool ours = commit.parent == state().base_commit &&
+                          commit.message.find("AgentForge-Task: " + state().task_id + "\n") != std::string::npos;
         return ours ? std::optional(MadeCommit{there->first, commit.is_signed}) : std::optional<MadeCommit>();
     }
 
@@ -316,14 +340,21 @@ private:
 Error hook_refusal(const HookVerdict& verdict, const std::string& consequence) {
     const std::string message = consequence + ": " + verdict.report.blocking_issues.front();
     if (verdict.of_message && !verdict.could_not_run) {
-        return Error{"AF-GIT-059", message, "tree " + verdict.report.tree, "give the message the form that it wants by delivery.title, such as \"feat: {title}\", then `agentforge resume`", ErrorKind::unavailable};
+        return Error{
+            "AF-GIT-059", message, "tree " + verdict.report.tree,
+            "give the message the form that it wants by delivery.title, such as \"feat: {title}\", then `agentforge resume`",
+            ErrorKind::unavailable};
     }
     if (!verdict.could_not_run) {
-        return Error{"AF-GIT-047", message, "tree " + verdict.report.tree, "mend what it names, then `agentforge resume`; delivery.hooks: skip leaves hooks out, and the report says so",
-                     ErrorKind::denied};
+        return Error{
+            "AF-GIT-047", message, "tree " + verdict.report.tree,
+            "mend what it names, then `agentforge resume`; delivery.hooks: skip leaves hooks out, and the report says so",
+            ErrorKind::denied};
     }
-    return Error{"AF-GIT-058", message, "tree " + verdict.report.tree,
-                 "hooks run confined, without network and home folder: open what it needs with gates.readable, or set delivery.hooks: skip; then `agentforge resume`", ErrorKind::unavailable};
+    return Error{
+        "AF-GIT-058", message, "tree " + verdict.report.tree,
+        "hooks run confined, without network and home folder: open what it needs with gates.readable, or set delivery.hooks: skip; then `agentforge resume`",
+        ErrorKind::unavailable};
 }
 
 std::string with_newest_head(std::string message, const JournalHead& head) {
@@ -334,7 +365,8 @@ std::string with_newest_head(std::string message, const JournalHead& head) {
         return message.substr(0, at + 1) + trailer + (end == std::string::npos ? "" : message.substr(end + 1));
     }
     while (message.ends_with('\n')) { message.pop_back(); }
-    const bool after_trailer = message.rfind("AgentForge-Task: ") != std::string::npos && message.rfind("AgentForge-Task: ") > message.rfind('\n');
+    const bool after_trailer =
+        message.rfind("AgentForge-Task: ") != std::string::npos && message.rfind("AgentForge-Task: ") > message.rfind('\n');
     return message + (after_trailer ? "\n" : "\n\n") + trailer;
 }
 
@@ -342,7 +374,10 @@ json::object delivered_facts(const TaskState& state) {
     json::object facts{{"deliverable_type", "commit"}};
     for (const auto& [name, value] : state.delivery) {
         const std::string_view key = name;
-        if (key == "deliverable_type" || key == "signed" || key == "commit_hooks" || key == "drift" || key == "base_commit" || key == "patch_file" || key == "pr_url") { facts[name] = value; }
+        if (key == "deliverable_type" || key == "signed" || key == "commit_hooks" || key == "drift" || key == "base_commit" ||
+            key == "patch_file" || key == "pr_url") {
+            facts[name] = value;
+        }
     }
     if (facts.contains("pr_url") && field_of(facts, "pr_url").empty()) { facts["pr_url"] = nullptr; }
     if (!state.commit.empty()) {
@@ -355,7 +390,9 @@ json::object delivered_facts(const TaskState& state) {
 namespace {
 
 /// A hook is the user's own, but it may run programs of the task, which put files of their choice into the commit.
-bool hook_may_change(const std::string& path, const ActingLinks& links) { return normalize_path(path).ok() && !acts_later(path) && links.leading_to(path).empty(); }
+bool hook_may_change(const std::string& path, const ActingLinks& links) {
+    return normalize_path(path).ok() && !acts_later(path) && links.leading_to(path).empty();
+}
 
 }  // namespace
 
@@ -369,13 +406,18 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
     json::array runs;
     std::string names;
     for (const HookRun& run : hooks.runs) {
-        runs.push_back(json::object{{"name", run.name}, {"exit_code", run.exit_code}, {"timed_out", run.timed_out}, {"output", run.output}, {"duration_ms", run.duration.count()}});
+        runs.push_back(json::object{{"name", run.name},
+                                    {"exit_code", run.exit_code},
+                                    {"timed_out", run.timed_out},
+                                    {"output", run.output},
+                                    {"duration_ms", run.duration.count()}});
         names += (names.empty() ? "" : ", ") + run.name;
         report.duration += run.duration;
     }
     json::array changed;
     for (const auto& [path, content] : hooks.changed) { changed.emplace_back(sanitize_utf8(path)); }
-    report.facts = {{"hooks", std::move(runs)}, {"notes", json::array(hooks.notes.begin(), hooks.notes.end())}, {"changed", changed}};
+    report.facts = {
+        {"hooks", std::move(runs)}, {"notes", json::array(hooks.notes.begin(), hooks.notes.end())}, {"changed", changed}};
     if (!hooks.confinement.empty()) { report.facts["confinement"] = hooks.confinement; }
     for (const std::string& note : hooks.notes) { report.summary += (report.summary.empty() ? "" : "; ") + note; }
     if (hooks.runs.empty()) { return verdict; }
@@ -383,8 +425,12 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
     if (!report.passed) {
         const HookRun& last = hooks.runs.back();
         verdict.of_message = last.name != "pre-commit";
-        verdict.could_not_run = last.timed_out || last.exit_code == 126 || last.exit_code == 127;      // A shell's words for a program that is not there.
-        report.blocking_issues.push_back("the hook " + last.name + (last.timed_out ? " did not end within its " + std::to_string(order.timeout.count()) + " s" : " refuses it (exit code " + std::to_string(last.exit_code) + ")") +
+        verdict.could_not_run =
+            last.timed_out || last.exit_code == 126 || last.exit_code == 127;  // A shell's words for a program that is not there.
+        report.blocking_issues.push_back("the hook " + last.name +
+                                         (last.timed_out
+                                              ? " did not end within its " + std::to_string(order.timeout.count()) + " s"
+                                              : " refuses it (exit code " + std::to_string(last.exit_code) + ")") +
                                          (last.output.empty() ? "" : ": " + ellipsis(last.output, 1500)));
         if (!verdict.of_message && !verdict.could_not_run) {
             // The control: a hook that refuses the commit before the task, with nothing staged, says nothing about the change.
@@ -402,7 +448,8 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
     for (const auto& [path, content] : hooks.changed) {
         if (hook_may_change(path, links)) { continue; }
         report.passed = false;
-        report.blocking_issues.push_back("the hooks changed " + sanitize_utf8(path) + ", which acts later or is protected: a program of the task may have led them to");
+        report.blocking_issues.push_back("the hooks changed " + sanitize_utf8(path) +
+                                         ", which acts later or is protected: a program of the task may have led them to");
     }
     if (!report.passed) {
         report.summary = ellipsis(one_line(report.blocking_issues.front()), 300);
@@ -413,13 +460,17 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
         AF_TRY(order.tree, task_workspace.edit(order.tree, hooks.changed));
         verdict.changed_tree = order.tree != report.tree;
     }
-    report.summary = names + " passed" + (verdict.changed_tree ? " and changed " + std::to_string(hooks.changed.size()) + (hooks.changed.size() == 1 ? " file" : " files") : "") +
+    report.summary = names + " passed" +
+                     (verdict.changed_tree ? " and changed " + std::to_string(hooks.changed.size()) +
+                                                 (hooks.changed.size() == 1 ? " file" : " files")
+                                           : "") +
                      (report.summary.empty() ? "" : "; " + report.summary);
     return verdict;
 }
 
-Result<Delivery> deliver_task(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock, const DeliveryRequest& request) {
-    const StageClock::Pause measuring(clock);       // What gates, hooks, a passphrase and a push take is no agent's time.
+Result<Delivery> deliver_task(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock,
+                              const DeliveryRequest& request) {
+    const StageClock::Pause measuring(clock);  // What gates, hooks, a passphrase and a push take is no agent's time.
     return Deliverer(session, task_workspace, services, request).run();
 }
 

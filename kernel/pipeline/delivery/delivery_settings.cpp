@@ -43,17 +43,20 @@ constexpr std::string_view words[] = {"{task}", "{slug}", "{short}"};
 Result<PersonName> parse_person(std::string_view text, std::string_view what) {
     const std::size_t open = text.find('<');
     const std::string_view name = trimmed(text.substr(0, open == std::string_view::npos ? 0 : open));
-    const bool closed = open != std::string_view::npos && text.ends_with('>') && text.find('<', open + 1) == std::string_view::npos && text.find('>') == text.size() - 1;
+    const bool closed = open != std::string_view::npos && text.ends_with('>') &&
+                        text.find('<', open + 1) == std::string_view::npos && text.find('>') == text.size() - 1;
     const std::string_view email = closed ? trimmed(text.substr(open + 1, text.size() - open - 2)) : std::string_view();
     bool plain = true;
     for (const char character : text) { plain = plain && static_cast<unsigned char>(character) >= 0x20 && character != 0x7f; }
     if (name.empty() || email.empty() || !plain || email.find(' ') != std::string_view::npos) {
-        return Error{"AF-GIT-045", "`" + ellipsis(sanitize_utf8(text), 120) + "` is no person", std::string(what), "Write a name and an address: Ada Lovelace <ada@example.org>", ErrorKind::invalid};
+        return Error{"AF-GIT-045", "`" + ellipsis(sanitize_utf8(text), 120) + "` is no person", std::string(what),
+                     "Write a name and an address: Ada Lovelace <ada@example.org>", ErrorKind::invalid};
     }
     return PersonName{std::string(name), std::string(email)};
 }
 
-Result<DeliverySettings> read_delivery_settings(const json::object& section, const std::function<std::string(const std::string&)>& where) {
+Result<DeliverySettings> read_delivery_settings(const json::object& section,
+                                                const std::function<std::string(const std::string&)>& where) {
     DeliverySettings settings;
     settings.type = delivery_text(section, "type", settings.type);
     settings.branch = delivery_text(section, "branch", settings.branch);
@@ -78,14 +81,17 @@ Result<DeliverySettings> read_delivery_settings(const json::object& section, con
         }
     }
     if (!any || rest.find_first_of("{}") != std::string::npos || rest.starts_with('-')) {
-        return Error{"AF-GIT-046", "`" + ellipsis(sanitize_utf8(settings.branch), 120) + "` gives no name for a task's branch", where("delivery.branch"),
-                     "Use {task} (the id), {short} (its end) or {slug} (the title's words), such as feature/{slug}-{short}", ErrorKind::invalid};
+        return Error{"AF-GIT-046", "`" + ellipsis(sanitize_utf8(settings.branch), 120) + "` gives no name for a task's branch",
+                     where("delivery.branch"),
+                     "Use {task} (the id), {short} (its end) or {slug} (the title's words), such as feature/{slug}-{short}",
+                     ErrorKind::invalid};
     }
     bool one_line = true;
     for (const char character : settings.title) { one_line = one_line && static_cast<unsigned char>(character) >= 0x20; }
     if (!one_line || settings.title.find("{title}") == std::string::npos) {
-        return Error{"AF-GIT-046", "`" + ellipsis(sanitize_utf8(settings.title), 120) + "` gives no title of its own to each commit", where("delivery.title"),
-                     "Write one line with {title} in it, such as feat: {title}", ErrorKind::invalid};
+        return Error{"AF-GIT-046",
+                     "`" + ellipsis(sanitize_utf8(settings.title), 120) + "` gives no title of its own to each commit",
+                     where("delivery.title"), "Write one line with {title} in it, such as feat: {title}", ErrorKind::invalid};
     }
     return settings;
 }
@@ -100,9 +106,11 @@ std::string delivery_title(const DeliverySettings& settings, const std::string& 
 std::string delivery_branch(const DeliverySettings& settings, std::string_view task_id, std::string_view title) {
     if (settings.type == "commit") { return "agentforge/" + std::string(task_id); }
     std::string name = settings.branch;
-    const std::string fillings[] = {std::string(task_id), slug_of(title), std::string(task_id.substr(task_id.size() > 8 ? task_id.size() - 8 : 0))};
+    const std::string fillings[] = {std::string(task_id), slug_of(title),
+                                    std::string(task_id.substr(task_id.size() > 8 ? task_id.size() - 8 : 0))};
     for (std::size_t index = 0; index < std::size(words); ++index) {
-        for (std::size_t at = name.find(words[index]); at != std::string::npos; at = name.find(words[index], at + fillings[index].size())) {
+        for (std::size_t at = name.find(words[index]); at != std::string::npos;
+             at = name.find(words[index], at + fillings[index].size())) {
             name.replace(at, words[index].size(), fillings[index]);
         }
     }

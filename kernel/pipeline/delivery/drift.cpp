@@ -16,7 +16,9 @@ json::array drift_paths(const std::vector<std::string>& paths) { return json::ar
 std::string few_paths(const std::vector<std::string>& paths) {
     constexpr std::size_t most = 4;
     std::string text;
-    for (std::size_t index = 0; index < paths.size() && index < most; ++index) { text += (index == 0 ? "" : ", ") + sanitize_utf8(paths[index]); }
+    for (std::size_t index = 0; index < paths.size() && index < most; ++index) {
+        text += (index == 0 ? "" : ", ") + sanitize_utf8(paths[index]);
+    }
     return text + (paths.size() > most ? " and " + std::to_string(paths.size() - most) + " more" : "");
 }
 
@@ -32,11 +34,12 @@ std::string ref_of_uncommitted_base(const std::string& task_id) { return task_id
 Result<void> keep_uncommitted_base(const Repository& repository, const std::string& task_id, const std::string& base_commit) {
     const std::filesystem::path place = repository.work_directory();
     AF_TRY(const WrittenCommit base, written_commit(place, base_commit));
-    return base.message.starts_with(uncommitted_title) ? keep_commit(place, ref_of_uncommitted_base(task_id), base_commit) : Result<void>();
+    return base.message.starts_with(uncommitted_title) ? keep_commit(place, ref_of_uncommitted_base(task_id), base_commit)
+                                                       : Result<void>();
 }
 
-Result<BaseDrift> measure_drift(const Repository& repository, const std::string& base_branch, const std::string& base_commit, const std::string& base_tree,
-                                const std::string& tree) {
+Result<BaseDrift> measure_drift(const Repository& repository, const std::string& base_branch, const std::string& base_commit,
+                                const std::string& base_tree, const std::string& tree) {
     BaseDrift drift;
     if (!base_branch.empty()) {
         AF_TRY(const auto there, repository.branch_commit(base_branch));
@@ -76,8 +79,12 @@ Result<BaseDrift> measure_drift(const Repository& repository, const std::string&
 }
 
 json::object to_json(const BaseDrift& drift) {
-    return {{"branch", drift.branch}, {"head", drift.head}, {"commits", drift.commits}, {"rewritten", drift.rewritten},
-            {"changed_by_both", drift_paths(drift.both)}, {"conflicts", drift_paths(drift.conflicts)}};
+    return {{"branch", drift.branch},
+            {"head", drift.head},
+            {"commits", drift.commits},
+            {"rewritten", drift.rewritten},
+            {"changed_by_both", drift_paths(drift.both)},
+            {"conflicts", drift_paths(drift.conflicts)}};
 }
 
 BaseDrift drift_from_json(const json::object& value) {
@@ -97,8 +104,12 @@ BaseDrift drift_from_json(const json::object& value) {
     BaseDrift drift;
     drift.branch = text("branch");
     drift.head = text("head");
-    if (const json::value* commits = value.if_contains("commits"); commits != nullptr && commits->is_number()) { drift.commits = commits->to_number<std::uint64_t>(); }
-    if (const json::value* rewritten = value.if_contains("rewritten"); rewritten != nullptr && rewritten->is_bool()) { drift.rewritten = rewritten->get_bool(); }
+    if (const json::value* commits = value.if_contains("commits"); commits != nullptr && commits->is_number()) {
+        drift.commits = commits->to_number<std::uint64_t>();
+    }
+    if (const json::value* rewritten = value.if_contains("rewritten"); rewritten != nullptr && rewritten->is_bool()) {
+        drift.rewritten = rewritten->get_bool();
+    }
     drift.both = paths("changed_by_both");
     drift.conflicts = paths("conflicts");
     return drift;
@@ -107,10 +118,13 @@ BaseDrift drift_from_json(const json::object& value) {
 std::string describe(const BaseDrift& drift) {
     const std::string name = drift.branch.empty() ? "your checkout" : drift.branch;
     if (!drift.moved()) { return name + " stands where the task began"; }
-    std::string text = drift.rewritten ? name + " was rewritten since the task began (" + std::to_string(drift.commits) + (drift.commits == 1 ? " commit" : " commits") + " are new)"
-                                       : name + " has moved on by " + std::to_string(drift.commits) + (drift.commits == 1 ? " commit" : " commits") + " since the task began";
+    std::string text = drift.rewritten ? name + " was rewritten since the task began (" + std::to_string(drift.commits) +
+                                             (drift.commits == 1 ? " commit" : " commits") + " are new)"
+                                       : name + " has moved on by " + std::to_string(drift.commits) +
+                                             (drift.commits == 1 ? " commit" : " commits") + " since the task began";
     if (!drift.conflicts.empty()) { return text + "; both changed " + few_paths(drift.conflicts) + " in ways that do not merge"; }
-    return drift.both.empty() ? text + "; no file was changed by both" : text + "; both changed " + few_paths(drift.both) + ", which merges";
+    return drift.both.empty() ? text + "; no file was changed by both"
+                              : text + "; both changed " + few_paths(drift.both) + ", which merges";
 }
 
 }  // namespace agentforge::kernel

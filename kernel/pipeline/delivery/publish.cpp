@@ -16,7 +16,8 @@ std::string percent_encoded(std::string_view text) {
     std::string result;
     for (const char character : text) {
         const auto byte = static_cast<unsigned char>(character);
-        const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '-' || byte == '_' || byte == '.' || byte == '~' || byte == '/';
+        const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+                           byte == '-' || byte == '_' || byte == '.' || byte == '~' || byte == '/';
         if (plain) {
             result += character;
         } else {
@@ -42,7 +43,9 @@ std::string address_in(const std::string& text) {
     std::string found;
     for (std::size_t at = text.find("https://"); at != std::string::npos; at = text.find("https://", at + 1)) {
         std::size_t end = at;
-        while (end < text.size() && static_cast<unsigned char>(text[end]) > ' ' && text[end] != '"' && text[end] != '\'') { ++end; }
+        while (end < text.size() && static_cast<unsigned char>(text[end]) > ' ' && text[end] != '"' && text[end] != '\'') {
+            ++end;
+        }
         found = text.substr(at, end - at);
     }
     return found;
@@ -96,8 +99,12 @@ std::string request_page(const RemotePlace& place, const std::string& branch, co
         return page + "/-/merge_requests/new?merge_request%5Bsource_branch%5D=" + percent_encoded(branch) +
                (base.empty() ? "" : "&merge_request%5Btarget_branch%5D=" + percent_encoded(base));
     }
-    if (place.host == "bitbucket.org") { return page + "/pull-requests/new?source=" + percent_encoded(branch) + (base.empty() ? "" : "&dest=" + percent_encoded(base)); }
-    if (place.host == "codeberg.org" || place.host.find("gitea") != std::string::npos || place.host.find("forgejo") != std::string::npos) {
+    if (place.host == "bitbucket.org") {
+        return page + "/pull-requests/new?source=" + percent_encoded(branch) +
+               (base.empty() ? "" : "&dest=" + percent_encoded(base));
+    }
+    if (place.host == "codeberg.org" || place.host.find("gitea") != std::string::npos ||
+        place.host.find("forgejo") != std::string::npos) {
         return page + "/compare/" + (base.empty() ? "" : percent_encoded(base) + "...") + percent_encoded(branch);
     }
     return {};
@@ -108,7 +115,9 @@ namespace {
 /// Whether a remote's address is a folder below `place`.
 bool lies_in(std::string_view address, const std::filesystem::path& place) {
     if (address.starts_with("file://")) { address.remove_prefix(7); }
-    if (address.substr(0, address.find('/')).find(':') != std::string_view::npos) { return false; }     // `https://…`, `git@host:…`, `ext::…`: as git tells them.
+    if (address.substr(0, address.find('/')).find(':') != std::string_view::npos) {
+        return false;
+    }  // `https://…`, `git@host:…`, `ext::…`: as git tells them.
     std::error_code error;
     const std::filesystem::path inner = std::filesystem::weakly_canonical(place / address, error);
     const std::filesystem::path outer = std::filesystem::weakly_canonical(place, error);
@@ -122,16 +131,19 @@ bool repository_uses_lfs(const Repository& repository) {
 
 }  // namespace
 
-Result<Published> publish_branch(const Repository& repository, ProcessRunner& processes, const std::map<std::string, std::string>& environment,
-                                 const PublishOrder& order, const Stop& stop) {
+Result<Published> publish_branch(const Repository& repository, ProcessRunner& processes,
+                                 const std::map<std::string, std::string>& environment, const PublishOrder& order,
+                                 const Stop& stop) {
     const std::filesystem::path place = repository.work_directory();
     const GitConfiguration configuration(place);
     const std::string fetched = configuration.text("remote." + order.remote + ".url");
     const std::string pushed = configuration.text("remote." + order.remote + ".pushurl");
     const std::string address = pushed.empty() ? fetched : pushed;
     if (address.empty() || order.remote.starts_with('-')) {
-        return Error{"AF-GIT-044", "there is no remote `" + order.remote + "` to push to; the commit is on branch " + order.branch, place.string(),
-                     "add it (git remote add " + order.remote + " URL) or set delivery.remote, then `agentforge resume`", ErrorKind::unavailable};
+        return Error{
+            "AF-GIT-044", "there is no remote `" + order.remote + "` to push to; the commit is on branch " + order.branch,
+            place.string(), "add it (git remote add " + order.remote + " URL) or set delivery.remote, then `agentforge resume`",
+            ErrorKind::unavailable};
     }
     Published result;
     result.remote = without_password(address);
@@ -146,29 +158,37 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
     };
     const auto run = [&](const ProcessRequest& request) -> Result<ProcessOutcome> {
         AF_TRY(ProcessOutcome outcome, processes.run(request, stop));
-        if (outcome.cancelled) { return Error{"AF-GIT-044", "the push was interrupted", result.remote, "resume the task", ErrorKind::cancelled}; }
+        if (outcome.cancelled) {
+            return Error{"AF-GIT-044", "the push was interrupted", result.remote, "resume the task", ErrorKind::cancelled};
+        }
         if (outcome.exit_code == 0) { return outcome; }
         return Error{"AF-GIT-044",
                      "the commit is on branch " + order.branch + ", but it could not be pushed: " +
                          (outcome.timed_out ? "git did not return within 10 minutes" : ellipsis(sanitize_utf8(outcome.err), 600)),
-                     result.remote, "see that `git push " + order.remote + "` works here, then `agentforge resume`" + about_left_out(git), ErrorKind::unavailable};
+                     result.remote,
+                     "see that `git push " + order.remote + "` works here, then `agentforge resume`" + about_left_out(git),
+                     ErrorKind::unavailable};
     };
     AF_TRY(const ProcessOutcome asked, run(in_stand_in({"git", "remote", "get-url", "--push", order.remote})));
     const std::string target = asked.out.substr(0, asked.out.find('\n'));
     if (lies_in(target, place)) {
-        return Error{"AF-GIT-066", "the remote `" + order.remote + "` is a folder of the repository itself, whose hooks a push would run; nothing was pushed", ellipsis(sanitize_utf8(target), 300),
-                     "set delivery.remote to another one, then `agentforge resume`", ErrorKind::denied};
+        return Error{"AF-GIT-066",
+                     "the remote `" + order.remote +
+                         "` is a folder of the repository itself, whose hooks a push would run; nothing was pushed",
+                     ellipsis(sanitize_utf8(target), 300), "set delivery.remote to another one, then `agentforge resume`",
+                     ErrorKind::denied};
     }
-    if (repository_uses_lfs(repository) && is_on_path(environment, "git-lfs")) {      // As its pre-push hook does.
+    if (repository_uses_lfs(repository) && is_on_path(environment, "git-lfs")) {  // As its pre-push hook does.
         ProcessRequest contents = in_stand_in({"git", "lfs", "pre-push", order.remote, target});
         contents.input = ref + " " + order.commit + " " + ref + " " + std::string(40, '0') + "\n";
         AF_CHECK(run(contents));
     }
-    AF_TRY(const ProcessOutcome outcome, run(in_stand_in({"git", "-c", "core.fsync=objects", "push", order.remote, order.commit + ":" + ref})));
+    AF_TRY(const ProcessOutcome outcome,
+           run(in_stand_in({"git", "-c", "core.fsync=objects", "push", order.remote, order.commit + ":" + ref})));
     result.by = "push";
     const RemotePlace host = read_remote(address);
     result.url = request_page(host, order.branch, order.base);
-    if (result.url.empty()) { result.url = address_in(sanitize_utf8(outcome.err)); }        // Many servers say it themselves.
+    if (result.url.empty()) { result.url = address_in(sanitize_utf8(outcome.err)); }  // Many servers say it themselves.
     const bool github = host.host.find("github") != std::string::npos && is_on_path(environment, "gh");
     const bool gitlab = host.host.find("gitlab") != std::string::npos && is_on_path(environment, "glab");
     if (!github && !gitlab) { return result; }
@@ -179,7 +199,8 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
         request.input = order.body + "\n";
         if (!order.base.empty()) { request.argv.insert(request.argv.end(), {"--base", order.base}); }
     } else {
-        request.argv = {"glab", "mr", "create", "--yes", "--source-branch", order.branch, "--title", order.title, "--description", order.body};
+        request.argv = {"glab",       "mr",      "create",    "--yes",         "--source-branch",
+                        order.branch, "--title", order.title, "--description", order.body};
         if (!order.base.empty()) { request.argv.insert(request.argv.end(), {"--target-branch", order.base}); }
     }
     const std::string program = request.argv.front();

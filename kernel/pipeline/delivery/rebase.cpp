@@ -27,7 +27,11 @@ std::string rebase_text(const json::object& object, std::string_view key) {
 class Rebaser {
 public:
     Rebaser(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services)
-        : session_(session), task_workspace_(task_workspace), services_(services), base_(delivery_base(session.state())), stop_{&services.cancel, std::nullopt} {}
+        : session_(session),
+          task_workspace_(task_workspace),
+          services_(services),
+          base_(delivery_base(session.state())),
+          stop_{&services.cancel, std::nullopt} {}
 
     Result<RebaseResult> run(bool only_look) {
         result_.branch = state().branch;
@@ -67,10 +71,14 @@ private:
     Result<std::string> merged(const std::string& head_tree, const std::string& tree) {
         AF_TRY(const TreeMerge merge, task_workspace_.merge(base_.tree, head_tree, tree));
         if (merge.conflicts.empty()) { return merge.tree; }
-        return Error{"AF-GIT-051", "the change does not merge with what came since; nothing was changed. Conflicts: " + listed_paths(merge.conflicts), "branch " + state().branch,
-                     "rebase it yourself: git rebase --onto " + (result_.drift.branch.empty() ? result_.drift.head : result_.drift.branch) + " " + base_.commit + " " + state().branch +
-                         "; or start the request again on the new base",
-                     ErrorKind::conflict};
+        return Error{
+            "AF-GIT-051",
+            "the change does not merge with what came since; nothing was changed. Conflicts: " + listed_paths(merge.conflicts),
+            "branch " + state().branch,
+            "rebase it yourself: git rebase --onto " +
+                (result_.drift.branch.empty() ? result_.drift.head : result_.drift.branch) + " " + base_.commit + " " +
+                state().branch + "; or start the request again on the new base",
+            ErrorKind::conflict};
     }
 
     /// Fails with a record of what was measured: the task's history says that it was tried.
@@ -80,7 +88,8 @@ private:
     }
 
     void tell(std::string_view gate, const GateReport& report) {
-        services_.events.event(event::GateTried{std::string(gate), state().stage().name, report.passed, report.summary, static_cast<std::uint64_t>(report.duration.count())});
+        services_.events.event(event::GateTried{std::string(gate), state().stage().name, report.passed, report.summary,
+                                                static_cast<std::uint64_t>(report.duration.count())});
     }
 
     Result<void> measure_there(const std::string& head_tree) {
@@ -120,9 +129,12 @@ private:
         tell(gate_name::deliver, report_);
         result_.summary = report_.summary;
         if (report_.passed) { return {}; }
-        const std::string message = "the merged change does not pass the deliver gate on the new base; nothing was changed: " + listed_paths(report_.blocking_issues);
+        const std::string message = "the merged change does not pass the deliver gate on the new base; nothing was changed: " +
+                                    listed_paths(report_.blocking_issues);
         AF_CHECK(refuse(message, report_));
-        return Error{"AF-GIT-052", message, "tree " + tree_, "look at it with `git diff " + result_.drift.head + " refs/agentforge/" + state().task_id + "/rebased`; start the request again on the new base, or mend the branch by hand",
+        return Error{"AF-GIT-052", message, "tree " + tree_,
+                     "look at it with `git diff " + result_.drift.head + " refs/agentforge/" + state().task_id +
+                         "/rebased`; start the request again on the new base, or mend the branch by hand",
                      ErrorKind::denied};
     }
 
@@ -148,7 +160,10 @@ private:
                 return hook_refusal(verdict, "nothing was changed");
             }
             if (!verdict.changed_tree) { break; }
-            if (round > 0) { return Error{"AF-GIT-048", "nothing was changed: the commit hooks change the files each time they run", "tree " + tree_, "make the hook leave alone what it has changed once", ErrorKind::denied}; }
+            if (round > 0) {
+                return Error{"AF-GIT-048", "nothing was changed: the commit hooks change the files each time they run",
+                             "tree " + tree_, "make the hook leave alone what it has changed once", ErrorKind::denied};
+            }
             tree_ = hooks.tree;
             AF_CHECK(task_workspace_.keep("rebased", tree_));
             AF_CHECK(pass_deliver_gate());
@@ -184,19 +199,25 @@ private:
 }  // namespace
 
 Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool only_look) {
-    AF_TRY(auto session, TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
+    AF_TRY(auto session,
+           TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
     const TaskState& state = session->state();
     if (state.status != TaskStatus::completed || state.commit.empty()) {
         const bool patch = rebase_text(state.delivery, "deliverable_type") == "files";
-        return Error{"AF-GIT-050", "task " + state.task_id + (patch ? " delivered a patch and no commit" : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"), "",
+        return Error{"AF-GIT-050",
+                     "task " + state.task_id +
+                         (patch ? " delivered a patch and no commit"
+                                : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"),
+                     "",
                      patch ? "`agentforge apply " + state.task_id + "` puts the change on whatever your checkout stands on"
-                     : is_terminal(state.status) && state.status != TaskStatus::failed ? "it has ended before its delivery and stays so; start the request again"
-                                                                                        : "`agentforge resume " + state.task_id + "` goes on with it",
+                     : is_terminal(state.status) && state.status != TaskStatus::failed
+                         ? "it has ended before its delivery and stays so; start the request again"
+                         : "`agentforge resume " + state.task_id + "` goes on with it",
                      ErrorKind::invalid};
     }
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
     auto result = Rebaser(*session, *task_workspace, setup_.services).run(only_look);
-    const Result<void> closed = task_workspace->close();      // The task has ended: no worktree stays, whatever came of it.
+    const Result<void> closed = task_workspace->close();  // The task has ended: no worktree stays, whatever came of it.
     if (!only_look) { keep_in_repository(setup_, *session); }
     if (result.ok() && !closed.ok()) { return closed.error(); }
     return result;
@@ -204,12 +225,19 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool o
 
 void keep_in_repository(const ControllerSetup& setup, const TaskSession& session) {
     const auto warn = [&](const std::string& what, const Error& error) {
-        setup.services.events.event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning), what + error.to_string(), session.state().stage().name});
+        setup.services.events.event(
+            event::Logged{static_cast<std::uint64_t>(LogLevel::warning), what + error.to_string(), session.state().stage().name});
     };
     const std::string folder = session.paths().root.string();
     const std::string escalations = setup.escalations.directory().string();
-    if (const auto stated = setup.task_workspaces.state_proof(folder, escalations, setup.services.delivery.sign, setup.services.clock.now()); !stated.ok()) { warn("the statement about the delivery is not whole: ", stated.error()); }
-    if (const auto kept = setup.task_workspaces.archive(session.state().task_id, folder, escalations); !kept.ok()) { warn("the task could not be archived in the repository: ", kept.error()); }
+    if (const auto stated =
+            setup.task_workspaces.state_proof(folder, escalations, setup.services.delivery.sign, setup.services.clock.now());
+        !stated.ok()) {
+        warn("the statement about the delivery is not whole: ", stated.error());
+    }
+    if (const auto kept = setup.task_workspaces.archive(session.state().task_id, folder, escalations); !kept.ok()) {
+        warn("the task could not be archived in the repository: ", kept.error());
+    }
 }
 
 }  // namespace agentforge::kernel

@@ -26,7 +26,10 @@ std::string as_id(std::string_view text) {
     return out;
 }
 
-struct KnownRequirement { std::string spelled; std::string id; };
+struct KnownRequirement {
+    std::string spelled;
+    std::string id;
+};
 
 /// How a test may name a requirement: its id, with or without a sign in between, or one of its test cases.
 std::vector<KnownRequirement> known_requirements(const json::object& specification) {
@@ -34,7 +37,9 @@ std::vector<KnownRequirement> known_requirements(const json::object& specificati
     const auto each = [&](std::string_view list, const auto& take) {
         const json::value* items = specification.if_contains(list);
         if (items == nullptr || !items->is_array()) { return; }
-        for (const json::value& item : items->get_array()) { if (item.is_object()) { take(item.get_object()); } }
+        for (const json::value& item : items->get_array()) {
+            if (item.is_object()) { take(item.get_object()); }
+        }
     };
     each("requirements", [&](const json::object& one) {
         const std::string id = text_of(one, "id");
@@ -45,7 +50,9 @@ std::vector<KnownRequirement> known_requirements(const json::object& specificati
         known.push_back({joined, id});
     });
     each("test_cases", [&](const json::object& one) {
-        if (const std::string id = text_of(one, "id"); id.size() > 2) { known.push_back({as_id(id), text_of(one, "requirement_ref")}); }
+        if (const std::string id = text_of(one, "id"); id.size() > 2) {
+            known.push_back({as_id(id), text_of(one, "requirement_ref")});
+        }
     });
     return known;
 }
@@ -74,7 +81,9 @@ std::string requirement_in(const std::string& text, const std::vector<KnownRequi
 std::string last_word(const std::string& name) {
     std::string text = name.substr(0, name.find('['));
     for (const std::string_view separator : {"::", ".", "/", " > "}) {
-        if (const auto at = text.rfind(separator); at != std::string::npos && at + separator.size() < text.size()) { text = text.substr(at + separator.size()); }
+        if (const auto at = text.rfind(separator); at != std::string::npos && at + separator.size() < text.size()) {
+            text = text.substr(at + separator.size());
+        }
     }
     return text;
 }
@@ -120,15 +129,20 @@ std::vector<std::string> requirements_to_test(const json::object& specification)
     const json::value* requirements = specification.if_contains("requirements");
     if (requirements == nullptr || !requirements->is_array()) { return ids; }
     for (const json::value& each : requirements->get_array()) {
-        if (each.is_object() && text_of(each.get_object(), "verification_method") == "test") { ids.push_back(text_of(each.get_object(), "id")); }
+        if (each.is_object() && text_of(each.get_object(), "verification_method") == "test") {
+            ids.push_back(text_of(each.get_object(), "id"));
+        }
     }
     return ids;
 }
 
-Error not_as_they_must(std::string message, std::string remedy) { return Error{"AF-EXT-008", std::move(message), "", std::move(remedy), ErrorKind::invalid}; }
+Error not_as_they_must(std::string message, std::string remedy) {
+    return Error{"AF-EXT-008", std::move(message), "", std::move(remedy), ErrorKind::invalid};
+}
 
 /// Writes files as the kernel: no role's rules apply, protected places stay closed. Records the tree.
-Result<void> put_into_workspace(TaskSession& session, TaskWorkspace& task_workspace, const std::vector<std::pair<std::string, std::string>>& files, const std::string& reason) {
+Result<void> put_into_workspace(TaskSession& session, TaskWorkspace& task_workspace,
+                                const std::vector<std::pair<std::string, std::string>>& files, const std::string& reason) {
     AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
     AF_TRY(auto workspace, RoleWorkspace::open(task_workspace.root(), std::move(rules), session.redactor()));
     workspace->pin(task_workspace.submodules());
@@ -141,10 +155,12 @@ Result<void> put_into_workspace(TaskSession& session, TaskWorkspace& task_worksp
     AF_TRY(const std::string tree, task_workspace.snapshot(paths));
     if (tree == session.state().tree) { return {}; }
     AF_CHECK(task_workspace.keep("seq-" + std::to_string(session.state().seq + 1), tree));
-    return session.record(records::Snapshot{.stage = session.state().stage().name, .tree = tree, .reason = reason, .paths = paths});
+    return session.record(
+        records::Snapshot{.stage = session.state().stage().name, .tree = tree, .reason = reason, .paths = paths});
 }
 
-Result<void> declare_interfaces(TaskSession& session, TaskWorkspace& task_workspace, const json::object& specification, const Stop& stop) {
+Result<void> declare_interfaces(TaskSession& session, TaskWorkspace& task_workspace, const json::object& specification,
+                                const Stop& stop) {
     const auto interfaces = declarable_interfaces(specification);
     if (interfaces.empty()) { return {}; }
     AF_TRY(const auto files, task_workspace.skeleton(session.state().base_tree, interfaces, stop));
@@ -170,7 +186,8 @@ std::map<std::string, FoundTests> found_tests(const GateReport& report) {
 }
 
 /// The tests that there are, by running those files.
-Result<std::map<std::string, FoundTests>> discover(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, std::vector<std::string> paths, const Stop& stop) {
+Result<std::map<std::string, FoundTests>> discover(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events,
+                                                   std::vector<std::string> paths, const Stop& stop) {
     AF_TRY(const GateBaseline baseline, gate_baseline(session, gate_name::tests, nullptr));
     GateCall call;
     call.request.gate = std::string(gate_name::tests);
@@ -185,14 +202,16 @@ Result<std::map<std::string, FoundTests>> discover(TaskSession& session, TaskWor
 json::object suite_entry(const std::string& path, const std::vector<TracedTest>& tests) {
     json::array list;
     for (const TracedTest& test : tests) {
-        list.push_back(json::object{{"name", test.name}, {"requirement_ref", test.requirement}, {"kind", test.guard ? "guard" : "new"}});
+        list.push_back(
+            json::object{{"name", test.name}, {"requirement_ref", test.requirement}, {"kind", test.guard ? "guard" : "new"}});
     }
     return {{"path", path}, {"tests", std::move(list)}};
 }
 
 }  // namespace
 
-std::vector<TracedTest> trace_tests(std::string_view file, const std::vector<std::string>& names, const json::object& specification) {
+std::vector<TracedTest> trace_tests(std::string_view file, const std::vector<std::string>& names,
+                                    const json::object& specification) {
     const auto known = known_requirements(specification);
     const auto only = requirements_to_test(specification);
     const auto lines = lines_of_test_file(file);
@@ -223,7 +242,10 @@ std::vector<TracedTest> trace_tests(std::string_view file, const std::vector<std
 Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, const Stop& stop) {
     const std::string contract = session.state().stage_template().contract;
     AF_TRY(const auto specification, session.artifact_of(contract_name::specification));
-    if (!specification) { return not_as_they_must("there is no specification that the imported tests could be held against", "Give it as well: --from-spec FILE"); }
+    if (!specification) {
+        return not_as_they_must("there is no specification that the imported tests could be held against",
+                                "Give it as well: --from-spec FILE");
+    }
     AF_TRY(const auto files, imported_files(session, contract));
     AF_CHECK(ensure_baseline(session, task_workspace, events, stop));
     AF_CHECK(begin_suite(session, task_workspace, session.redactor()));
@@ -247,17 +269,22 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
         const bool of_the_repository = unchanged.contains(file.path) && (tests == found.end() || !tests->second.fails);
         if (tests == found.end() || of_the_repository) { continue; }
         const auto traced = trace_tests(file.content, tests->second.names, *specification);
-        for (const TracedTest& test : traced) { if (test.requirement.empty()) { untraced.push_back(file.path + "::" + test.name); } }
+        for (const TracedTest& test : traced) {
+            if (test.requirement.empty()) { untraced.push_back(file.path + "::" + test.name); }
+        }
         test_files.push_back(suite_entry(file.path, traced));
     }
     if (test_files.empty()) {
-        return not_as_they_must("none of the " + std::to_string(files.size()) + " imported files holds a test that the project's test command runs and that is not in the repository already",
-                                "Name the folder with the new tests; their files must lie where this project's tests do");
+        return not_as_they_must(
+            "none of the " + std::to_string(files.size()) +
+                " imported files holds a test that the project's test command runs and that is not in the repository already",
+            "Name the folder with the new tests; their files must lie where this project's tests do");
     }
     if (!untraced.empty()) {
         std::string list;
         for (const std::string& test : untraced) { list += "\n  " + test; }
-        return Error{"AF-EXT-009", "it is not known which requirement these imported tests check:" + list, "", "Name the requirement in the test's name or in a comment above it, such as `# REQ-001`", ErrorKind::invalid};
+        return Error{"AF-EXT-009", "it is not known which requirement these imported tests check:" + list, "",
+                     "Name the requirement in the test's name or in a comment above it, such as `# REQ-001`", ErrorKind::invalid};
     }
     json::object suite{{"test_files", std::move(test_files)}};
     GateRequest request;
@@ -267,7 +294,8 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
     if (report.passed) { return suite; }
     std::string list;
     for (const std::string& issue : report.blocking_issues) { list += "\n  " + issue; }
-    return not_as_they_must("the imported tests do not fail as tests must that come before the code:" + list, "Correct the tests or the specification and start the task anew");
+    return not_as_they_must("the imported tests do not fail as tests must that come before the code:" + list,
+                            "Correct the tests or the specification and start the task anew");
 }
 
 }  // namespace agentforge::kernel

@@ -15,12 +15,16 @@ namespace {
 
 constexpr std::size_t most_reason_bytes = 2000;
 
-/// The stage behind which a template goes on from what the task has: the one of the same name, else the last whose contract the task has produced.
+/// The stage behind which a template goes on from what the task has: the one of the same name, else the last whose contract the
+/// task has produced.
 std::optional<std::size_t> joint_in(const PipelineTemplate& next, const TaskState& state) {
     if (const auto same = next.index_of(state.stage().name)) { return same; }
     for (std::size_t index = next.stages.size(); index-- > 0;) {
         for (std::size_t made = 0; made <= state.stage_index; ++made) {
-            if (state.stages[made].status == StageStatus::completed && state.pipeline.stages[made].contract == next.stages[index].contract) { return index; }
+            if (state.stages[made].status == StageStatus::completed &&
+                state.pipeline.stages[made].contract == next.stages[index].contract) {
+                return index;
+            }
         }
     }
     return std::nullopt;
@@ -28,25 +32,30 @@ std::optional<std::size_t> joint_in(const PipelineTemplate& next, const TaskStat
 
 std::string named_stages(const PipelineTemplate& pipeline, std::size_t from) {
     std::string names;
-    for (std::size_t index = from; index < pipeline.stages.size(); ++index) { names += (names.empty() ? "" : ", ") + pipeline.stages[index].name; }
+    for (std::size_t index = from; index < pipeline.stages.size(); ++index) {
+        names += (names.empty() ? "" : ", ") + pipeline.stages[index].name;
+    }
     return names;
 }
 
 /// The template of the task, and behind its current stage those of `next` from `first` on.
 PipelineTemplate joined_templates(const TaskState& state, const PipelineTemplate& next, std::size_t first) {
     PipelineTemplate longer = next;
-    longer.stages.assign(state.pipeline.stages.begin(), state.pipeline.stages.begin() + static_cast<std::ptrdiff_t>(state.stage_index) + 1);
+    longer.stages.assign(state.pipeline.stages.begin(),
+                         state.pipeline.stages.begin() + static_cast<std::ptrdiff_t>(state.stage_index) + 1);
     for (std::size_t index = first; index < next.stages.size(); ++index) {
         if (!longer.index_of(next.stages[index].name)) { longer.stages.push_back(next.stages[index]); }
     }
     longer.supervised = state.pipeline.supervised;
-    longer.timeout = state.pipeline.timeout + next.timeout;         // Both count what the whole task has used.
+    longer.timeout = state.pipeline.timeout + next.timeout;  // Both count what the whole task has used.
     return longer;
 }
 
 }  // namespace
 
-Result<records::Extension> extension_of(const TaskState& state, const std::function<Result<PipelineTemplate>(std::string_view name)>& pipelines, const std::string& extend_to) {
+Result<records::Extension> extension_of(const TaskState& state,
+                                        const std::function<Result<PipelineTemplate>(std::string_view name)>& pipelines,
+                                        const std::string& extend_to) {
     PipelineTemplate longer = state.pipeline;
     std::string next_pipeline = state.pipeline.name;
     const std::size_t behind = state.stage_index + 1;
@@ -54,13 +63,19 @@ Result<records::Extension> extension_of(const TaskState& state, const std::funct
     if (!ended_early) {
         next_pipeline = state.pipeline.continuation.next_pipeline;
         if (next_pipeline.empty()) {
-            return Error{"AF-ORCH-052", "nothing follows stage `" + state.stage().name + "` of pipeline " + state.pipeline.name + ", and its template names no pipeline that continues it", "task " + state.task_id,
-                         "start a new task; those that begin after their template names one (continuation: {next_pipeline: …}) can go on", ErrorKind::invalid};
+            return Error{
+                "AF-ORCH-052",
+                "nothing follows stage `" + state.stage().name + "` of pipeline " + state.pipeline.name +
+                    ", and its template names no pipeline that continues it",
+                "task " + state.task_id,
+                "start a new task; those that begin after their template names one (continuation: {next_pipeline: …}) can go on",
+                ErrorKind::invalid};
         }
         AF_TRY(const PipelineTemplate next, pipelines(next_pipeline));
         const auto joint = joint_in(next, state);
         if (!joint || *joint + 1 == next.stages.size()) {
-            return Error{"AF-ORCH-052", "pipeline " + next_pipeline + " has no stage that follows from what the task has made", next.source, "start a new task with that pipeline", ErrorKind::invalid};
+            return Error{"AF-ORCH-052", "pipeline " + next_pipeline + " has no stage that follows from what the task has made",
+                         next.source, "start a new task with that pipeline", ErrorKind::invalid};
         }
         longer = joined_templates(state, next, *joint + 1);
     }
@@ -72,8 +87,11 @@ Result<records::Extension> extension_of(const TaskState& state, const std::funct
         std::vector<std::string> names;
         for (std::size_t at = behind; at < longer.stages.size(); ++at) { names.push_back(longer.stages[at].name); }
         const std::string near = nearest(extend_to, names);
-        return Error{"AF-ORCH-053", "`" + ellipsis(sanitize_utf8(extend_to), 80) + "` is no stage that follows `" + state.stage().name + "`", "pipeline " + next_pipeline,
-                     (near.empty() ? "" : "did you mean `" + near + "`? ") + "these follow: " + named_stages(longer, behind), ErrorKind::not_found};
+        return Error{"AF-ORCH-053",
+                     "`" + ellipsis(sanitize_utf8(extend_to), 80) + "` is no stage that follows `" + state.stage().name + "`",
+                     "pipeline " + next_pipeline,
+                     (near.empty() ? "" : "did you mean `" + near + "`? ") + "these follow: " + named_stages(longer, behind),
+                     ErrorKind::not_found};
     }
     if (!extend_to.empty()) { AF_CHECK(check_exit_point(longer, exit)); }
     return records::Extension{longer.to_json(), exit, next_pipeline};
@@ -93,35 +111,53 @@ Result<void> check_artifacts_again(const TaskSession& session, const ContractSet
         if (!artifact) { continue; }
         const ContractVerdict verdict = contract.validate(*artifact, rules);
         if (verdict.valid()) { continue; }
-        return Error{"AF-ORCH-054", "the artifact of stage `" + stage.name + "` no longer satisfies its contract " + contract.name() + ": " + verdict.messages().front(), stage.artifact,
-                     "the contract changed since: put back what it said (" + contract.source() + "), or begin anew", ErrorKind::conflict};
+        return Error{"AF-ORCH-054",
+                     "the artifact of stage `" + stage.name + "` no longer satisfies its contract " + contract.name() + ": " +
+                         verdict.messages().front(),
+                     stage.artifact,
+                     "the contract changed since: put back what it said (" + contract.source() + "), or begin anew",
+                     ErrorKind::conflict};
     }
     return {};
 }
 
 Result<records::Freshness> check_freshness(const Staleness& staleness, const std::string& task_id, const std::string& accepted) {
-    if (!accepted.empty() && (accepted.size() > most_reason_bytes || !is_valid_utf8(accepted) || accepted.find_first_not_of(" \t\r\n") == std::string::npos)) {
-        return Error{"AF-ORCH-056", "the reason why stale artifacts count is empty, longer than " + std::to_string(most_reason_bytes) + " bytes, or no text in UTF-8", "--accept-stale", "say it in a sentence", ErrorKind::invalid};
+    if (!accepted.empty() && (accepted.size() > most_reason_bytes || !is_valid_utf8(accepted) ||
+                              accepted.find_first_not_of(" \t\r\n") == std::string::npos)) {
+        return Error{"AF-ORCH-056",
+                     "the reason why stale artifacts count is empty, longer than " + std::to_string(most_reason_bytes) +
+                         " bytes, or no text in UTF-8",
+                     "--accept-stale", "say it in a sentence", ErrorKind::invalid};
     }
     if (staleness.stale() && accepted.empty()) {
         std::string lines;
         for (const std::string& line : describe(staleness.files)) { lines += "\n  " + line; }
-        return Error{"AF-ORCH-055", "files that the task's artifacts name were changed since they were made (" + staleness.base.substr(0, 8) + " to " + staleness.head.substr(0, 8) + "):" + lines, "task " + task_id,
-                     "begin anew on the code as it is; or, if the artifacts hold all the same, say why: --accept-stale \"REASON\"", ErrorKind::conflict};
+        return Error{
+            "AF-ORCH-055",
+            "files that the task's artifacts name were changed since they were made (" + staleness.base.substr(0, 8) + " to " +
+                staleness.head.substr(0, 8) + "):" + lines,
+            "task " + task_id,
+            "begin anew on the code as it is; or, if the artifacts hold all the same, say why: --accept-stale \"REASON\"",
+            ErrorKind::conflict};
     }
     return records::Freshness{staleness.head, to_json(staleness.files), staleness.stale() ? accepted : std::string()};
 }
 
 Result<PipelineResult> PipelineController::continue_ended(std::string_view task_id, const ContinueOptions& options) {
-    AF_TRY(auto session, TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
+    AF_TRY(auto session,
+           TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
     const TaskState& state = session->state();
     const std::string id = state.task_id;
     if (state.status != TaskStatus::completed) {
         return Error{"AF-ORCH-050", "task " + id + " has not completed (it is " + std::string(to_string(state.status)) + ")", "",
-                     state.status == TaskStatus::aborted ? "start a new task: an aborted one stays as it is" : "`agentforge resume " + id + "` goes on with it", ErrorKind::conflict};
+                     state.status == TaskStatus::aborted ? "start a new task: an aborted one stays as it is"
+                                                         : "`agentforge resume " + id + "` goes on with it",
+                     ErrorKind::conflict};
     }
     if (!state.delivery.empty() || !state.commit.empty()) {
-        return Error{"AF-ORCH-050", "task " + id + " has delivered its change", "", "start a new task for what is to come; `agentforge rebase " + id + "` puts the change on a newer base", ErrorKind::conflict};
+        return Error{"AF-ORCH-050", "task " + id + " has delivered its change", "",
+                     "start a new task for what is to come; `agentforge rebase " + id + "` puts the change on a newer base",
+                     ErrorKind::conflict};
     }
     AF_CHECK(check_files_are_own(session->paths(), state));
     AF_CHECK(session->write_missing_artifacts());
@@ -130,13 +166,17 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
     if (!options.revise) {
         AF_TRY(continued.extension, setup_.extend(state, options.extend_to));
     } else if (state.stage().status != StageStatus::completed) {
-        return Error{"AF-ORCH-050", "the last stage of task " + id + ", `" + state.stage().name + "`, was left out and has no artifact to revise", "", "`agentforge continue " + id + "` goes on", ErrorKind::conflict};
+        return Error{
+            "AF-ORCH-050",
+            "the last stage of task " + id + ", `" + state.stage().name + "`, was left out and has no artifact to revise", "",
+            "`agentforge continue " + id + "` goes on", ErrorKind::conflict};
     }
     AF_TRY(const auto artifacts, session->artifacts());
     AF_TRY(const Staleness measured, setup_.task_workspaces.staleness(state, artifacts));
     AF_TRY(continued.freshness, check_freshness(measured, id, setup_.services.redactor.redact(options.accept_stale)));
     // Nothing was changed yet: what comes is made on the code as it is now.
-    if (state.tree == state.base_tree && state.red_tree.empty() && measured.head != state.base_commit && !measured.uncommitted_base) {
+    if (state.tree == state.base_tree && state.red_tree.empty() && measured.head != state.base_commit &&
+        !measured.uncommitted_base) {
         continued.base_commit = measured.head;
         continued.base_tree = measured.head_tree;
     }

@@ -36,24 +36,38 @@ const ExternalArtifact* external_named(const PipelineTemplate& pipeline, std::st
 
 /// What the task of an artifact that it has not yet can do for it.
 std::string way_to_artifact(const TaskState& state, std::string_view contract) {
-    const bool follows = std::any_of(state.pipeline.stages.begin() + static_cast<std::ptrdiff_t>(state.stage_index), state.pipeline.stages.end(), [&](const StageTemplate& stage) { return makes(stage, contract); });
-    if (!follows || state.status == TaskStatus::aborted) { return "Name another task: no stage that is left to this one makes it"; }
+    const bool follows =
+        std::any_of(state.pipeline.stages.begin() + static_cast<std::ptrdiff_t>(state.stage_index), state.pipeline.stages.end(),
+                    [&](const StageTemplate& stage) { return makes(stage, contract); });
+    if (!follows || state.status == TaskStatus::aborted) {
+        return "Name another task: no stage that is left to this one makes it";
+    }
     const std::string waits(state.waiting_for());
-    if (waits == "approval") { return "Approve what it shows (`agentforge approve " + state.task_id + "`), or name another task"; }
-    if (!waits.empty()) { return "Answer what it waits for (`agentforge status " + state.task_id + "` shows it), or name another task"; }
-    return std::string("Let it go on until it has one (`agentforge ") + (state.status == TaskStatus::completed ? "continue " : "resume ") + state.task_id + "`), or name another task";
+    if (waits == "approval") {
+        return "Approve what it shows (`agentforge approve " + state.task_id + "`), or name another task";
+    }
+    if (!waits.empty()) {
+        return "Answer what it waits for (`agentforge status " + state.task_id + "` shows it), or name another task";
+    }
+    return std::string("Let it go on until it has one (`agentforge ") +
+           (state.status == TaskStatus::completed ? "continue " : "resume ") + state.task_id + "`), or name another task";
 }
 
 /// A line for each field. A named rule that says again what the schema says of a place is left out.
-Error refused_artifact(const std::string& shown, const Contract& contract, const ContractVerdict& verdict, const std::function<std::string(const std::string&)>& place) {
-    const auto is_rule = [&](const ContractViolation& each) { return std::ranges::find(contract.rules(), each.rule) != contract.rules().end(); };
+Error refused_artifact(const std::string& shown, const Contract& contract, const ContractVerdict& verdict,
+                       const std::function<std::string(const std::string&)>& place) {
+    const auto is_rule = [&](const ContractViolation& each) {
+        return std::ranges::find(contract.rules(), each.rule) != contract.rules().end();
+    };
     std::string text = "`" + ellipsis(shown, 200) + "` does not satisfy the contract " + contract.name() + ":";
     for (const ContractViolation& each : verdict.violations) {
         const auto says_the_same = [&](const ContractViolation& other) { return !is_rule(other) && other.path == each.path; };
         if (is_rule(each) && std::ranges::any_of(verdict.violations, says_the_same)) { continue; }
         text += "\n  " + place(each.path) + ellipsis(each.message, 400);
     }
-    return Error{"AF-EXT-001", std::move(text), "", "Fill in what is named; `agentforge contracts template " + contract.name() + "` prints the whole form", ErrorKind::invalid};
+    return Error{"AF-EXT-001", std::move(text), "",
+                 "Fill in what is named; `agentforge contracts template " + contract.name() + "` prints the whole form",
+                 ErrorKind::invalid};
 }
 
 /// What the user knows: neither the envelope nor what the kernel measures.
@@ -71,14 +85,25 @@ bool is_left_out(const fs::path& path) {
     return name.starts_with('.') || name == "__pycache__" || name == "node_modules" || name.ends_with(".pyc");
 }
 
-Error no_tests(std::string why, const std::string& where, std::string remedy) { return Error{"AF-EXT-007", std::move(why), where, std::move(remedy), ErrorKind::invalid}; }
+Error no_tests(std::string why, const std::string& where, std::string remedy) {
+    return Error{"AF-EXT-007", std::move(why), where, std::move(remedy), ErrorKind::invalid};
+}
 
 Result<ImportedFile> read_test_file(const fs::path& file, std::string path) {
     std::error_code error;
-    if (fs::is_symlink(fs::symlink_status(file, error))) { return no_tests("`" + ellipsis(path, 200) + "` is a link; tests are locked by what they say", file.string(), "Put the file itself there"); }
-    if (fs::file_size(file, error) > largest_test_file || error) { return no_tests("`" + ellipsis(path, 200) + "` has more than 1 MiB, or cannot be read", file.string(), "Leave it out; what tests need beside their text belongs into the repository"); }
+    if (fs::is_symlink(fs::symlink_status(file, error))) {
+        return no_tests("`" + ellipsis(path, 200) + "` is a link; tests are locked by what they say", file.string(),
+                        "Put the file itself there");
+    }
+    if (fs::file_size(file, error) > largest_test_file || error) {
+        return no_tests("`" + ellipsis(path, 200) + "` has more than 1 MiB, or cannot be read", file.string(),
+                        "Leave it out; what tests need beside their text belongs into the repository");
+    }
     AF_TRY(std::string content, read_file(file));
-    if (content.find('\0') != std::string::npos || !is_valid_utf8(content)) { return no_tests("`" + ellipsis(path, 200) + "` is no text in UTF-8", file.string(), "Leave it out, or commit it to the repository first"); }
+    if (content.find('\0') != std::string::npos || !is_valid_utf8(content)) {
+        return no_tests("`" + ellipsis(path, 200) + "` is no text in UTF-8", file.string(),
+                        "Leave it out, or commit it to the repository first");
+    }
     return ImportedFile{std::move(path), std::move(content)};
 }
 
@@ -91,32 +116,46 @@ bool takes_from(const ExternalArtifact& external, std::string_view source) {
 
 std::string option_for(const ExternalArtifact& external, const std::string& name) {
     if (!takes_from(external, from_user)) { return "--from-task TASK"; }
-    if (external.contract == contract_name::specification) { return takes_from(external, from_task) ? "--from-spec FILE or --from-task TASK" : "--from-spec FILE"; }
+    if (external.contract == contract_name::specification) {
+        return takes_from(external, from_task) ? "--from-spec FILE or --from-task TASK" : "--from-spec FILE";
+    }
     if (external.contract == contract_name::test_suite) { return "--from-tests FOLDER"; }
     return "--external " + name + "=FILE";
 }
 
 Result<void> check_given(const PipelineTemplate& pipeline, const std::vector<Import>& imports) {
-    const auto given = [&](std::string_view name) { return std::ranges::any_of(imports, [&](const Import& each) { return each.name == name; }); };
+    const auto given = [&](std::string_view name) {
+        return std::ranges::any_of(imports, [&](const Import& each) { return each.name == name; });
+    };
     const auto missing = [&](const std::string& who, const std::string& name) {
         const ExternalArtifact* external = external_named(pipeline, name);
-        return Error{"AF-EXT-003", who + " needs " + quoted(external == nullptr ? name : external->contract) + " from outside, and none was given", pipeline.source,
-                     "Give it: " + (external == nullptr ? "--external " + name + "=FILE" : option_for(*external, name)), ErrorKind::invalid};
+        return Error{
+            "AF-EXT-003",
+            who + " needs " + quoted(external == nullptr ? name : external->contract) + " from outside, and none was given",
+            pipeline.source, "Give it: " + (external == nullptr ? "--external " + name + "=FILE" : option_for(*external, name)),
+            ErrorKind::invalid};
     };
     std::set<std::string> seen;
     for (const Import& each : imports) {
         if (!seen.insert(each.contract).second) {
-            return Error{"AF-EXT-005", "two artifacts of the contract `" + each.contract + "` were given", each.path, "Give one of them", ErrorKind::conflict};
+            return Error{"AF-EXT-005", "two artifacts of the contract `" + each.contract + "` were given", each.path,
+                         "Give one of them", ErrorKind::conflict};
         }
         const ExternalArtifact* external = external_named(pipeline, each.name);
         if (external == nullptr) { return external_name(pipeline, each.name).error(); }
         if (!takes_from(*external, each.source)) {
-            return Error{"AF-EXT-005", "pipeline `" + pipeline.name + "` takes its " + each.name + " from `" + external->source + "`, and this one is `" + each.source + "`", pipeline.source,
-                         "Give it another way: " + option_for(*external, each.name), ErrorKind::invalid};
+            return Error{"AF-EXT-005",
+                         "pipeline `" + pipeline.name + "` takes its " + each.name + " from `" + external->source +
+                             "`, and this one is `" + each.source + "`",
+                         pipeline.source, "Give it another way: " + option_for(*external, each.name), ErrorKind::invalid};
         }
-        for (const std::string& other : external->required) { if (!given(other)) { return missing("`" + each.name + "`", other); } }
+        for (const std::string& other : external->required) {
+            if (!given(other)) { return missing("`" + each.name + "`", other); }
+        }
     }
-    for (const auto& [name, external] : pipeline.requires_external) { if (!given(name)) { return missing("pipeline `" + pipeline.name + "`", name); } }
+    for (const auto& [name, external] : pipeline.requires_external) {
+        if (!given(name)) { return missing("pipeline `" + pipeline.name + "`", name); }
+    }
     return {};
 }
 
@@ -125,7 +164,8 @@ Result<std::size_t> known_stage(const PipelineTemplate& pipeline, const std::str
     std::vector<std::string> stages;
     for (const StageTemplate& stage : pipeline.stages) { stages.push_back(stage.name); }
     const std::string near = nearest(name, stages);
-    return Error{"AF-ORCH-041", "pipeline `" + pipeline.name + "` has no stage `" + ellipsis(name, 80) + "` " + std::string(what), "", near.empty() ? "Name one of its stages" : "Did you mean `" + near + "`?", ErrorKind::not_found};
+    return Error{"AF-ORCH-041", "pipeline `" + pipeline.name + "` has no stage `" + ellipsis(name, 80) + "` " + std::string(what),
+                 "", near.empty() ? "Name one of its stages" : "Did you mean `" + near + "`?", ErrorKind::not_found};
 }
 
 /// Each stage that is left to run has what it builds on, whatever conditions hold.
@@ -138,11 +178,18 @@ Result<void> check_provided(const PipelineTemplate& pipeline, const Entry& entry
     beginning.left_out = {entry.left_out.begin(), entry.left_out.end()};
     beginning.first = first;
     beginning.last = last;
-    const auto found = find_unprovided(pipeline, [](const StageTemplate& stage) { return stage.prerequisites; }, beginning);
+    const auto found = find_unprovided(
+        pipeline, [](const StageTemplate& stage) { return stage.prerequisites; }, beginning);
     if (!found) { return {}; }
-    const auto external = std::ranges::find_if(pipeline.accepts_external, [&](const auto& each) { return each.second.contract == found->contract; });
-    return Error{"AF-EXT-006", "stage `" + pipeline.stages[found->stage].name + "` builds on " + quoted(found->contract) + ", and no stage that runs before it makes one", pipeline.source,
-                 external == pipeline.accepts_external.end() ? "Begin with an earlier stage, or leave none out" : "Begin with an earlier stage, or give it: " + option_for(external->second, external->first),
+    const auto external = std::ranges::find_if(pipeline.accepts_external,
+                                               [&](const auto& each) { return each.second.contract == found->contract; });
+    return Error{"AF-EXT-006",
+                 "stage `" + pipeline.stages[found->stage].name + "` builds on " + quoted(found->contract) +
+                     ", and no stage that runs before it makes one",
+                 pipeline.source,
+                 external == pipeline.accepts_external.end()
+                     ? "Begin with an earlier stage, or leave none out"
+                     : "Begin with an earlier stage, or give it: " + option_for(external->second, external->first),
                  ErrorKind::invalid};
 }
 
@@ -153,7 +200,10 @@ json::array manifest_of(TaskSession& session, const std::vector<ImportedFile>& f
     json::array list;
     for (const ImportedFile& file : files) {
         auto blob = session.put_text(file.content);
-        if (!blob.ok()) { stored = blob.error(); return list; }
+        if (!blob.ok()) {
+            stored = blob.error();
+            return list;
+        }
         list.push_back(json::object{{"path", file.path}, {"sha256", sha256(file.content)}, {"blob", *blob}});
     }
     return list;
@@ -172,32 +222,54 @@ Result<std::vector<ImportedFile>> files_of_manifest(const json::value& manifest,
 
 /// A task that begins or ends at a stage runs it.
 Result<void> check_ends_by_itself(const PipelineTemplate& pipeline, const Entry& entry, const StageTemplate& last) {
-    const auto is_left_out = [&](const std::string& name) { return std::ranges::find(entry.left_out, name) != entry.left_out.end(); };
-    const auto refused = [&](std::string message, std::string remedy) { return Error{"AF-EXT-006", std::move(message), pipeline.source, std::move(remedy), ErrorKind::invalid}; };
-    if (!entry.stage.empty() && is_left_out(entry.stage)) { return refused("the task would begin at stage `" + entry.stage + "`, which is to be left out (--without)", "Begin with a later stage, or take --without " + entry.stage + " out"); }
-    if (is_left_out(last.name)) { return refused("the task would end with stage `" + last.name + "`, which is to be left out (--without)", "End with an earlier stage (--through STAGE), or take --without " + last.name + " out"); }
+    const auto is_left_out = [&](const std::string& name) {
+        return std::ranges::find(entry.left_out, name) != entry.left_out.end();
+    };
+    const auto refused = [&](std::string message, std::string remedy) {
+        return Error{"AF-EXT-006", std::move(message), pipeline.source, std::move(remedy), ErrorKind::invalid};
+    };
+    if (!entry.stage.empty() && is_left_out(entry.stage)) {
+        return refused("the task would begin at stage `" + entry.stage + "`, which is to be left out (--without)",
+                       "Begin with a later stage, or take --without " + entry.stage + " out");
+    }
+    if (is_left_out(last.name)) {
+        return refused("the task would end with stage `" + last.name + "`, which is to be left out (--without)",
+                       "End with an earlier stage (--through STAGE), or take --without " + last.name + " out");
+    }
     const auto given = std::ranges::find(entry.imports, last.contract, &Import::contract);
     if (given == entry.imports.end() || !given->files.empty()) { return {}; }
-    return refused("the task would end with stage `" + last.name + "`, which does not run: its " + last.contract + " was given", "End with a later stage, or do not give it");
+    return refused("the task would end with stage `" + last.name + "`, which does not run: its " + last.contract + " was given",
+                   "End with a later stage, or do not give it");
 }
 
 }  // namespace
 
 Result<std::string> external_name(const PipelineTemplate& pipeline, std::string_view wanted) {
     for (const auto* all : {&pipeline.accepts_external, &pipeline.requires_external}) {
-        for (const auto& [name, external] : *all) { if (name == wanted || external.contract == wanted) { return name; } }
+        for (const auto& [name, external] : *all) {
+            if (name == wanted || external.contract == wanted) { return name; }
+        }
     }
     std::string known;
-    for (const auto* all : {&pipeline.accepts_external, &pipeline.requires_external}) { for (const auto& [name, external] : *all) { known += (known.empty() ? "" : ", ") + name; } }
-    return Error{"AF-EXT-002", "pipeline `" + pipeline.name + "` takes no `" + ellipsis(wanted, 80) + "` from outside", pipeline.source,
-                 known.empty() ? "It takes none at all; name another pipeline, or write accepts_external into the template" : "It takes: " + known, ErrorKind::invalid};
+    for (const auto* all : {&pipeline.accepts_external, &pipeline.requires_external}) {
+        for (const auto& [name, external] : *all) { known += (known.empty() ? "" : ", ") + name; }
+    }
+    return Error{"AF-EXT-002", "pipeline `" + pipeline.name + "` takes no `" + ellipsis(wanted, 80) + "` from outside",
+                 pipeline.source,
+                 known.empty() ? "It takes none at all; name another pipeline, or write accepts_external into the template"
+                               : "It takes: " + known,
+                 ErrorKind::invalid};
 }
 
-Result<Import> import_file(const ContractSet& contracts, std::string name, const std::string& contract_name, const std::string& file, const std::string& shown) {
+Result<Import> import_file(const ContractSet& contracts, std::string name, const std::string& contract_name,
+                           const std::string& file, const std::string& shown) {
     AF_TRY(const Contract contract, contracts.get(contract_name));
     AF_TRY(const YamlDocument document, load_yaml(file));
     const json::object* object = document.value.if_object();
-    if (object == nullptr) { return Error{"AF-EXT-001", "`" + ellipsis(shown, 200) + "` is no map, so it can be no " + contract_name, file, "`agentforge contracts template " + contract_name + "` prints the form", ErrorKind::invalid}; }
+    if (object == nullptr) {
+        return Error{"AF-EXT-001", "`" + ellipsis(shown, 200) + "` is no map, so it can be no " + contract_name, file,
+                     "`agentforge contracts template " + contract_name + "` prints the form", ErrorKind::invalid};
+    }
     json::object artifact = without_kernels_part(contract, *object);
     const ContractVerdict verdict = contract.validate_answer(artifact, {});
     if (!verdict.valid()) {
@@ -206,10 +278,15 @@ Result<Import> import_file(const ContractSet& contracts, std::string name, const
             return (place.starts_with(file) ? shown + place.substr(file.size()) : place) + ": ";
         });
     }
-    return Import{.name = std::move(name), .contract = contract_name, .source = std::string(from_user), .path = shown, .artifact = std::move(artifact)};
+    return Import{.name = std::move(name),
+                  .contract = contract_name,
+                  .source = std::string(from_user),
+                  .path = shown,
+                  .artifact = std::move(artifact)};
 }
 
-Result<Import> import_from_task(const ContractSet& contracts, std::string name, const std::string& contract_name, const TaskStore& tasks, const std::string& task_id) {
+Result<Import> import_from_task(const ContractSet& contracts, std::string name, const std::string& contract_name,
+                                const TaskStore& tasks, const std::string& task_id) {
     AF_TRY(const Contract contract, contracts.get(contract_name));
     AF_TRY(const TaskState state, read_task_state(tasks, task_id));
     std::string hash;
@@ -217,34 +294,58 @@ Result<Import> import_from_task(const ContractSet& contracts, std::string name, 
     for (std::size_t index = 0; index < state.stages.size(); ++index) {
         const StageState& stage = state.stages[index];
         const bool accepted = stage.status == StageStatus::completed && state.pipeline.stages[index].contract == contract_name;
-        if (accepted) { hash = stage.artifact_hash; file = stage.artifact; }
+        if (accepted) {
+            hash = stage.artifact_hash;
+            file = stage.artifact;
+        }
     }
-    if (const auto input = state.external_inputs.find(contract_name); hash.empty() && input != state.external_inputs.end() && !input->second.pending) {
+    if (const auto input = state.external_inputs.find(contract_name);
+        hash.empty() && input != state.external_inputs.end() && !input->second.pending) {
         hash = input->second.hash;
         file = input->second.artifact;
     }
     if (hash.empty()) {
-        return Error{"AF-EXT-004", "task " + task_id + " has no accepted `" + contract_name + "`: it is " + std::string(to_string(state.status)) + " at stage `" + state.stage().name + "` of pipeline `" + state.pipeline.name + "`",
+        return Error{"AF-EXT-004",
+                     "task " + task_id + " has no accepted `" + contract_name + "`: it is " +
+                         std::string(to_string(state.status)) + " at stage `" + state.stage().name + "` of pipeline `" +
+                         state.pipeline.name + "`",
                      "task " + task_id, way_to_artifact(state, contract_name), ErrorKind::not_found};
     }
     AF_TRY(const std::string text, BlobStore(tasks.paths(task_id).blobs()).get(hash));
     AF_TRY(const json::value value, parse_json(text, "blob " + hash));
-    if (!value.is_object()) { return Error{"AF-EXT-004", "the " + contract_name + " of task " + task_id + " is no map", file, "Name another task", ErrorKind::corrupt}; }
+    if (!value.is_object()) {
+        return Error{"AF-EXT-004", "the " + contract_name + " of task " + task_id + " is no map", file, "Name another task",
+                     ErrorKind::corrupt};
+    }
     json::object artifact = without_kernels_part(contract, value.get_object());
     const ContractVerdict verdict = contract.validate_answer(artifact, {});
-    if (!verdict.valid()) { return refused_artifact(task_id + "/" + file, contract, verdict, [](const std::string&) { return std::string(); }); }
-    return Import{.name = std::move(name), .contract = contract_name, .source = std::string(from_task), .path = file, .task = task_id, .artifact = std::move(artifact)};
+    if (!verdict.valid()) {
+        return refused_artifact(task_id + "/" + file, contract, verdict, [](const std::string&) { return std::string(); });
+    }
+    return Import{.name = std::move(name),
+                  .contract = contract_name,
+                  .source = std::string(from_task),
+                  .path = file,
+                  .task = task_id,
+                  .artifact = std::move(artifact)};
 }
 
-Result<Import> import_tests(std::string name, const std::string& contract, const fs::path& given, const fs::path& repository, const std::string& shown) {
+Result<Import> import_tests(std::string name, const std::string& contract, const fs::path& given, const fs::path& repository,
+                            const std::string& shown) {
     std::error_code error;
     const fs::path folder = fs::weakly_canonical(given, error);
-    if (!fs::exists(folder, error)) { return Error{"AF-EXT-007", "there is no folder `" + ellipsis(shown, 200) + "`", given.string(), "Name the folder that holds the tests", ErrorKind::not_found}; }
+    if (!fs::exists(folder, error)) {
+        return Error{"AF-EXT-007", "there is no folder `" + ellipsis(shown, 200) + "`", given.string(),
+                     "Name the folder that holds the tests", ErrorKind::not_found};
+    }
     const fs::path root = fs::weakly_canonical(repository, error);
     const fs::path relative = folder.lexically_relative(root);
     const bool inside = !relative.empty() && *relative.begin() != "..";
     const bool whole = inside && relative == ".";
-    if (whole) { return no_tests("`" + ellipsis(shown, 200) + "` is the whole repository", folder.string(), "Name the folder that holds the tests"); }
+    if (whole) {
+        return no_tests("`" + ellipsis(shown, 200) + "` is the whole repository", folder.string(),
+                        "Name the folder that holds the tests");
+    }
     const fs::path into = inside ? relative : fs::path(folder.filename());
     Import import{.name = std::move(name), .contract = contract, .source = std::string(from_user), .path = shown};
     std::vector<fs::path> files;
@@ -253,19 +354,31 @@ Result<Import> import_tests(std::string name, const std::string& contract, const
     } else {
         fs::recursive_directory_iterator at(folder, error);
         for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-            if (is_left_out(at->path())) { at.disable_recursion_pending(); continue; }
+            if (is_left_out(at->path())) {
+                at.disable_recursion_pending();
+                continue;
+            }
             if (!at->is_directory(error)) { files.push_back(at->path()); }
-            if (files.size() > most_test_files) { return no_tests("`" + ellipsis(shown, 200) + "` holds more than " + std::to_string(most_test_files) + " files", folder.string(), "Name a folder that holds the tests alone"); }
+            if (files.size() > most_test_files) {
+                return no_tests("`" + ellipsis(shown, 200) + "` holds more than " + std::to_string(most_test_files) + " files",
+                                folder.string(), "Name a folder that holds the tests alone");
+            }
         }
-        if (error) { return no_tests("`" + ellipsis(shown, 200) + "` cannot be read: " + error.message(), folder.string(), "Check its permissions"); }
+        if (error) {
+            return no_tests("`" + ellipsis(shown, 200) + "` cannot be read: " + error.message(), folder.string(),
+                            "Check its permissions");
+        }
     }
     std::ranges::sort(files);
     for (const fs::path& file : files) {
-        const fs::path path = file == folder ? (inside ? into : fs::path("tests") / folder.filename()) : into / file.lexically_relative(folder);
+        const fs::path path =
+            file == folder ? (inside ? into : fs::path("tests") / folder.filename()) : into / file.lexically_relative(folder);
         AF_TRY(ImportedFile read, read_test_file(file, path.generic_string()));
         import.files.push_back(std::move(read));
     }
-    if (import.files.empty()) { return no_tests("`" + ellipsis(shown, 200) + "` holds no file", folder.string(), "Name the folder that holds the tests"); }
+    if (import.files.empty()) {
+        return no_tests("`" + ellipsis(shown, 200) + "` holds no file", folder.string(), "Name the folder that holds the tests");
+    }
     return import;
 }
 
@@ -285,20 +398,29 @@ Result<Entry> settle_entry(const PipelineTemplate& pipeline, std::vector<Import>
         const StageTemplate& stage = pipeline.stages[first];
         if (first != 0 && !stage.entry_point && !targets.contains(stage.name)) {
             std::string points = pipeline.stages.front().name;
-            for (const StageTemplate& each : pipeline.stages) { if (each.entry_point && each.name != pipeline.stages.front().name) { points += ", " + each.name; } }
-            return Error{"AF-EXT-006", "stage `" + stage.name + "` is no entry point of pipeline `" + pipeline.name + "`", pipeline.source, "Begin with one of: " + points + "; an artifact from outside may open others", ErrorKind::invalid};
+            for (const StageTemplate& each : pipeline.stages) {
+                if (each.entry_point && each.name != pipeline.stages.front().name) { points += ", " + each.name; }
+            }
+            return Error{"AF-EXT-006", "stage `" + stage.name + "` is no entry point of pipeline `" + pipeline.name + "`",
+                         pipeline.source, "Begin with one of: " + points + "; an artifact from outside may open others",
+                         ErrorKind::invalid};
         }
     }
     Entry entry{std::move(imports), first == 0 ? std::string() : pipeline.stages[first].name, request.left_out};
     for (const std::string& name : entry.left_out) {
         AF_TRY(const std::size_t index, known_stage(pipeline, name, "to leave out"));
         if (!pipeline.stages[index].required) { continue; }
-        return Error{"AF-EXT-010", "stage `" + name + "` of pipeline `" + pipeline.name + "` cannot be left out", pipeline.source, "Only a stage whose template says `required: false` can", ErrorKind::invalid};
+        return Error{"AF-EXT-010", "stage `" + name + "` of pipeline `" + pipeline.name + "` cannot be left out", pipeline.source,
+                     "Only a stage whose template says `required: false` can", ErrorKind::invalid};
     }
-    AF_TRY(const std::size_t last, known_stage(pipeline, request.exit.empty() ? pipeline.exit_stage : request.exit, "to end with"));
+    AF_TRY(const std::size_t last,
+           known_stage(pipeline, request.exit.empty() ? pipeline.exit_stage : request.exit, "to end with"));
     AF_CHECK(check_ends_by_itself(pipeline, entry, pipeline.stages[last]));
     if (last < first) {
-        return Error{"AF-EXT-006", "the task would begin at stage `" + pipeline.stages[first].name + "` and end before it, at `" + pipeline.stages[last].name + "`", pipeline.source, "End with that stage or a later one", ErrorKind::invalid};
+        return Error{"AF-EXT-006",
+                     "the task would begin at stage `" + pipeline.stages[first].name + "` and end before it, at `" +
+                         pipeline.stages[last].name + "`",
+                     pipeline.source, "End with that stage or a later one", ErrorKind::invalid};
     }
     const bool as_always = entry.imports.empty() && entry.stage.empty() && entry.left_out.empty();
     if (!as_always) { AF_CHECK(check_provided(pipeline, entry, first, last)); }
@@ -314,7 +436,8 @@ std::vector<std::string> contracts_of(const Entry& entry) {
 json::object inputs_json(const Entry& entry, const std::string& now) {
     json::object external;
     for (const Import& each : entry.imports) {
-        json::object told{{"source", each.source}, {"contract", each.contract}, {"artifact_path", each.path}, {"imported_at", now}};
+        json::object told{
+            {"source", each.source}, {"contract", each.contract}, {"artifact_path", each.path}, {"imported_at", now}};
         if (!each.task.empty()) { told["task_id"] = each.task; }
         external[each.name] = std::move(told);
     }
@@ -324,8 +447,13 @@ json::object inputs_json(const Entry& entry, const std::string& now) {
 Result<void> record_imports(TaskSession& session, const ContractSet& contracts, const Entry& entry) {
     for (const Import& each : entry.imports) {
         AF_TRY(const Contract contract, contracts.get(each.contract));
-        records::ExternalArtifactImported imported{.artifact_type = each.name, .source = each.source, .source_path = each.path, .artifact = file_of(each).string(),
-                                                   .validation = {each.contract, contract.version(), each.files.empty() ? "passed" : "pending", ""}, .conditions = {}};
+        records::ExternalArtifactImported imported{
+            .artifact_type = each.name,
+            .source = each.source,
+            .source_path = each.path,
+            .artifact = file_of(each).string(),
+            .validation = {each.contract, contract.version(), each.files.empty() ? "passed" : "pending", ""},
+            .conditions = {}};
         if (!each.task.empty()) { imported.source_task = each.task; }
         imported.freshness = each.freshness;
         json::object artifact = each.artifact;
@@ -335,7 +463,9 @@ Result<void> record_imports(TaskSession& session, const ContractSet& contracts, 
             RuleContext rules;
             rules.artifacts = &others;
             const ContractVerdict verdict = contract.validate(artifact, rules);
-            if (!verdict.valid()) { return refused_artifact(each.path, contract, verdict, [](const std::string&) { return std::string(); }); }
+            if (!verdict.valid()) {
+                return refused_artifact(each.path, contract, verdict, [](const std::string&) { return std::string(); });
+            }
             imported.conditions = contract.conditions_of(artifact, rules);
         } else {
             Result<void> stored;
@@ -359,9 +489,16 @@ Result<Entry> entry_of(const TaskState& state, const BlobStore& blobs) {
     for (const auto& [contract, input] : state.external_inputs) {
         AF_TRY(const std::string text, blobs.get(input.hash));
         AF_TRY(json::value value, parse_json(text, "blob " + input.hash));
-        Import import{.name = input.name, .contract = contract, .source = input.source, .path = input.source_path, .task = input.source_task};
-        if (input.pending) { AF_TRY(import.files, files_of_manifest(value, blobs)); }
-        else if (value.is_object()) { import.artifact = std::move(value.get_object()); }
+        Import import{.name = input.name,
+                      .contract = contract,
+                      .source = input.source,
+                      .path = input.source_path,
+                      .task = input.source_task};
+        if (input.pending) {
+            AF_TRY(import.files, files_of_manifest(value, blobs));
+        } else if (value.is_object()) {
+            import.artifact = std::move(value.get_object());
+        }
         entry.imports.push_back(std::move(import));
     }
     return entry;

@@ -35,7 +35,8 @@ Result<std::string> line_of(TaskTrees& trees, const std::string& tree, const std
 Result<std::vector<std::string>> specified_files(const TaskSession& session) {
     const TaskState& state = session.state();
     std::vector<std::string> paths;
-    const bool by_a_stage = std::ranges::any_of(state.pipeline.stages, [](const StageTemplate& stage) { return makes(stage, contract_name::specification); });
+    const bool by_a_stage = std::ranges::any_of(
+        state.pipeline.stages, [](const StageTemplate& stage) { return makes(stage, contract_name::specification); });
     if (!by_a_stage) {
         AF_TRY(const auto imported, session.artifact_of(contract_name::specification));
         return imported ? paths_in(*imported) : paths;
@@ -54,7 +55,7 @@ Result<std::vector<std::string>> acting_changes(const TaskSession& session, Task
     if (changes.empty()) { return std::vector<std::string>(); }
     AF_TRY(const ActingLinks before, trees.acting_links(session.state().base_tree));
     AF_TRY(const ActingLinks now, trees.acting_links(tree));
-    std::map<std::string, std::string> paths;       // And the link that leads there.
+    std::map<std::string, std::string> paths;  // And the link that leads there.
     for (const TreeChange& change : changes) {
         for (const std::string& path : {change.path, change.old_path}) {
             const std::string_view link = before.leading_to(path).empty() ? now.leading_to(path) : before.leading_to(path);
@@ -77,7 +78,9 @@ std::vector<std::string> not_yet_approved(const TaskSession& session, std::vecto
 }
 
 bool has_suspicions(const json::object& facts, const std::vector<std::string>& acting) {
-    return std::ranges::any_of(list_of(facts, "to_look_at"), [&](const json::value& line) { return std::ranges::find(acting, std::string(line.get_string())) == acting.end(); });
+    return std::ranges::any_of(list_of(facts, "to_look_at"), [&](const json::value& line) {
+        return std::ranges::find(acting, std::string(line.get_string())) == acting.end();
+    });
 }
 
 }  // namespace agentforge::kernel

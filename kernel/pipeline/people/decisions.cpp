@@ -24,7 +24,9 @@ bool reads_as(const json::object& read, const json::value& value) {
 std::string way_to_see(const TaskState& state) {
     const std::string& id = state.task_id;
     const bool delivered = !state.commit.empty() || !state.delivery.empty();
-    if (state.status == TaskStatus::completed && !delivered) { return "it has ended: `agentforge continue " + id + " --revise` shows its last artifact again"; }
+    if (state.status == TaskStatus::completed && !delivered) {
+        return "it has ended: `agentforge continue " + id + " --revise` shows its last artifact again";
+    }
     if (delivered) { return "it has ended: `agentforge diff " + id + "` shows what it delivered"; }
     if (state.status == TaskStatus::aborted) { return "it has ended for good; start a new task"; }
     return "`agentforge status " + id + "` says what it waits for";
@@ -36,7 +38,8 @@ Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
     const bool action = state.waiting_for() == "action";
     const TaskPaths paths = setup.store.paths(state.task_id);
     const auto other = [&](const std::filesystem::path& file) {
-        return Error{"AF-ESC-047", "the item changed after you were shown it: the hash you gave is of the earlier version", file.string(),
+        return Error{"AF-ESC-047", "the item changed after you were shown it: the hash you gave is of the earlier version",
+                     file.string(),
                      "undo the change, or remove the file and `agentforge resume " + state.task_id + "` writes it anew" +
                          (action ? "" : "; to have it otherwise: agentforge feedback " + state.task_id + " \"…\""),
                      ErrorKind::conflict};
@@ -44,7 +47,9 @@ Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
     AF_TRY(const std::string text, BlobStore(paths.blobs()).get(action ? state.action->blob : state.approval->artifact_hash));
     AF_TRY(json::value shown, parse_json(text, "the blob of what was shown"));
     if (!shown.is_object()) { return {}; }
-    for (const std::string_view key : {"_artifact_meta", "_metadata"}) { shown.get_object().erase(key); }     // The envelope's, and never shown.
+    for (const std::string_view key : {"_artifact_meta", "_metadata"}) {
+        shown.get_object().erase(key);
+    }  // The envelope's, and never shown.
     const std::string& id = action ? state.action->id : state.approval->id;
     AF_TRY(const ApprovalRequest asked, setup.escalations.approval(id));
     if (!reads_as(asked.artifact, shown)) { return other(setup.escalations.directory() / (id + ".yaml")); }
@@ -61,28 +66,38 @@ Result<void> check_edited(const ControllerSetup& setup, const ApprovalRequest& r
         const json::value* value = object.if_contains(key);
         return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
     };
-    const auto wrong = [&](const std::string& why, std::string remedy) { return Error{"AF-ESC-039", "the changed action for " + request.id + " " + why, "", std::move(remedy), ErrorKind::invalid}; };
+    const auto wrong = [&](const std::string& why, std::string remedy) {
+        return Error{"AF-ESC-039", "the changed action for " + request.id + " " + why, "", std::move(remedy), ErrorKind::invalid};
+    };
     AF_TRY(edited, changed_action(edited, request));
     const std::string tool = text(edited, "tool");
     AF_TRY(const AgentDefinition agent, setup.services.agents.get(text(request.artifact, "role")));
     if (std::find(agent.allowed_tools.begin(), agent.allowed_tools.end(), tool) == agent.allowed_tools.end()) {
         const std::string near = nearest(tool, agent.allowed_tools);
-        return wrong("names the tool `" + ellipsis(tool, 80) + "`, which role `" + agent.role + "` may not use" + (near.empty() ? "" : "; did you mean `" + near + "`?"),
+        return wrong("names the tool `" + ellipsis(tool, 80) + "`, which role `" + agent.role + "` may not use" +
+                         (near.empty() ? "" : "; did you mean `" + near + "`?"),
                      "`agentforge agents show " + agent.role + "` lists its tools");
     }
-    if (!setup.services.plugins.has(PluginKind::tool, tool)) { return {}; }     // A server's: it says itself what it takes.
+    if (!setup.services.plugins.has(PluginKind::tool, tool)) { return {}; }  // A server's: it says itself what it takes.
     AF_TRY(const auto loaded, setup.services.plugins.tool(tool));
     const ToolSpec spec = loaded->spec();
-    if (has(spec.effects, ToolEffect::completes)) { return {}; }                // The contract judges it.
-    if (auto fits = check_arguments(tool, spec.parameters, edited.at("arguments").get_object()); !fits.ok()) { return wrong("does not fit its tool: " + fits.error().message, fits.error().remedy); }
+    if (has(spec.effects, ToolEffect::completes)) { return {}; }  // The contract judges it.
+    if (auto fits = check_arguments(tool, spec.parameters, edited.at("arguments").get_object()); !fits.ok()) {
+        return wrong("does not fit its tool: " + fits.error().message, fits.error().remedy);
+    }
     return {};
 }
 
 Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& state, const ArtifactDecision& decision) {
     if (!is_last(state)) {
-        return Error{"AF-ORCH-053", "task " + state.task_id + " goes on after stage `" + state.stage().name + "` anyway: it does not end there", "", "approve it: agentforge approve " + state.task_id, ErrorKind::invalid};
+        return Error{"AF-ORCH-053",
+                     "task " + state.task_id + " goes on after stage `" + state.stage().name + "` anyway: it does not end there",
+                     "", "approve it: agentforge approve " + state.task_id, ErrorKind::invalid};
     }
-    if (!setup.extend) { return Error{"AF-ORCH-052", "nothing follows stage `" + state.stage().name + "`", "task " + state.task_id, "approve it: agentforge approve " + state.task_id, ErrorKind::invalid}; }
+    if (!setup.extend) {
+        return Error{"AF-ORCH-052", "nothing follows stage `" + state.stage().name + "`", "task " + state.task_id,
+                     "approve it: agentforge approve " + state.task_id, ErrorKind::invalid};
+    }
     AF_TRY(records::Extension extension, setup.extend(state, decision.extend_to));
     std::map<std::string, json::object, std::less<>> artifacts;
     const BlobStore blobs(setup.store.paths(state.task_id).blobs());
@@ -107,7 +122,8 @@ Result<void> check_may_end(const TaskState& state) {
 
 Result<void> check_feedback(std::string_view feedback) {
     if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-        return Error{"AF-ORCH-044", "the feedback is empty", "", "say what is to be changed, or use `agentforge reject`", ErrorKind::invalid};
+        return Error{"AF-ORCH-044", "the feedback is empty", "", "say what is to be changed, or use `agentforge reject`",
+                     ErrorKind::invalid};
     }
     return {};
 }
@@ -134,29 +150,44 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         // Asked and answered: who comes second is told what the first said.
         AF_CHECK(setup_.escalations.approval(decision.id));
         AF_CHECK(setup_.escalations.check_unanswered(decision.id));
-        return Error{"AF-ESC-035", "task " + std::string(task_id) + " does not ask for " + decision.id + (id.empty() ? "" : " now, but for " + id), "",
-                     "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict};
+        return Error{
+            "AF-ESC-035",
+            "task " + std::string(task_id) + " does not ask for " + decision.id + (id.empty() ? "" : " now, but for " + id), "",
+            "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict};
     }
     if (id.empty()) {
-        return Error{"AF-ORCH-043", "task " + std::string(task_id) + " is " + std::string(to_string(state.status)) + " and shows nothing to approve", "", way_to_see(state), ErrorKind::conflict};
+        return Error{
+            "AF-ORCH-043",
+            "task " + std::string(task_id) + " is " + std::string(to_string(state.status)) + " and shows nothing to approve", "",
+            way_to_see(state), ErrorKind::conflict};
     }
     const std::string& hash = action ? state.action->hash : state.approval->artifact_hash;
     if (decision.hash && (decision.hash->size() < 6 || !hash.starts_with(*decision.hash))) {
-        return Error{"AF-ESC-035", "task " + std::string(task_id) + " shows " + hash.substr(0, 16) + "… now, not `" + ellipsis(*decision.hash, 80) + "`", id,
-                     "look at it with `agentforge escalations show " + id + "`, and decide on that (at least 6 characters of its hash)", ErrorKind::conflict};
+        return Error{
+            "AF-ESC-035",
+            "task " + std::string(task_id) + " shows " + hash.substr(0, 16) + "… now, not `" + ellipsis(*decision.hash, 80) + "`",
+            id,
+            "look at it with `agentforge escalations show " + id + "`, and decide on that (at least 6 characters of its hash)",
+            ErrorKind::conflict};
     }
-    if (const auto there = setup_.escalations.approval(id); !there.ok() && there.error().kind == ErrorKind::not_found) { return setup_.escalations.lost(id, task_id); }
+    if (const auto there = setup_.escalations.approval(id); !there.ok() && there.error().kind == ErrorKind::not_found) {
+        return setup_.escalations.lost(id, task_id);
+    }
     AF_CHECK(check_files_are_own(setup_.store.paths(task_id), state));
     if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (action && (!decision.decision.empty() || !decision.issues.empty())) {
-        return Error{"AF-ESC-066", id + " is an action, and this decides on an artifact", id, "approve or reject the action: agentforge approve " + id + ", agentforge reject " + id, ErrorKind::invalid};
+        return Error{"AF-ESC-066", id + " is an action, and this decides on an artifact", id,
+                     "approve or reject the action: agentforge approve " + id + ", agentforge reject " + id, ErrorKind::invalid};
     }
     if (action) {
         AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(id));
         if (decision.id.empty() && !decision.hash) {
-            return Error{"AF-ESC-036", "task " + std::string(task_id) + " shows an action (" + action_line(asked.artifact) + "); it may be another one by the time you decide", id,
-                         "name what you decide on: " + id + ", or the task with --hash " + hash.substr(0, 12), ErrorKind::invalid};
+            return Error{"AF-ESC-036",
+                         "task " + std::string(task_id) + " shows an action (" + action_line(asked.artifact) +
+                             "); it may be another one by the time you decide",
+                         id, "name what you decide on: " + id + ", or the task with --hash " + hash.substr(0, 12),
+                         ErrorKind::invalid};
         }
         ActionDecision made{decision.approved, decision.edited, feedback, hash, "user"};
         if (made.edited) {
@@ -167,16 +198,22 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         return id;
     }
     if (decision.edited) {
-        return Error{"AF-ESC-037", id + " asks for an artifact, which is the stage's to write", id, "say what to change: agentforge feedback " + std::string(task_id) + " \"…\"", ErrorKind::invalid};
+        return Error{"AF-ESC-037", id + " asks for an artifact, which is the stage's to write", id,
+                     "say what to change: agentforge feedback " + std::string(task_id) + " \"…\"", ErrorKind::invalid};
     }
     ArtifactDecision made;
     made.feedback = feedback;
     made.issues = decision.issues;
     for (FeedbackIssue& issue : made.issues) {
-        for (std::string* text : {&issue.location, &issue.issue, &issue.suggestion}) { *text = setup_.services.redactor.redact(*text); }
+        for (std::string* text : {&issue.location, &issue.issue, &issue.suggestion}) {
+            *text = setup_.services.redactor.redact(*text);
+        }
     }
     const bool revises = !feedback.empty() || !made.issues.empty();
-    made.decision = !decision.decision.empty() ? decision.decision : decision.approved ? "approve" : revises ? "revise" : "reject";
+    made.decision = !decision.decision.empty() ? decision.decision
+                    : decision.approved        ? "approve"
+                    : revises                  ? "revise"
+                                               : "reject";
     made.extend_to = decision.extension.extend_to;
     made.accept_stale = setup_.services.redactor.redact(decision.extension.accept_stale);
     made.artifact_hash = hash;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of escalation handlers. A handler may hang for as long as a person thinks, so each call has a thread of its own and can be given up.
+// Calls of escalation handlers. A handler may hang for as long as a person thinks, so each call has a thread of its own and can
+// be given up.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,9 @@ namespace agentforge::kernel {
 /// A context that lets go of the run: a handler that was given up and comes back finds nobody.
 class LooseContext final : public CallContext {
 public:
-    LooseContext(KernelCallContext& inner, std::chrono::steady_clock::time_point deadline, std::chrono::system_clock::time_point now) : inner_(&inner), deadline_(deadline), now_(now) {}
+    LooseContext(KernelCallContext& inner, std::chrono::steady_clock::time_point deadline,
+                 std::chrono::system_clock::time_point now)
+        : inner_(&inner), deadline_(deadline), now_(now) {}
     void let_go() {
         const std::lock_guard lock(mutex_);
         inner_ = nullptr;
@@ -56,34 +59,43 @@ class HandlerCalls {
 public:
     explicit HandlerCalls(OpenTask& task) : task_(task) {}
 
-    /// One call of a handler, on a thread of its own; `work` owns what it uses. A handler that does not return is given up and not
-    /// asked again: the question stays open, and every other way to answer it too. Where `answered` says so the call is cancelled.
+    /// One call of a handler, on a thread of its own; `work` owns what it uses. A handler that does not return is given up and
+    /// not asked again: the question stays open, and every other way to answer it too. Where `answered` says so the call is
+    /// cancelled.
     template <class T>
-    Result<T> call(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds limit, std::function<Result<T>(EscalationHandler&, CallContext&)> work,
-                          const std::function<bool()>& answered = {}) {
+    Result<T> call(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds limit,
+                   std::function<Result<T>(EscalationHandler&, CallContext&)> work, const std::function<bool()>& answered = {}) {
         const StageClock clock(task_.services.clock, limit);
         KernelCallContext inner(task_.services, clock, task_.stage_name(), task_.services.clock.now());
         const auto context = std::make_shared<LooseContext>(inner, clock.deadline(), task_.services.clock.now());
         const auto result = std::make_shared<std::optional<Result<T>>>();
         const auto watch = std::make_shared<CallWatch>();
         std::optional<std::chrono::steady_clock::time_point> cancelled;
-        const bool returned = run_bounded([result, context, handler = whom, work = std::move(work)] { *result = work(*handler, *context); }, watch, [&, paths = task_.session->paths()] {
-            const auto now = task_.services.clock.steady();
-            heed_requests(paths, task_.services.cancel);
-            if (task_.services.cancel.step_ended() && !cancelled) { cancelled = now; }     // Who waits for a person is in no step.
-            if (!cancelled && answered && answered()) {
-                context->cancel();
-                cancelled = now;
-            }
-            return now >= clock.deadline() + task_.services.hang_grace || (cancelled && now >= *cancelled + task_.services.hang_grace);
-        });
+        const bool returned =
+            run_bounded([result, context, handler = whom, work = std::move(work)] { *result = work(*handler, *context); }, watch,
+                        [&, paths = task_.session->paths()] {
+                            const auto now = task_.services.clock.steady();
+                            heed_requests(paths, task_.services.cancel);
+                            if (task_.services.cancel.step_ended() && !cancelled) {
+                                cancelled = now;
+                            }  // Who waits for a person is in no step.
+                            if (!cancelled && answered && answered()) {
+                                context->cancel();
+                                cancelled = now;
+                            }
+                            return now >= clock.deadline() + task_.services.hang_grace ||
+                                   (cancelled && now >= *cancelled + task_.services.hang_grace);
+                        });
         if (returned) { return std::move(**result); }
         context->let_go();
         whom.reset();
         gave_up_ = true;
         const auto seen = watch->now();
-        return Error{"AF-ESC-030", "the escalation handler did not return by its deadline of " + std::to_string(limit.count() / 1000) + " s and was given up" + watch->culprit(),
-                     seen ? seen->whom : "escalation.handlers", "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
+        return Error{"AF-ESC-030",
+                     "the escalation handler did not return by its deadline of " + std::to_string(limit.count() / 1000) +
+                         " s and was given up" + watch->culprit(),
+                     seen ? seen->whom : "escalation.handlers",
+                     "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
                      ErrorKind::timeout};
     }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <set>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "base/thread.hpp"
@@ -24,7 +24,8 @@ constexpr const char* nobody = "deadline";
 /// The caller's context for several threads, with a deadline and a cancel of its own. One that is let go of finds nobody.
 class GroupContext final : public CallContext {
 public:
-    GroupContext(CallContext& outer, std::optional<steady_clock::time_point> deadline) : outer_(&outer), deadline_(deadline), now_(outer.now()) {}
+    GroupContext(CallContext& outer, std::optional<steady_clock::time_point> deadline)
+        : outer_(&outer), deadline_(deadline), now_(outer.now()) {}
     void cancel() {
         const std::lock_guard lock(mutex_);
         cancelled_ = true;
@@ -90,25 +91,28 @@ bool HandlerGroup::passed(const AnswerBy& by) const {
 }
 
 template <class T>
-std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const GroupedHandler*>& which, CallContext& outer, const Call<T>& call,
-                                                 const std::function<bool(const std::vector<std::optional<Result<T>>>&)>& enough, const std::function<void()>& look) const {
+std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const GroupedHandler*>& which, CallContext& outer,
+                                                 const Call<T>& call,
+                                                 const std::function<bool(const std::vector<std::optional<Result<T>>>&)>& enough,
+                                                 const std::function<void()>& look) const {
     const auto context = std::make_shared<GroupContext>(outer, outer.deadline());
     const auto calls = std::make_shared<Calls<T>>();
     calls->results.resize(which.size());
     std::vector<std::optional<std::thread>> threads;
     for (std::size_t index = 0; index < which.size(); ++index) {
-        auto one = [calls, context, work = call, index, handler = which[index]->handler, refused = which[index]->refused]() mutable {
+        auto one = [calls, context, work = call, index, handler = which[index]->handler,
+                    refused = which[index]->refused]() mutable {
             Result<T> result = refused ? Result<T>(std::move(*refused)) : work(*handler, *context);
-            handler.reset();        // Let go before the end is seen, so that nothing ends on this thread unless it was left behind.
+            handler.reset();  // Let go before the end is seen, so that nothing ends on this thread unless it was left behind.
             work = nullptr;
             const std::lock_guard lock(calls->mutex);
             calls->results[index] = std::move(result);
             calls->changed.notify_all();
         };
         threads.push_back(try_thread(one));
-        if (!threads.back()) { one(); }     // The machine has no thread left: one after another.
+        if (!threads.back()) { one(); }  // The machine has no thread left: one after another.
     }
-    std::optional<steady_clock::time_point> over;       // Since when nothing more is waited for.
+    std::optional<steady_clock::time_point> over;  // Since when nothing more is waited for.
     auto looked = steady_clock::now();
     std::unique_lock lock(calls->mutex);
     for (;;) {
@@ -119,7 +123,9 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
         }
         if (!over && outer.cancelled()) { over = now; }
         if (!over && outer.deadline() && now >= *outer.deadline()) { over = now; }
-        if ((over || !enough) && std::ranges::all_of(calls->results, [](const auto& result) { return result.has_value(); })) { break; }
+        if ((over || !enough) && std::ranges::all_of(calls->results, [](const auto& result) { return result.has_value(); })) {
+            break;
+        }
         if (over && now >= *over + options_.grace) { break; }
         if (look && !over && now >= looked + options_.look_every) {
             lock.unlock();
@@ -136,8 +142,11 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
         if (back) {
             results.push_back(std::move(*calls->results[index]));
         } else {
-            results.push_back(Error{"AF-ESC-057", "the escalation handler `" + which[index]->name + "` did not return and was left behind", "escalation.handlers",
-                                    "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline() and cancelled()", ErrorKind::timeout});
+            results.push_back(Error{
+                "AF-ESC-057", "the escalation handler `" + which[index]->name + "` did not return and was left behind",
+                "escalation.handlers",
+                "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline() and cancelled()",
+                ErrorKind::timeout});
         }
         lock.unlock();
         if (auto& thread = threads[index]) { back ? thread->join() : thread->detach(); }
@@ -147,19 +156,21 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
     return results;
 }
 
-ProcessedDue HandlerGroup::tell(const std::string& id, const std::string& created_at, const AnswerBy& by, const Call<void>& call, CallContext& context, bool at_once, bool patient) const {
+ProcessedDue HandlerGroup::tell(const std::string& id, const std::string& created_at, const AnswerBy& by, const Call<void>& call,
+                                CallContext& context, bool at_once, bool patient) const {
     ProcessedDue done;
     const auto problem = [&done](const Error& error) {
         done.problems.push_back(error);
         return done;
     };
     auto held = ledger_.lock(id);
-    while (patient && held.ok() && !held->valid() && !context.cancelled() && context.deadline() && steady_clock::now() < *context.deadline()) {
+    while (patient && held.ok() && !held->valid() && !context.cancelled() && context.deadline() &&
+           steady_clock::now() < *context.deadline()) {
         std::this_thread::sleep_for(overview);
         held = ledger_.lock(id);
     }
     if (!held.ok()) { return problem(held.error()); }
-    if (!held->valid()) { return done; }        // Another process tells it.
+    if (!held->valid()) { return done; }  // Another process tells it.
     Told told = ledger_.read(id);
     told.remind(created_at, options_.clock.now(), options_.reminders);
     std::vector<const GroupedHandler*> owing;
@@ -190,33 +201,41 @@ namespace {
 Result<void> first_of(const std::vector<Error>& problems) {
     if (problems.empty()) { return {}; }
     Error error = problems.front();
-    for (std::size_t index = 1; index < problems.size(); ++index) { error.message += "; also " + problems[index].code + ": " + problems[index].message; }
+    for (std::size_t index = 1; index < problems.size(); ++index) {
+        error.message += "; also " + problems[index].code + ": " + problems[index].message;
+    }
     return error;
 }
 
 }  // namespace
 
 Result<void> HandlerGroup::notify(const Escalation& escalation, CallContext& context) {
-    const Call<void> call = [asked = without_secrets(escalation)](EscalationHandler& handler, CallContext& leg) { return handler.notify(asked, leg); };
+    const Call<void> call = [asked = without_secrets(escalation)](EscalationHandler& handler, CallContext& leg) {
+        return handler.notify(asked, leg);
+    };
     AF_TRY(const AnswerBy by, options_.store.answer_by(escalation.id));
     return first_of(tell(escalation.id, escalation.created_at, by, call, context, true, true).problems);
 }
 
 Result<void> HandlerGroup::notify_approval(const ApprovalRequest& request, CallContext& context) {
-    const Call<void> call = [asked = without_secrets(request)](EscalationHandler& handler, CallContext& leg) { return handler.notify_approval(asked, leg); };
+    const Call<void> call = [asked = without_secrets(request)](EscalationHandler& handler, CallContext& leg) {
+        return handler.notify_approval(asked, leg);
+    };
     AF_TRY(const AnswerBy by, options_.store.answer_by(request.id));
     return first_of(tell(request.id, request.created_at, by, call, context, true, true).problems);
 }
 
 template <class T>
-Result<std::optional<T>> HandlerGroup::wait(const std::string& id, const std::string& created_at, const Call<std::optional<T>>& call, const Call<void>& remind,
-                                            const std::function<std::optional<T>(const AnswerBy&)>& at_deadline, CallContext& context) const {
+Result<std::optional<T>> HandlerGroup::wait(const std::string& id, const std::string& created_at,
+                                            const Call<std::optional<T>>& call, const Call<void>& remind,
+                                            const std::function<std::optional<T>(const AnswerBy&)>& at_deadline,
+                                            CallContext& context) const {
     using Results = std::vector<std::optional<Result<std::optional<T>>>>;
     std::vector<const GroupedHandler*> usable;
     for (const GroupedHandler& handler : handlers_) {
         if (!handler.refused) { usable.push_back(&handler); }
     }
-    AF_TRY(const AnswerBy by, options_.store.answer_by(id));       // A record never changes.
+    AF_TRY(const AnswerBy by, options_.store.answer_by(id));  // A record never changes.
     std::optional<T> settled;
     std::set<std::size_t> named;
     const auto enough = [&](const Results& results) {
@@ -238,7 +257,9 @@ Result<std::optional<T>> HandlerGroup::wait(const std::string& id, const std::st
         if (passed(by)) { settled = at_deadline(by); }
         if (settled) { return; }
         GroupContext leg(context, steady_clock::now() + telling_time);
-        for (const Error& error : tell(id, created_at, by, remind, leg, false, false).problems) { context.log(LogLevel::warning, error.to_string()); }
+        for (const Error& error : tell(id, created_at, by, remind, leg, false, false).problems) {
+            context.log(LogLevel::warning, error.to_string());
+        }
     };
     std::vector<Result<std::optional<T>>> results = all_at_once<std::optional<T>>(usable, context, call, enough, look);
     for (Result<std::optional<T>>& result : results) {
@@ -271,14 +292,17 @@ std::optional<Approval> decision_at_deadline(const AnswerBy& by, const std::stri
 Result<std::optional<Resolution>> HandlerGroup::wait_for_resolution(const Escalation& escalation, CallContext& context) {
     const Escalation asked = without_secrets(escalation);
     return wait<Resolution>(
-        escalation.id, escalation.created_at, [asked](EscalationHandler& handler, CallContext& leg) { return handler.wait_for_resolution(asked, leg); },
-        [asked](EscalationHandler& handler, CallContext& leg) { return handler.notify(asked, leg); }, resolution_at_deadline, context);
+        escalation.id, escalation.created_at,
+        [asked](EscalationHandler& handler, CallContext& leg) { return handler.wait_for_resolution(asked, leg); },
+        [asked](EscalationHandler& handler, CallContext& leg) { return handler.notify(asked, leg); }, resolution_at_deadline,
+        context);
 }
 
 Result<std::optional<Approval>> HandlerGroup::wait_for_approval(const ApprovalRequest& request, CallContext& context) {
     const ApprovalRequest asked = without_secrets(request);
     return wait<Approval>(
-        request.id, request.created_at, [asked](EscalationHandler& handler, CallContext& leg) { return handler.wait_for_approval(asked, leg); },
+        request.id, request.created_at,
+        [asked](EscalationHandler& handler, CallContext& leg) { return handler.wait_for_approval(asked, leg); },
         [asked](EscalationHandler& handler, CallContext& leg) { return handler.notify_approval(asked, leg); },
         [hash = request.artifact_hash](const AnswerBy& by) { return decision_at_deadline(by, hash); }, context);
 }
@@ -289,13 +313,18 @@ ProcessedDue HandlerGroup::process_due(const std::string& id, CallContext& conte
         done.problems.push_back(error);
         return done;
     };
-    if (options_.store.answer_version(id)) { return done; }         // Answered; or being so: what cannot be read is said where it is read.
+    if (options_.store.answer_version(id)) {
+        return done;
+    }  // Answered; or being so: what cannot be read is said where it is read.
     const auto by = options_.store.answer_by(id);
     if (!by.ok()) { return problem(by.error()); }
     GroupContext leg(context, steady_clock::now() + telling_time);
     const auto finish = [&](const auto& answer, Result<void> written) {
-        if (written.ok()) { done.settled = answer; }
-        else if (written.error().code != "AF-ESC-004") { done.problems.push_back(written.error()); }     // Somebody answered in this moment.
+        if (written.ok()) {
+            done.settled = answer;
+        } else if (written.error().code != "AF-ESC-004") {
+            done.problems.push_back(written.error());
+        }  // Somebody answered in this moment.
         return done;
     };
     if (id.starts_with("ESC-")) {
@@ -305,7 +334,9 @@ ProcessedDue HandlerGroup::process_due(const std::string& id, CallContext& conte
             if (const auto answer = resolution_at_deadline(*by)) { return finish(by->then, options_.store.resolve(id, *answer)); }
             done.overdue = true;
         }
-        const Call<void> call = [asked = without_secrets(*asked)](EscalationHandler& handler, CallContext& inner) { return handler.notify(asked, inner); };
+        const Call<void> call = [asked = without_secrets(*asked)](EscalationHandler& handler, CallContext& inner) {
+            return handler.notify(asked, inner);
+        };
         const bool overdue = done.overdue;
         done = tell(id, asked->created_at, *by, call, leg, at_once, false);
         done.overdue = overdue;
@@ -314,10 +345,14 @@ ProcessedDue HandlerGroup::process_due(const std::string& id, CallContext& conte
     const auto asked = options_.store.approval(id);
     if (!asked.ok()) { return problem(asked.error()); }
     if (passed(*by)) {
-        if (const auto answer = decision_at_deadline(*by, asked->artifact_hash)) { return finish(by->then, options_.store.decide(id, *answer)); }
+        if (const auto answer = decision_at_deadline(*by, asked->artifact_hash)) {
+            return finish(by->then, options_.store.decide(id, *answer));
+        }
         done.overdue = true;
     }
-    const Call<void> call = [asked = without_secrets(*asked)](EscalationHandler& handler, CallContext& inner) { return handler.notify_approval(asked, inner); };
+    const Call<void> call = [asked = without_secrets(*asked)](EscalationHandler& handler, CallContext& inner) {
+        return handler.notify_approval(asked, inner);
+    };
     const bool overdue = done.overdue;
     done = tell(id, asked->created_at, *by, call, leg, at_once, false);
     done.overdue = overdue;

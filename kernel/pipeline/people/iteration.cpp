@@ -22,17 +22,23 @@ std::string said(const json::value& entry, std::string_view key) {
 
 std::vector<FeedbackIssue> issues_of(const json::array& recorded) {
     std::vector<FeedbackIssue> issues;
-    for (const json::value& entry : recorded) { issues.push_back({said(entry, "location"), said(entry, "issue"), said(entry, "suggestion"), said(entry, "priority") != "should_consider"}); }
+    for (const json::value& entry : recorded) {
+        issues.push_back({said(entry, "location"), said(entry, "issue"), said(entry, "suggestion"),
+                          said(entry, "priority") != "should_consider"});
+    }
     return issues;
 }
 
 const json::value* element_of(const json::array& list, const std::string& name) {
-    const bool number = !name.empty() && name.size() < 7 && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+    const bool number =
+        !name.empty() && name.size() < 7 && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
     if (number && std::stoul(name) < list.size()) { return &list[std::stoul(name)]; }
     for (const json::value& element : list) {
         if (element.is_string() && element.get_string() == name) { return &element; }
         if (!element.is_object()) { continue; }
-        const bool named = std::ranges::any_of(element.get_object(), [&](const auto& field) { return field.value().is_string() && field.value().get_string() == name; });
+        const bool named = std::ranges::any_of(element.get_object(), [&](const auto& field) {
+            return field.value().is_string() && field.value().get_string() == name;
+        });
         if (named) { return &element; }
     }
     return nullptr;
@@ -72,7 +78,9 @@ const json::value* look(const json::value& in, const std::vector<std::string>& p
 std::vector<std::string> with_result(const json::array& answers, std::string_view result) {
     std::vector<std::string> lines;
     for (const json::value& answer : answers) {
-        if (said(answer, "result") == result) { lines.push_back(in_words(FeedbackIssue{said(answer, "location"), said(answer, "issue"), "", true})); }
+        if (said(answer, "result") == result) {
+            lines.push_back(in_words(FeedbackIssue{said(answer, "location"), said(answer, "issue"), "", true}));
+        }
     }
     return lines;
 }
@@ -84,12 +92,19 @@ json::object iteration_context(const TaskState& state) {
     if (!state.feedback) { return {}; }
     json::array must;
     json::array should;
-    for (const FeedbackIssue& issue : issues_of(state.feedback_issues)) { (issue.must_address ? must : should).emplace_back(in_words(issue)); }
+    for (const FeedbackIssue& issue : issues_of(state.feedback_issues)) {
+        (issue.must_address ? must : should).emplace_back(in_words(issue));
+    }
     json::object feedback;
     if (!must.empty()) { feedback["must_address"] = must; }
     // The text holds the lists, too, for stages that know only texts: it is not said twice.
-    const std::string overall = must.empty() && should.empty() ? *state.feedback : state.feedback->substr(0, state.feedback->find(must.empty() ? "Should be considered:" : "Must be addressed:"));
-    if (const std::size_t end = overall.find_last_not_of(" \n"); end != std::string::npos) { feedback["overall"] = overall.substr(0, end + 1); }
+    const std::string overall =
+        must.empty() && should.empty()
+            ? *state.feedback
+            : state.feedback->substr(0, state.feedback->find(must.empty() ? "Should be considered:" : "Must be addressed:"));
+    if (const std::size_t end = overall.find_last_not_of(" \n"); end != std::string::npos) {
+        feedback["overall"] = overall.substr(0, end + 1);
+    }
     if (!should.empty()) { feedback["should_consider"] = should; }
     const unsigned version = stage.history.empty() ? stage.versions : stage.history.back().version;
     const std::string next = std::to_string(version + 1);
@@ -97,8 +112,10 @@ json::object iteration_context(const TaskState& state) {
             {"max_iterations", state.stage_template().max_iterations},
             {"feedback", std::move(feedback)},
             {"previous_artifact", artifact_version_file(stage.artifact, "v" + std::to_string(version))},
-            {"instruction", must.empty() ? "Revise the artifact as the feedback says, and hand in version " + next + " whole."
-                                         : "Address each item of must_address, consider those of should_consider, and hand in version " + next + " whole. What stays as it was at a place of must_address is shown to the person."}};
+            {"instruction", must.empty()
+                                ? "Revise the artifact as the feedback says, and hand in version " + next + " whole."
+                                : "Address each item of must_address, consider those of should_consider, and hand in version " +
+                                      next + " whole. What stays as it was at a place of must_address is shown to the person."}};
 }
 
 const json::value* place_in(const json::object& artifact, std::string_view location) {
@@ -123,7 +140,9 @@ json::array answers_to(const json::array& issues, const json::object& before, co
         const json::value* is = issue.location.empty() ? nullptr : place_in(after, issue.location);
         const bool same = was != nullptr && is != nullptr ? *was == *is : was == is;
         // Without a place that either version has, only this can be seen: nothing at all was changed.
-        const std::string_view result = was != nullptr || is != nullptr ? (same ? result_unchanged : result_changed) : before == after ? result_unchanged : result_unmeasured;
+        const std::string_view result = was != nullptr || is != nullptr ? (same ? result_unchanged : result_changed)
+                                        : before == after               ? result_unchanged
+                                                                        : result_unmeasured;
         answers.push_back(json::object{{"location", issue.location}, {"issue", issue.issue}, {"result", result}});
     }
     return answers;
@@ -137,11 +156,15 @@ std::vector<std::string> words_before_decision(const TaskState& state) {
     std::vector<std::string> lines;
     if (iterates(state)) {
         const unsigned version = stage.history.empty() ? artifact_version(stage) : stage.history.back().version;
-        lines.push_back("version " + std::to_string(version) + " of " + stage.artifact + ", revised " + std::to_string(stage.iterations) + " of " + std::to_string(state.stage_template().max_iterations) + " times");
+        lines.push_back("version " + std::to_string(version) + " of " + stage.artifact + ", revised " +
+                        std::to_string(stage.iterations) + " of " + std::to_string(state.stage_template().max_iterations) +
+                        " times");
         if (!state.stage_template().iterate_prompt.empty()) { lines.push_back(state.stage_template().iterate_prompt); }
     }
     for (const std::string& line : unanswered(state.feedback_answers)) { lines.push_back("NOT addressed, as it was: " + line); }
-    for (const std::string& line : unmeasured(state.feedback_answers)) { lines.push_back("see for yourself, it names no place that could be compared: " + line); }
+    for (const std::string& line : unmeasured(state.feedback_answers)) {
+        lines.push_back("see for yourself, it names no place that could be compared: " + line);
+    }
     if (!iterates(state)) { return lines; }
     if (const auto before = stage_before_rejected(state)) {
         lines.push_back("rejecting it goes back to stage " + state.stages[*before].name);

@@ -9,7 +9,9 @@ namespace agentforge::kernel {
 namespace {
 
 /// The agents could not do it: what a person says to the model is the answer.
-bool is_about_the_work(EscalationCause cause) { return cause == EscalationCause::attempts || cause == EscalationCause::cycle_limit; }
+bool is_about_the_work(EscalationCause cause) {
+    return cause == EscalationCause::attempts || cause == EscalationCause::cycle_limit;
+}
 
 /// An answer that cannot be read is none yet: it is corrected where it lies.
 bool is_unreadable(const Error& answer) { return answer.code.starts_with("AF-ESC-"); }
@@ -21,17 +23,20 @@ void set_deadline(Question& question, const AnswerBy& by) {
     question.at_deadline = by.then;
 }
 
-/// What a person's file, another terminal's command or another machine answered while a handler waits. An answer that cannot be read is
-/// named once and waited for on: a person who writes it in an editor corrects it.
+/// What a person's file, another terminal's command or another machine answered while a handler waits. An answer that cannot be
+/// read is named once and waited for on: a person who writes it in an editor corrects it.
 class Elsewhere {
 public:
-    Elsewhere(const EscalationStore& store, std::string id, std::function<void(const Error&)> warn) : store_(store), id_(std::move(id)), warn_(std::move(warn)) {}
+    Elsewhere(const EscalationStore& store, std::string id, std::function<void(const Error&)> warn)
+        : store_(store), id_(std::move(id)), warn_(std::move(warn)) {}
     bool answered() {
         const auto version = store_.answer_version(id_);
-        const bool rests = version && version == seen_;     // Not while it is still being written.
+        const bool rests = version && version == seen_;  // Not while it is still being written.
         seen_ = version;
         if (!rests || version == refused_) { return false; }
-        const auto readable = id_.starts_with("ESC-") ? there(store_.resolution(id_)) : id_.starts_with("ACT-") ? there(store_.action_decision(id_)) : there(store_.artifact_decision(id_));
+        const auto readable = id_.starts_with("ESC-")   ? there(store_.resolution(id_))
+                              : id_.starts_with("ACT-") ? there(store_.action_decision(id_))
+                                                        : there(store_.artifact_decision(id_));
         if (readable.ok()) { return *readable; }
         refused_ = version;
         warn_(readable.error());
@@ -54,34 +59,43 @@ private:
 }  // namespace
 
 json::object People::evidence() const {
-    json::object known{{"attempt", task_.state().stage().attempts}, {"steps", task_.state().stage().steps}, {"tree", task_.state().tree}};
+    json::object known{
+        {"attempt", task_.state().stage().attempts}, {"steps", task_.state().stage().steps}, {"tree", task_.state().tree}};
     json::array gates;
     for (const auto& [name, gate] : task_.state().gates) {
-        gates.push_back(json::object{{"gate", name}, {"passed", gate.passed}, {"of_this_tree", gate.tree == task_.state().tree}, {"summary", gate.summary}});
+        gates.push_back(json::object{{"gate", name},
+                                     {"passed", gate.passed},
+                                     {"of_this_tree", gate.tree == task_.state().tree},
+                                     {"summary", gate.summary}});
     }
     if (!gates.empty()) { known["gates"] = std::move(gates); }
     json::array steps;
     const auto& last_steps = task_.state().resumption.last_steps;
     for (auto step = last_steps.rbegin(); step != last_steps.rend(); ++step) {
-        steps.push_back(json::object{{"step", step->step}, {"tool", step->tool}, {"status", step->status}, {"summary", step->summary}});
+        steps.push_back(
+            json::object{{"step", step->step}, {"tool", step->tool}, {"status", step->status}, {"summary", step->summary}});
     }
     if (!steps.empty()) { known["last_steps"] = std::move(steps); }
     return known;
 }
 
-Result<void> People::ask(EscalationCause cause, const std::string& reason, const EscalationRequest& request, const std::string& partial, std::uint64_t spent) {
+Result<void> People::ask(EscalationCause cause, const std::string& reason, const EscalationRequest& request,
+                         const std::string& partial, std::uint64_t spent) {
     json::object context = request.context;
-    if (!task_.state().previous_errors.empty()) { context["errors"] = json::array(task_.state().previous_errors.begin(), task_.state().previous_errors.end()); }
+    if (!task_.state().previous_errors.empty()) {
+        context["errors"] = json::array(task_.state().previous_errors.begin(), task_.state().previous_errors.end());
+    }
     if (!context.contains("evidence")) { context["evidence"] = evidence(); }
     AF_TRY(const std::string context_blob, task_.session->put(context));
-    AF_CHECK(task_.session->record(records::StageEscalated{.stage = task_.stage_name(),
-                                                           .cause = std::string(name_of(cause)),
-                                                           .reason = reason,
-                                                           .question = request.question.empty() ? "How should the task go on? " + reason : request.question,
-                                                           .options = request.options,
-                                                           .context_blob = context_blob,
-                                                           .partial_blob = partial,
-                                                           .duration_ms = spent}));
+    AF_CHECK(task_.session->record(
+        records::StageEscalated{.stage = task_.stage_name(),
+                                .cause = std::string(name_of(cause)),
+                                .reason = reason,
+                                .question = request.question.empty() ? "How should the task go on? " + reason : request.question,
+                                .options = request.options,
+                                .context_blob = context_blob,
+                                .partial_blob = partial,
+                                .duration_ms = spent}));
     return {};
 }
 
@@ -93,7 +107,7 @@ Result<ApprovalRequest> People::shown_artifact(const std::string& id) const {
     request.stage = task_.stage_name();
     request.artifact = artifact ? *artifact : json::object();
     request.artifact_hash = task_.state().stage().artifact_hash;
-    request.created_at = task_.state().resumption.accepted_at;     // The same again when this is repeated after a crash.
+    request.created_at = task_.state().resumption.accepted_at;  // The same again when this is repeated after a crash.
     request.directory = task_.setup.escalations.directory().string();
     return request;
 }
@@ -101,7 +115,8 @@ Result<ApprovalRequest> People::shown_artifact(const std::string& id) const {
 Result<void> People::request_approval() {
     // Of every artifact another one, and of one that is shown again after the task's end.
     const unsigned number = task_.state().stage().visits + task_.state().continuations;
-    AF_TRY(const ApprovalRequest request, shown_artifact(EscalationStore::approval_id(task_.state().task_id, task_.stage_name(), number)));
+    AF_TRY(const ApprovalRequest request,
+           shown_artifact(EscalationStore::approval_id(task_.state().task_id, task_.stage_name(), number)));
     const AnswerBy by = answer_by(request.id, request.created_at, {}, true);
     AF_CHECK(refuse_early_answer(request.id));
     AF_CHECK(task_.setup.escalations.record(request, by));
@@ -122,23 +137,26 @@ Result<ApprovalRequest> People::shown_action(const std::string& id) const {
     request.stage = task_.stage_name();
     request.artifact = shown.is_object() ? shown.get_object() : json::object();
     request.artifact_hash = task_.state().action->hash;
-    request.created_at = task_.state().resumption.proposed_at;       // The same again when this is repeated after a crash.
+    request.created_at = task_.state().resumption.proposed_at;  // The same again when this is repeated after a crash.
     request.directory = task_.setup.escalations.directory().string();
     return request;
 }
 
 Result<void> People::ask_action() {
-    AF_TRY(const ApprovalRequest request, shown_action(EscalationStore::action_id(task_.state().task_id, task_.stage_name(), task_.state().actions_asked + 1)));
+    AF_TRY(const ApprovalRequest request,
+           shown_action(EscalationStore::action_id(task_.state().task_id, task_.stage_name(), task_.state().actions_asked + 1)));
     AF_CHECK(refuse_early_answer(request.id));
     AF_CHECK(task_.setup.escalations.record(request));
-    AF_CHECK(task_.session->record(records::ActionAsked{task_.stage_name(), request.id, request.artifact_hash, action_line(request.artifact)}));
+    AF_CHECK(task_.session->record(
+        records::ActionAsked{task_.stage_name(), request.id, request.artifact_hash, action_line(request.artifact)}));
     return task_.setup.present ? Result<void>() : notify_of_open();
 }
 
 /// Others are told once nobody at the terminal decides: not of everything that somebody there is looking at.
 Result<void> People::notify_of_open() {
     const bool action = task_.state().waiting_for() == "action";
-    AF_TRY(const ApprovalRequest request, action ? shown_action(task_.state().action->id) : shown_artifact(task_.state().approval->id));
+    AF_TRY(const ApprovalRequest request,
+           action ? shown_action(task_.state().action->id) : shown_artifact(task_.state().approval->id));
     notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     return {};
 }
@@ -162,7 +180,8 @@ Result<Escalation> People::question(const std::string& id) const {
 }
 
 Result<void> People::raise_escalation() {
-    AF_TRY(const Escalation escalation, question(EscalationStore::escalation_id(task_.state().task_id, task_.stage_name(), task_.state().stage().escalations + 1)));
+    AF_TRY(const Escalation escalation, question(EscalationStore::escalation_id(task_.state().task_id, task_.stage_name(),
+                                                                                task_.state().stage().escalations + 1)));
     const AnswerBy by = answer_by(escalation.id, escalation.created_at, escalation.options, false);
     AF_CHECK(refuse_early_answer(escalation.id));
     AF_CHECK(task_.setup.escalations.record(escalation, by));
@@ -186,10 +205,13 @@ void People::tell_before_decision() {
 }
 
 std::shared_ptr<EscalationHandler>& People::asker() { return asks_at_terminal() ? task_.setup.present : task_.setup.handler; }
-std::chrono::milliseconds People::patience() const { return asks_at_terminal() ? std::chrono::milliseconds(std::chrono::weeks(1)) : task_.setup.wait; }
+std::chrono::milliseconds People::patience() const {
+    return asks_at_terminal() ? std::chrono::milliseconds(std::chrono::weeks(1)) : task_.setup.wait;
+}
 bool People::waits_for_people() { return asker() && patience().count() > 0; }
 
-AnswerBy People::answer_by(const std::string& id, const std::string& created_at, const std::vector<std::string>& options, bool approval) const {
+AnswerBy People::answer_by(const std::string& id, const std::string& created_at, const std::vector<std::string>& options,
+                           bool approval) const {
     if (auto there = task_.setup.escalations.answer_by(id); there.ok()) { return *there; }
     AnswerRule rule = task_.setup.answer_rule;
     const Resumption::Deadline& asked = task_.state().resumption.deadline;
@@ -207,7 +229,8 @@ Result<void> People::write_lost_question() {
     const std::string_view waiting = task_.state().waiting_for();
     if (waiting == "approval") { AF_CHECK(acceptance_.restore_file()); }
     const auto there = [](const auto& question) { return question.ok() ? Result<void>() : Result<void>(question.error()); };
-    const Result<void> readable = waiting == "escalation" ? there(task_.setup.escalations.escalation(id)) : there(task_.setup.escalations.approval(id));
+    const Result<void> readable =
+        waiting == "escalation" ? there(task_.setup.escalations.escalation(id)) : there(task_.setup.escalations.approval(id));
     if (readable.ok() || readable.error().kind != ErrorKind::not_found) { return readable; }
     if (waiting == "escalation") {
         AF_TRY(const Escalation escalation, question(id));
@@ -242,7 +265,7 @@ void People::notify(std::function<Result<void>(EscalationHandler&, CallContext&)
 }
 
 Result<void> People::wait() {
-    const bool others_wait = static_cast<bool>(task_.setup.present);      // A handler that hangs is gone afterwards.
+    const bool others_wait = static_cast<bool>(task_.setup.present);  // A handler that hangs is gone afterwards.
     const bool at_terminal = asks_at_terminal();
     if (waits_for_people()) { AF_CHECK(wait_for_answer()); }
     if (const auto collected = collect_answer({}); !collected.ok()) {
@@ -263,7 +286,9 @@ Result<void> People::return_to_question(const std::function<Result<void>()>& bef
 }
 
 Result<bool> People::answer_with(const std::string& guidance) {
-    if (guidance.empty() || task_.state().waiting_for() != "escalation" || !is_about_the_work(task_.state().escalation->cause)) { return false; }
+    if (guidance.empty() || task_.state().waiting_for() != "escalation" || !is_about_the_work(task_.state().escalation->cause)) {
+        return false;
+    }
     AF_CHECK(write_lost_question());
     AF_CHECK(task_.setup.escalations.resolve(task_.state().escalation->id, Resolution{false, {{"answer", guidance}}, "user"}));
     return true;
@@ -283,11 +308,16 @@ Result<void> People::wait_for_answer() {
     return ask_through(asker(), patience(), [&elsewhere] { return elsewhere.answered(); });
 }
 
-Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds patience, const std::function<bool()>& answered) {
+Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds patience,
+                                 const std::function<bool()>& answered) {
     if (task_.state().waiting_for() == "escalation") {
         AF_TRY(const Escalation escalation, task_.setup.escalations.escalation(open_id()));
         const auto resolution = calls_.call<std::optional<Resolution>>(
-            whom, patience, [escalation](EscalationHandler& handler, CallContext& context) { return handler.wait_for_resolution(escalation, context); }, answered);
+            whom, patience,
+            [escalation](EscalationHandler& handler, CallContext& context) {
+                return handler.wait_for_resolution(escalation, context);
+            },
+            answered);
         if (!resolution.ok()) {
             unheard(resolution.error());
             return {};
@@ -297,7 +327,11 @@ Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::
         AF_TRY(const ApprovalRequest request, task_.setup.escalations.approval(open_id()));
         for (;;) {
             const auto approval = calls_.call<std::optional<Approval>>(
-                whom, patience, [request](EscalationHandler& handler, CallContext& context) { return handler.wait_for_approval(request, context); }, answered);
+                whom, patience,
+                [request](EscalationHandler& handler, CallContext& context) {
+                    return handler.wait_for_approval(request, context);
+                },
+                answered);
             if (!approval.ok()) {
                 unheard(approval.error());
                 return {};
@@ -305,21 +339,31 @@ Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::
             if (!*approval) { break; }
             const Result<void> taken = take_approval(request, **approval);
             const bool cannot_extend = !taken.ok() && taken.error().code.starts_with("AF-ORCH-05");
-            const bool typed_wrong = !taken.ok() && (taken.error().kind == ErrorKind::invalid || cannot_extend) && taken.error().code != "AF-ESC-005";
+            const bool typed_wrong =
+                !taken.ok() && (taken.error().kind == ErrorKind::invalid || cannot_extend) && taken.error().code != "AF-ESC-005";
             if (!typed_wrong || task_.services.cancel.requested()) { return first_wins(taken); }
-            task_.warn(taken.error());        // What was typed cannot be done: who typed it is asked again.
+            task_.warn(taken.error());  // What was typed cannot be done: who typed it is asked again.
             if (patience.count() == 0) { break; }
         }
     }
     return {};
 }
 
-/// A changed action comes as text in `feedback`; so does what an approval of an artifact says beyond yes: `exit`, `extend`, `extend STAGE`.
+/// A changed action comes as text in `feedback`; so does what an approval of an artifact says beyond yes: `exit`, `extend`,
+/// `extend STAGE`.
 Result<void> People::take_approval(const ApprovalRequest& request, const Approval& approval) {
     if (!approval.approved || !approval.feedback) { return task_.setup.escalations.decide(request.id, approval); }
     if (task_.state().waiting_for() != "action") {
         const std::string& said = *approval.feedback;
-        ArtifactDecision decision{said == "exit" ? "exit" : said == "extend" || said.starts_with("extend ") ? "extend" : "approve", "", {}, "", "", approval.artifact_hash, approval.decided_by};
+        ArtifactDecision decision{said == "exit"                                    ? "exit"
+                                  : said == "extend" || said.starts_with("extend ") ? "extend"
+                                                                                    : "approve",
+                                  "",
+                                  {},
+                                  "",
+                                  "",
+                                  approval.artifact_hash,
+                                  approval.decided_by};
         if (decision.decision == "approve") { decision.feedback = said; }
         if (decision.decision == "exit") { AF_CHECK(check_may_end(task_.state())); }
         if (decision.decision == "extend") {
@@ -329,7 +373,10 @@ Result<void> People::take_approval(const ApprovalRequest& request, const Approva
         return task_.setup.escalations.decide_artifact(request.id, decision);
     }
     AF_TRY(YamlDocument edited, parse_yaml(*approval.feedback, "the changed action"));
-    if (!edited.value.is_object()) { return Error{"AF-ESC-039", "the changed action is not a mapping", "", "give its `tool` and `arguments`", ErrorKind::invalid}; }
+    if (!edited.value.is_object()) {
+        return Error{"AF-ESC-039", "the changed action is not a mapping", "", "give its `tool` and `arguments`",
+                     ErrorKind::invalid};
+    }
     ActionDecision decision{true, std::move(edited.value.get_object()), "", approval.artifact_hash, approval.decided_by};
     AF_CHECK(check_edited(task_.setup, request, *decision.edited));
     task_.services.redactor.redact(*decision.edited);
@@ -339,7 +386,10 @@ Result<void> People::take_approval(const ApprovalRequest& request, const Approva
 const std::string& People::open_id() const {
     static const std::string none;
     const TaskState& now = task_.state();
-    return now.waiting_for() == "escalation" ? now.escalation->id : now.waiting_for() == "approval" ? now.approval->id : now.waiting_for() == "action" ? now.action->id : none;
+    return now.waiting_for() == "escalation" ? now.escalation->id
+           : now.waiting_for() == "approval" ? now.approval->id
+           : now.waiting_for() == "action"   ? now.action->id
+                                             : none;
 }
 
 /// The handler could not ask: the question stays open, and every other way to answer it too.
@@ -384,7 +434,8 @@ Result<void> People::collect_approval(const std::function<Result<void>()>& befor
     AF_TRY(const auto decision, task_.setup.escalations.artifact_decision(open.id));
     if (!decision) { return {}; }
     const auto impossible = [&](const Error& why) {
-        return Error{"AF-ESC-067", "the task cannot go on as " + open.id + " was answered: " + why.message, (task_.setup.escalations.directory() / (open.id + ".resolution.yaml")).string(),
+        return Error{"AF-ESC-067", "the task cannot go on as " + open.id + " was answered: " + why.message,
+                     (task_.setup.escalations.directory() / (open.id + ".resolution.yaml")).string(),
                      "correct that file, or remove it and answer again; " + why.remedy, ErrorKind::conflict};
     };
     std::optional<MoreStages> more;
@@ -403,7 +454,9 @@ Result<void> People::collect_approval(const std::function<Result<void>()>& befor
                                      .approval_id = open.id,
                                      .approved = decision->approved(),
                                      .artifact_hash = decision->artifact_hash,
-                                     .feedback = decision->decision == "revise" ? in_words(Feedback{decision->feedback, decision->issues}) : decision->feedback,
+                                     .feedback = decision->decision == "revise"
+                                                     ? in_words(Feedback{decision->feedback, decision->issues})
+                                                     : decision->feedback,
                                      .artifact_blob = task_.state().stage().artifact_hash,
                                      .decided_by = decision->decided_by,
                                      .decision = decision->decision,

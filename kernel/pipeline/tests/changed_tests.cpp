@@ -12,15 +12,19 @@
 
 namespace agentforge::kernel {
 
-std::vector<std::string> outdated_tests(const TaskState& state, const json::object& specification, const std::vector<TestOutcome>& base_tests) {
+std::vector<std::string> outdated_tests(const TaskState& state, const json::object& specification,
+                                        const std::vector<TestOutcome>& base_tests) {
     std::vector<std::string> names;
     for (const json::object& each : objects_of(specification, "outdated_tests")) { names.push_back(text_of(each, "test")); }
     for (const auto& past : state.resumption.hand_backs) {
         const auto stage = state.pipeline.index_of(past.to);
-        if (stage && writes_tests(state.pipeline.stages[*stage])) { names.insert(names.end(), past.evidence.tests.begin(), past.evidence.tests.end()); }
+        if (stage && writes_tests(state.pipeline.stages[*stage])) {
+            names.insert(names.end(), past.evidence.tests.begin(), past.evidence.tests.end());
+        }
     }
     std::vector<TestOutcome> passed;
-    std::ranges::copy_if(base_tests, std::back_inserter(passed), [](const TestOutcome& test) { return test.status == TestStatus::passed; });
+    std::ranges::copy_if(base_tests, std::back_inserter(passed),
+                         [](const TestOutcome& test) { return test.status == TestStatus::passed; });
     return tests_named(names, passed);
 }
 
@@ -30,7 +34,7 @@ Result<std::vector<std::string>> changed_test_lines(const TaskSession& session) 
 }
 
 std::vector<std::string> not_allowed_beforehand(std::vector<std::string> lines, const std::vector<std::string>& allowed) {
-    std::vector<std::string> names;         // A line is about all cases of a test.
+    std::vector<std::string> names;  // A line is about all cases of a test.
     for (const std::string& each : allowed) { names.push_back(without_parameters(each)); }
     std::erase_if(lines, [&](const std::string& line) {
         TestOutcome test;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Existing tests that a task changes because the request contradicts them: which it may change, and which changes a person has yet to approve.
+// Existing tests that a task changes because the request contradicts them: which it may change, and which changes a person has
+// yet to approve.
 #pragma once
 
 #include <string>
@@ -11,14 +12,16 @@
 
 namespace agentforge::kernel {
 
-/// Ids of tests that passed before the task and may be changed: the specification calls them outdated (`outdated_tests`), or a later stage has handed them
-/// back to the stage that writes tests.
-[[nodiscard]] std::vector<std::string> outdated_tests(const TaskState& state, const json::object& specification, const std::vector<TestOutcome>& base_tests);
+/// Ids of tests that passed before the task and may be changed: the specification calls them outdated (`outdated_tests`), or a
+/// later stage has handed them back to the stage that writes tests.
+[[nodiscard]] std::vector<std::string> outdated_tests(const TaskState& state, const json::object& specification,
+                                                      const std::vector<TestOutcome>& base_tests);
 
 /// The changes of existing tests in the newest report of the gate `red`, a line each (gates/test_quality/outdated_tests.hpp).
 [[nodiscard]] Result<std::vector<std::string>> changed_test_lines(const TaskSession& session);
 
 /// Those lines that are about none of the tests that the user has allowed to change (`gates.outdated_tests`).
-[[nodiscard]] std::vector<std::string> not_allowed_beforehand(std::vector<std::string> lines, const std::vector<std::string>& allowed);
+[[nodiscard]] std::vector<std::string> not_allowed_beforehand(std::vector<std::string> lines,
+                                                              const std::vector<std::string>& allowed);
 
 }  // namespace agentforge::kernel

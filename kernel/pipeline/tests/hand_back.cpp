@@ -24,7 +24,9 @@ Error refused(std::string why, std::string remedy = "mend the code, or hand back
     return Error{"AF-ORCH-033", "this cannot be handed back: " + std::move(why), "", std::move(remedy), ErrorKind::invalid};
 }
 
-bool contains(const std::vector<std::string>& texts, const std::string& text) { return std::find(texts.begin(), texts.end(), text) != texts.end(); }
+bool contains(const std::vector<std::string>& texts, const std::string& text) {
+    return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
 
 std::string joined(const std::vector<std::string>& texts) {
     std::string all;
@@ -54,7 +56,9 @@ std::vector<Criterion> criteria_of(const json::object& specification) {
     for (const json::value& item : list_of(specification, "requirements")) {
         if (!item.is_object()) { continue; }
         const std::string id = text_of(item.get_object(), "id");
-        for (std::string& text : texts_of(item.get_object(), "acceptance_criteria")) { criteria.push_back({id, std::move(text)}); }
+        for (std::string& text : texts_of(item.get_object(), "acceptance_criteria")) {
+            criteria.push_back({id, std::move(text)});
+        }
         criteria.push_back({id, text_of(item.get_object(), "description")});
     }
     return criteria;
@@ -69,7 +73,8 @@ Result<Criterion> specified(const std::string& claimed, const json::object& spec
     }
     std::string all;
     for (const Criterion& each : criteria) { all += "\n" + each.requirement + ": " + each.text; }
-    return refused("`" + ellipsis(claimed, 200) + "` is no criterion of the specification, word for word. They are:" + ellipsis(all, 1500));
+    return refused("`" + ellipsis(claimed, 200) +
+                   "` is no criterion of the specification, word for word. They are:" + ellipsis(all, 1500));
 }
 
 bool has_failed(const TestOutcome& test) { return test.status != TestStatus::passed && test.status != TestStatus::skipped; }
@@ -102,10 +107,14 @@ struct BuildFault {
 /// The error that a compiler or type checker reported for a file, if the file itself causes it.
 std::optional<BuildFault> build_fault(const GateReport& report, const std::string& file) {
     for (const Violation& each : report.violations) {
-        if (each.contract == "types" && each.severity != "minor" && each.file == file) { return BuildFault{each.line, "does not build: " + each.message}; }
+        if (each.contract == "types" && each.severity != "minor" && each.file == file) {
+            return BuildFault{each.line, "does not build: " + each.message};
+        }
     }
     for (const TestOutcome& test : report.tests) {
-        if (test.id == file && test.status == TestStatus::error && is_only_about(test.message, file)) { return BuildFault{test.line, test.message}; }
+        if (test.id == file && test.status == TestStatus::error && is_only_about(test.message, file)) {
+            return BuildFault{test.line, test.message};
+        }
     }
     return std::nullopt;
 }
@@ -131,7 +140,9 @@ std::vector<Named> outdated_in(const GateReport& report, const std::vector<TestO
     std::vector<Named> tests;
     for (const TestOutcome& test : report.tests) {
         const auto before = std::ranges::find(base_tests, test.id, &TestOutcome::id);
-        if (has_failed(test) && before != base_tests.end() && before->status == TestStatus::passed) { tests.push_back({test.id, "", &test}); }
+        if (has_failed(test) && before != base_tests.end() && before->status == TestStatus::passed) {
+            tests.push_back({test.id, "", &test});
+        }
     }
     return tests;
 }
@@ -149,15 +160,22 @@ Result<std::vector<Named>> tests_of_red(const std::string& claimed, const std::v
     if (found.size() == 1) { return found; }
     std::string all;
     for (const Named& test : tests) { all += (all.empty() ? "" : ", ") + test.id; }
-    return refused("`" + ellipsis(claimed, 200) + "` " + (found.empty() ? "is neither a test written for this task nor one that passed before it and fails now" : "is the name of several tests") + "; they are " + ellipsis(all, 1000));
+    return refused("`" + ellipsis(claimed, 200) + "` " +
+                   (found.empty() ? "is neither a test written for this task nor one that passed before it and fails now"
+                                  : "is the name of several tests") +
+                   "; they are " + ellipsis(all, 1000));
 }
 
 /// The gate blocks because of a test that passes: it proves nothing, and must be written again.
-bool proves_nothing(const Named& test, const GateReport& report) { return contains(fact_texts(report.facts, "tests_at_fault"), without_parameters(test.id)); }
+bool proves_nothing(const Named& test, const GateReport& report) {
+    return contains(fact_texts(report.facts, "tests_at_fault"), without_parameters(test.id));
+}
 
 /// The issue that the gate has with it.
 std::string why_it_proves_nothing(const Named& test, const GateReport& report) {
-    const auto named = std::ranges::find_if(report.blocking_issues, [&](const std::string& issue) { return issue.find(without_parameters(test.id)) != std::string::npos; });
+    const auto named = std::ranges::find_if(report.blocking_issues, [&](const std::string& issue) {
+        return issue.find(without_parameters(test.id)) != std::string::npos;
+    });
     return named != report.blocking_issues.end() ? *named : report.summary;
 }
 
@@ -165,11 +183,15 @@ Result<void> must_fail(const Named& test, const GateReport& report) {
     if (build_fault(report, test.outcome->file) || proves_nothing(test, report)) { return {}; }
     switch (test.outcome->status) {
         case TestStatus::failed_assertion:
-        case TestStatus::error: return {};
-        case TestStatus::passed: return refused(test.id + " passes");
-        case TestStatus::failed_skeleton: return refused(test.id + " comes to a body that is not written yet", "write it first");
+        case TestStatus::error:
+            return {};
+        case TestStatus::passed:
+            return refused(test.id + " passes");
+        case TestStatus::failed_skeleton:
+            return refused(test.id + " comes to a body that is not written yet", "write it first");
         case TestStatus::skipped:
-        case TestStatus::not_collected: break;
+        case TestStatus::not_collected:
+            break;
     }
     return refused(test.id + " was not run (" + std::string(to_string(test.outcome->status)) + ")");
 }
@@ -179,18 +201,20 @@ Result<void> nothing_else_fails(const GateReport& report, const std::vector<Name
     const auto before = fact_texts(report.facts, "failed_before");
     const auto flaky = fact_texts(report.facts, "flaky");
     std::vector<std::string> named;
-    std::vector<std::string> files;         // That do not build.
+    std::vector<std::string> files;  // That do not build.
     for (const Named& test : handed_back) {
         named.push_back(test.id);
         if (build_fault(report, test.outcome->file)) { files.push_back(test.outcome->file); }
     }
     for (const Violation& each : report.violations) {
         if (each.contract != "types" || each.severity == "minor" || contains(files, each.file)) { continue; }
-        return refused(each.file + ":" + std::to_string(each.line) + " does not build either: " + ellipsis(first_line(each.message), 200), "mend it, or name its tests as well");
+        return refused(
+            each.file + ":" + std::to_string(each.line) + " does not build either: " + ellipsis(first_line(each.message), 200),
+            "mend it, or name its tests as well");
     }
     for (const TestOutcome& test : report.tests) {
         const bool was_not_run = test.id == test.file || test.status == TestStatus::not_collected;
-        if (was_not_run && !files.empty()) { continue; }        // One file that does not build takes others along.
+        if (was_not_run && !files.empty()) { continue; }  // One file that does not build takes others along.
         if (!has_failed(test) || contains(named, test.id) || contains(before, test.id) || contains(flaky, test.id)) { continue; }
         return refused(test.id + " fails too: " + ellipsis(first_line(test.message), 200), "make it pass, or name it as well");
     }
@@ -200,10 +224,18 @@ Result<void> nothing_else_fails(const GateReport& report, const std::vector<Name
 json::object told(const Named& test, const GateReport& report) {
     const TestOutcome& outcome = *test.outcome;
     if (const auto fault = build_fault(report, outcome.file)) {
-        return {{"id", test.id}, {"file", outcome.file}, {"line", fault->line}, {"status", to_string(TestStatus::error)}, {"message", fault->message}};
+        return {{"id", test.id},
+                {"file", outcome.file},
+                {"line", fault->line},
+                {"status", to_string(TestStatus::error)},
+                {"message", fault->message}};
     }
     const std::string message = proves_nothing(test, report) ? "passes. " + why_it_proves_nothing(test, report) : outcome.message;
-    return {{"id", test.id}, {"file", outcome.file}, {"line", outcome.line}, {"status", to_string(outcome.status)}, {"message", message}};
+    return {{"id", test.id},
+            {"file", outcome.file},
+            {"line", outcome.line},
+            {"status", to_string(outcome.status)},
+            {"message", message}};
 }
 
 std::string place_of(const json::object& measured) {
@@ -224,7 +256,8 @@ Requirements requirements_of(const json::object& specification) {
     return all;
 }
 
-std::vector<std::string> faults_of_specification(const HandBack& hand_back, const json::object& before, const json::object& after) {
+std::vector<std::string> faults_of_specification(const HandBack& hand_back, const json::object& before,
+                                                 const json::object& after) {
     std::vector<std::string> faults;
     const Requirements now = requirements_of(after);
     for (const auto& [id, requirement] : requirements_of(before)) {
@@ -257,19 +290,24 @@ std::vector<std::string> faults_of_suite(const HandBack& hand_back, const json::
     std::vector<std::string> faults;
     std::vector<std::string> problems;
     const std::vector<DeclaredTest> now = declared_tests(after, problems);
-    std::map<std::string, int> missing;         // Requirement -> new tests fewer than before.
+    std::map<std::string, int> missing;  // Requirement -> new tests fewer than before.
     for (const DeclaredTest& test : now) { missing[test.requirement] -= test.kind == TestKind::fresh ? 1 : 0; }
     for (const DeclaredTest& test : declared_tests(before, problems)) {
         missing[test.requirement] += test.kind == TestKind::fresh ? 1 : 0;
         const bool kept = std::any_of(now.begin(), now.end(), [&](const DeclaredTest& each) {
-            return each.file == test.file && each.name == test.name && each.requirement == test.requirement && each.kind == test.kind;
+            return each.file == test.file && each.name == test.name && each.requirement == test.requirement &&
+                   each.kind == test.kind;
         });
         if (!kept && !was_handed_back(test, hand_back.tests)) {
-            faults.push_back(test.file + "::" + test.name + " (" + test.requirement + ") was not handed back; hand it in as it was");
+            faults.push_back(test.file + "::" + test.name + " (" + test.requirement +
+                             ") was not handed back; hand it in as it was");
         }
     }
     for (const auto& [requirement, count] : missing) {
-        if (count > 0) { faults.push_back(requirement + " has fewer new tests than before; correct those that were handed back, and take none away"); }
+        if (count > 0) {
+            faults.push_back(requirement +
+                             " has fewer new tests than before; correct those that were handed back, and take none away");
+        }
     }
     return faults;
 }
@@ -289,7 +327,9 @@ const json::object* hand_back_of(const json::object& artifact) {
 
 Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, const HandBackGround& ground) {
     if (ground.green.passed) { return refused("every test passes", "hand in the work without hand_back"); }
-    if (ground.changed.empty()) { return refused("nothing was implemented; a test is wrong only where code does all the rest", "write the code first"); }
+    if (ground.changed.empty()) {
+        return refused("nothing was implemented; a test is wrong only where code does all the rest", "write the code first");
+    }
     if (ground.green.tests.empty()) { return refused("no test could be run: " + ellipsis(ground.green.summary, 300)); }
     AF_TRY(const Criterion criterion, specified(text_of(claim, "criterion"), ground.specification));
     const std::string to = text_of(claim, "to");
@@ -309,15 +349,22 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
     }
     for (const Named& test : named) {
         AF_CHECK(must_fail(test, ground.green));
-        if (!test.requirement.empty() && test.requirement != criterion.requirement) { of_others.push_back(test.id + " is of " + test.requirement); }
+        if (!test.requirement.empty() && test.requirement != criterion.requirement) {
+            of_others.push_back(test.id + " is of " + test.requirement);
+        }
         ids.push_back(test.id);
         measured.push_back(told(test, ground.green));
     }
     AF_CHECK(nothing_else_fails(ground.green, named));
-    const bool builds = std::none_of(named.begin(), named.end(), [&](const Named& test) { return build_fault(ground.green, test.outcome->file).has_value(); });
+    const bool builds = std::none_of(
+        named.begin(), named.end(), [&](const Named& test) { return build_fault(ground.green, test.outcome->file).has_value(); });
     const json::value* believed = ground.green.facts.if_contains("believed");
-    if (builds && believed != nullptr && *believed == json::value(false)) { return refused("the run is not believed: " + ellipsis(ground.green.summary, 300)); }
-    if (to == hand_back_to::specification && !of_others.empty()) { return refused("the criterion is of " + criterion.requirement + ", and " + joined(of_others)); }
+    if (builds && believed != nullptr && *believed == json::value(false)) {
+        return refused("the run is not believed: " + ellipsis(ground.green.summary, 300));
+    }
+    if (to == hand_back_to::specification && !of_others.empty()) {
+        return refused("the criterion is of " + criterion.requirement + ", and " + joined(of_others));
+    }
     return records::HandBackEvidence{.to = to,
                                      .tests = ids,
                                      .requirement = criterion.requirement,
@@ -325,20 +372,24 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
                                      .reason = text_of(claim, "reason"),
                                      .measured = std::move(measured),
                                      .changed = ground.changed,
-                                     .red_tree = "",        // The controller adds the trees and the patch.
+                                     .red_tree = "",  // The controller adds the trees and the patch.
                                      .work_tree = "",
                                      .patch = ""};
 }
 
-Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session, TaskTrees& trees, const json::object& claim, const std::string& tree) {
+Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session, TaskTrees& trees, const json::object& claim,
+                                                     const std::string& tree) {
     const TaskState& state = session.state();
     const std::string to = text_of(claim, "to");
     const auto stage = stage_handed_back_to(state, to);
     if (hand_back_gate(state.stage_template()).empty() || !stage || state.red_tree.empty()) {
-        return refused("stage `" + state.stage().name + "` has no earlier stage `" + to + "` whose work it tries", "hand in the work without hand_back");
+        return refused("stage `" + state.stage().name + "` has no earlier stage `" + to + "` whose work it tries",
+                       "hand in the work without hand_back");
     }
     const auto measured = state.gates.find(gate_name::green);
-    if (measured == state.gates.end() || measured->second.tree != tree || measured->second.partial) { return refused("the green gate was not measured on this tree"); }
+    if (measured == state.gates.end() || measured->second.tree != tree || measured->second.partial) {
+        return refused("the green gate was not measured on this tree");
+    }
     AF_TRY(const auto report, newest_report(session, gate_name::green));
     AF_TRY(const auto suite, session.test_suite());
     AF_TRY(const auto specification, session.artifact_of(contract_name::specification));
@@ -348,7 +399,8 @@ Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session,
     HandBackGround ground{*specification, *suite, *report, {}, before ? before->tests : std::vector<TestOutcome>()};
     for (const TreeChange& change : changes) { ground.changed.push_back(change.path); }
     json::object meant = claim;
-    meant["to"] = makes(state.pipeline.stages[*stage], contract_name::specification) ? hand_back_to::specification : hand_back_to::tests;
+    meant["to"] =
+        makes(state.pipeline.stages[*stage], contract_name::specification) ? hand_back_to::specification : hand_back_to::tests;
     return judge_hand_back(meant, ground);
 }
 
@@ -367,8 +419,10 @@ std::string hand_back_words(const records::HandBackEvidence& evidence) {
 std::optional<std::size_t> stage_handed_back_to(const TaskState& state, std::string_view to) {
     for (std::size_t index = state.stage_index; index-- > 0;) {
         const StageTemplate& stage = state.pipeline.stages[index];
-        const bool meant = to == hand_back_to::tests ? writes_tests(stage) : to == hand_back_to::specification ? makes(stage, contract_name::specification)
-                                                                             : stage.name == to && (writes_tests(stage) || makes(stage, contract_name::specification));
+        const bool meant = to == hand_back_to::tests ? writes_tests(stage)
+                           : to == hand_back_to::specification
+                               ? makes(stage, contract_name::specification)
+                               : stage.name == to && (writes_tests(stage) || makes(stage, contract_name::specification));
         if (meant) { return index; }
     }
     return std::nullopt;
@@ -380,8 +434,10 @@ std::optional<Correction> correction_asked(const TaskState& state) {
     return makes(state.pipeline.stages[*stage], contract_name::specification) ? Correction::specification : Correction::tests;
 }
 
-std::vector<std::string> faults_of_correction(Correction what, const HandBack& hand_back, const json::object& before, const json::object& after) {
-    return what == Correction::specification ? faults_of_specification(hand_back, before, after) : faults_of_suite(hand_back, before, after);
+std::vector<std::string> faults_of_correction(Correction what, const HandBack& hand_back, const json::object& before,
+                                              const json::object& after) {
+    return what == Correction::specification ? faults_of_specification(hand_back, before, after)
+                                             : faults_of_suite(hand_back, before, after);
 }
 
 Result<std::vector<std::string>> faults_of_correction(const TaskSession& session, const json::object& artifact) {
@@ -400,11 +456,12 @@ Result<void> put_work_back(TaskSession& session, TaskTrees& trees) {
     const bool fits = merged.conflicts.empty();
     const std::string tree = fits ? merged.tree : state.tree;
     AF_CHECK(trees.keep("seq-" + std::to_string(state.seq + 1), tree));
-    AF_CHECK(session.record(records::Snapshot{.stage = state.stage().name,
-                                              .tree = tree,
-                                              .reason = fits ? "the work from before is put back" : "the work from before does not fit what was corrected",
-                                              .put_back = fits,
-                                              .conflicts = merged.conflicts}));
+    AF_CHECK(session.record(records::Snapshot{
+        .stage = state.stage().name,
+        .tree = tree,
+        .reason = fits ? "the work from before is put back" : "the work from before does not fit what was corrected",
+        .put_back = fits,
+        .conflicts = merged.conflicts}));
     return trees.restore(tree);
 }
 
@@ -414,16 +471,19 @@ Result<std::string> hand_back_note(const TaskSession& session, TaskTrees& trees)
     const HandBack& open = *state.hand_back;
     const std::string tests = joined(open.tests);
     if (open.to == state.stage().name && correction_asked(state) == Correction::specification) {
-        return "Correct requirement " + open.requirement + " alone, where it cannot hold; all others stay as they are. Where it is right, hand in the specification as it was.";
+        return "Correct requirement " + open.requirement +
+               " alone, where it cannot hold; all others stay as they are. Where it is right, hand in the specification as it was.";
     }
     if (open.to == state.stage().name) {
-        return "Your tests are in the workspace. Correct only " + tests + ", and only where they contradict the specification; all others stay as they are. Where they are right, hand in the suite as it was.";
+        return "Your tests are in the workspace. Correct only " + tests +
+               ", and only where they contradict the specification; all others stay as they are. Where they are right, hand in the suite as it was.";
     }
     if (open.from != state.stage().name) { return std::string(); }
     AF_TRY(const auto changes, trees.diff(open.base_tree, state.red_tree));
     const std::string changed = changes_between(changes);
     return "You handed back " + tests + " to " + open.to + ". " +
-           (changed.empty() ? "The tests were looked at again and are as they were: do what they say." : "Changed since: " + changed + ".") +
+           (changed.empty() ? "The tests were looked at again and are as they were: do what they say."
+                            : "Changed since: " + changed + ".") +
            " What you wrote before is in the workspace where it fits; go on from there.";
 }
 
@@ -433,9 +493,11 @@ Result<std::vector<std::string>> hand_backs_told(const TaskSession& session, Tas
         AF_TRY(const auto changes, trees.diff(*evidence.red_tree, session.state().red_tree));
         const auto index = session.state().pipeline.index_of(to);
         const bool of_specification = index && makes(session.state().pipeline.stages[*index], contract_name::specification);
-        const std::string what = of_specification ? evidence.requirement + " (" + joined(evidence.tests) + ")" : joined(evidence.tests);
-        lines.push_back(upper_case(from) + " handed " + what + " back to " + upper_case(to) + ": " + ended(ellipsis(*evidence.reason, 200)) + " " +
-                        (changes.empty() ? "The tests stayed as they were." : "Changed since: " + changes_between(changes) + "."));
+        const std::string what =
+            of_specification ? evidence.requirement + " (" + joined(evidence.tests) + ")" : joined(evidence.tests);
+        lines.push_back(
+            upper_case(from) + " handed " + what + " back to " + upper_case(to) + ": " + ended(ellipsis(*evidence.reason, 200)) +
+            " " + (changes.empty() ? "The tests stayed as they were." : "Changed since: " + changes_between(changes) + "."));
     }
     return lines;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way back from GREEN: a test that contradicts the specification, a new one or one that was there before, goes back to RED, a criterion that cannot hold
-// to SPEC.
-// A model's word is not evidence: what it names must exist and match the measurements. What comes back is compared with what was
-// sent: nothing else may change, and nothing may be lost.
+// The way back from GREEN: a test that contradicts the specification, a new one or one that was there before, goes back to RED, a
+// criterion that cannot hold to SPEC. A model's word is not evidence: what it names must exist and match the measurements. What
+// comes back is compared with what was sent: nothing else may change, and nothing may be lost.
 #pragma once
 
 #include <string>
@@ -21,10 +20,10 @@ namespace agentforge::kernel {
 /// What a hand-back is judged against.
 struct HandBackGround {
     const json::object& specification;
-    const json::object& suite;              ///< RED's.
-    const GateReport& green;                ///< Of the current tree.
-    std::vector<std::string> changed;       ///< Files that differ from RED's tree.
-    std::vector<TestOutcome> base_tests = {};       ///< The suite before the task: one that passed may be outdated.
+    const json::object& suite;                 ///< RED's.
+    const GateReport& green;                   ///< Of the current tree.
+    std::vector<std::string> changed;          ///< Files that differ from RED's tree.
+    std::vector<TestOutcome> base_tests = {};  ///< The suite before the task: one that passed may be outdated.
 };
 
 /// The evidence, as the journal keeps it: `to`, `tests` (ids), `requirement`, `criterion`, `reason`, `measured`, `changed`.
@@ -32,14 +31,16 @@ struct HandBackGround {
 [[nodiscard]] Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, const HandBackGround& ground);
 
 /// The same for a task whose current stage hands back on `tree`. The gate `green` must have been measured there.
-[[nodiscard]] Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session, TaskTrees& trees, const json::object& claim, const std::string& tree);
+[[nodiscard]] Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session, TaskTrees& trees,
+                                                                   const json::object& claim, const std::string& tree);
 
 /// The text shown to the stage that the work goes back to.
 [[nodiscard]] std::string hand_back_words(const records::HandBackEvidence& evidence);
 
 /// The faults in an artifact that corrects what was handed back; empty if there are none, or nothing was handed back.
 enum class Correction : unsigned char { tests = 1, specification };
-[[nodiscard]] std::vector<std::string> faults_of_correction(Correction what, const HandBack& hand_back, const json::object& before, const json::object& after);
+[[nodiscard]] std::vector<std::string> faults_of_correction(Correction what, const HandBack& hand_back,
+                                                            const json::object& before, const json::object& after);
 /// What the open hand-back asks to be corrected; empty: nothing is handed back.
 [[nodiscard]] std::optional<Correction> correction_asked(const TaskState& state);
 /// The earlier stage that a claim means by its `to`: see hand_back_to, or a stage's name. Empty: there is none.

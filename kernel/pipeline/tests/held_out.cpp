@@ -18,13 +18,15 @@ using FileEdits = std::vector<std::pair<std::string, std::optional<std::string>>
 bool works_without(const TaskState& state) {
     const auto& stages = state.pipeline.stages;
     const auto red = std::ranges::find_if(stages, writes_tests);
-    return red != stages.end() && !state.red_tree.empty() && state.stage_index > static_cast<std::size_t>(red - stages.begin()) && !makes_delivery(state.stage_template());
+    return red != stages.end() && !state.red_tree.empty() && state.stage_index > static_cast<std::size_t>(red - stages.begin()) &&
+           !makes_delivery(state.stage_template());
 }
 
 /// Whether the stage has asked its host for something in this visit: then what it was given stays as it is.
 bool visit_has_begun(const TaskSession& session) { return !session.state().resumption.calls.empty(); }
 
-Result<std::string> tree_with(const TaskState& state, TaskTrees& trees, const std::string& tree, const std::vector<std::string>& files) {
+Result<std::string> tree_with(const TaskState& state, TaskTrees& trees, const std::string& tree,
+                              const std::vector<std::string>& files) {
     FileEdits edits;
     for (const std::string& file : files) {
         AF_TRY(auto content, trees.file_in_tree(state.red_tree, file));
@@ -54,7 +56,10 @@ Result<void> put(TaskSession& session, TaskTrees& trees, const HeldOutTests& hel
     return moves ? trees.restore(tree) : Result<void>();
 }
 
-struct Choice { std::vector<std::string> files; std::string reason; };
+struct Choice {
+    std::vector<std::string> files;
+    std::string reason;
+};
 
 Result<Choice> choose(const TaskSession& session, TaskWorkspace& task_workspace, const Stop& stop) {
     const TaskState& state = session.state();
@@ -71,13 +76,16 @@ Result<Choice> choose(const TaskSession& session, TaskWorkspace& task_workspace,
     AF_TRY(GateBaseline baseline, gate_baseline(session, gate_name::red, nullptr));
     baseline.red_tree.clear();
     baseline.test_suite = without_files(*suite, files);
-    std::erase_if(baseline.test_files, [&](const std::string& file) { return std::find(files.begin(), files.end(), file) != files.end(); });
+    std::erase_if(baseline.test_files,
+                  [&](const std::string& file) { return std::find(files.begin(), files.end(), file) != files.end(); });
     GateCall call;
     call.request.gate = gate_name::red;
     AF_TRY(call.tree, tree_without(task_workspace, state.red_tree, files));
     call.baseline = &baseline;
     AF_TRY(const GateReport without, task_workspace.gate(call, stop));
-    if (!without.passed) { return Choice{{}, "nothing is held out: the new tests do not pass their gate without " + files.front()}; }
+    if (!without.passed) {
+        return Choice{{}, "nothing is held out: the new tests do not pass their gate without " + files.front()};
+    }
     std::string reason = "held out:";
     for (const std::string& file : files) { reason += " " + file; }
     return Choice{std::move(files), std::move(reason)};
@@ -165,7 +173,8 @@ json::object as_shown(const TaskState& state, const json::object& artifact) {
     return without_files(artifact, files);
 }
 
-std::map<std::string, json::object, std::less<>> as_shown(const TaskState& state, std::map<std::string, json::object, std::less<>> artifacts) {
+std::map<std::string, json::object, std::less<>> as_shown(const TaskState& state,
+                                                          std::map<std::string, json::object, std::less<>> artifacts) {
     for (auto& [stage, artifact] : artifacts) { artifact = as_shown(state, artifact); }
     return artifacts;
 }

@@ -16,7 +16,9 @@ std::string place_of(const std::string& told) { return told.substr(0, told.find(
 
 std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests& held_out) {
     std::vector<std::string> lines;
-    for (const std::string& file : held_out.shown) { lines.push_back(file + " was held out, failed twice, and was then shown to those who implemented"); }
+    for (const std::string& file : held_out.shown) {
+        lines.push_back(file + " was held out, failed twice, and was then shown to those who implemented");
+    }
     std::vector<std::string> named;
     for (const std::string& each : fact_texts(report.facts, "special_casing")) {
         named.push_back(place_of(each));
@@ -26,12 +28,22 @@ std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests
         if (std::find(named.begin(), named.end(), place_of(each)) == named.end()) { lines.push_back(each); }
     }
     for (const Violation& violation : report.violations) {
-        if (violation.check_id == "opaque-table") { lines.push_back(violation.file + ":" + std::to_string(violation.line) + " has a table whose keys cannot be read"); }
+        if (violation.check_id == "opaque-table") {
+            lines.push_back(violation.file + ":" + std::to_string(violation.line) + " has a table whose keys cannot be read");
+        }
     }
-    for (const std::string& each : fact_texts(report.facts, "lost_tests")) { lines.push_back(each + " is gone, and cannot be run beside the change"); }
-    for (const std::string& each : fact_texts(report.facts, "removed_functions")) { lines.push_back(each + " is gone, which neither the request nor the specification names"); }
-    for (const std::string& each : fact_texts(report.facts, "mutants_survived")) { lines.push_back("no new test notices " + each); }
-    for (const std::string& each : fact_texts(report.facts, "flaky_since")) { lines.push_back(each + " failed here once and passed twice"); }
+    for (const std::string& each : fact_texts(report.facts, "lost_tests")) {
+        lines.push_back(each + " is gone, and cannot be run beside the change");
+    }
+    for (const std::string& each : fact_texts(report.facts, "removed_functions")) {
+        lines.push_back(each + " is gone, which neither the request nor the specification names");
+    }
+    for (const std::string& each : fact_texts(report.facts, "mutants_survived")) {
+        lines.push_back("no new test notices " + each);
+    }
+    for (const std::string& each : fact_texts(report.facts, "flaky_since")) {
+        lines.push_back(each + " failed here once and passed twice");
+    }
     return lines;
 }
 

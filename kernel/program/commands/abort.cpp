@@ -11,9 +11,12 @@ namespace {
 
 std::string_view word(AbortOutcome outcome) {
     switch (outcome) {
-        case AbortOutcome::aborted: return "aborted";
-        case AbortOutcome::asked_to_stop: return "asked_to_stop";
-        case AbortOutcome::finished: return "finished";     // It had ended before; what that left behind is gone now.
+        case AbortOutcome::aborted:
+            return "aborted";
+        case AbortOutcome::asked_to_stop:
+            return "asked_to_stop";
+        case AbortOutcome::finished:
+            return "finished";  // It had ended before; what that left behind is gone now.
     }
     return "unknown";
 }
@@ -22,7 +25,8 @@ int run_abort(Program& program, Project& project, const std::string& id, const s
     if (project.tasks().never_began(id)) {
         if (const auto removed = project.tasks().remove(id); !removed.ok()) { return program.fail(removed.error()); }
         if (program.json_output) {
-            program.print_json({{"task_id", id}, {"aborted", true}, {"asked_to_stop", false}, {"outcome", "removed"}, {"reason", reason}});
+            program.print_json(
+                {{"task_id", id}, {"aborted", true}, {"asked_to_stop", false}, {"outcome", "removed"}, {"reason", reason}});
         } else {
             program.out << "Removed: " << id << " was never begun; its process ended before the first record\n";
         }
@@ -31,8 +35,11 @@ int run_abort(Program& program, Project& project, const std::string& id, const s
     const auto done = project.controller().abort(id, reason);
     if (!done.ok()) { return program.fail(done.error()); }
     if (program.json_output) {
-        program.print_json({{"task_id", id}, {"aborted", *done != AbortOutcome::asked_to_stop}, {"asked_to_stop", *done == AbortOutcome::asked_to_stop},
-                            {"outcome", word(*done)}, {"reason", reason}});
+        program.print_json({{"task_id", id},
+                            {"aborted", *done != AbortOutcome::asked_to_stop},
+                            {"asked_to_stop", *done == AbortOutcome::asked_to_stop},
+                            {"outcome", word(*done)},
+                            {"reason", reason}});
     } else {
         program.out << (*done == AbortOutcome::asked_to_stop ? "Asked the process that runs it to abort: "
                         : *done == AbortOutcome::finished    ? "It was aborted before; what that left is removed: "
@@ -51,7 +58,9 @@ void add_abort(CLI::App& app, Program& program) {
     };
     auto arguments = std::make_shared<Arguments>();
     const Command command = add_subcommand(app, "abort", "End a task for good; its journal stays");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it; or a set's, which begins with set-")->type_name("TASK")->required();
+    add_option(*command, "task", arguments->task, "The task's id, or enough of it; or a set's, which begins with set-")
+        ->type_name("TASK")
+        ->required();
     add_option(*command, "--reason", arguments->reason, "Why; goes into the journal")->type_name("TEXT");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge abort 1f2e3d4c --reason \"wrong request\"");

@@ -32,10 +32,19 @@ int list_agents(Program& program, const Definitions& all) {
     for (const std::string& role : all.agents.roles()) {
         const auto agent = all.agents.get(role);
         if (!agent.ok()) { return program.fail(agent.error()); }
-        told.push_back(json::object{{"role", agent->role}, {"version", agent->version}, {"display_name", agent->display_name}, {"description", agent->description},
-                                    {"stage", agent->stage}, {"source", agent->source}, {"of_project", all.of_project(agent->source)}});
+        told.push_back(json::object{{"role", agent->role},
+                                    {"version", agent->version},
+                                    {"display_name", agent->display_name},
+                                    {"description", agent->description},
+                                    {"stage", agent->stage},
+                                    {"source", agent->source},
+                                    {"of_project", all.of_project(agent->source)}});
         if (!program.json_output) {
-            program.out << fitted_line(program, fmt::format("{:<22} {:<10} {}", role, agent->stage.empty() ? "(review)" : agent->stage, printable(agent->description, 90)), all.of_project(agent->source) ? "  [project]" : "") << "\n";
+            program.out << fitted_line(program,
+                                       fmt::format("{:<22} {:<10} {}", role, agent->stage.empty() ? "(review)" : agent->stage,
+                                                   printable(agent->description, 90)),
+                                       all.of_project(agent->source) ? "  [project]" : "")
+                        << "\n";
         }
     }
     if (program.json_output) { program.print_json({{"agents", std::move(told)}}); }
@@ -76,15 +85,21 @@ int show_agent(Program& program, const Definitions& all, const std::string& role
         return 0;
     }
     std::ostream& out = program.out;
-    const auto line = [&out](const char* name, const std::string& text) { if (!text.empty()) { out << fmt::format("  {:<12}{}\n", name, text); } };
+    const auto line = [&out](const char* name, const std::string& text) {
+        if (!text.empty()) { out << fmt::format("  {:<12}{}\n", name, text); }
+    };
     out << agent->role << " " << agent->version << "\n  " << printable_lines(agent->description) << "\n";
     line("from", agent->source);
     line("stage", agent->stage.empty() ? "none: it reviews" : agent->stage);
     line("tools", with_commas(agent->allowed_tools));
     line("forbidden", with_commas(agent->forbidden_tools));
     for (const auto& [tool, globs] : agent->path_constraints) { line("may write", printable(globs, 300) + "  (" + tool + ")"); }
-    for (const auto& [stage, contract] : agent->output_contracts) { line("hands in", contract + (stage.empty() ? "" : "  (stage " + stage + ")")); }
-    for (const auto& [fact, expected] : agent->must_verify) { line("must verify", std::string(fact) + " = " + printable(json::serialize(expected), 200)); }
+    for (const auto& [stage, contract] : agent->output_contracts) {
+        line("hands in", contract + (stage.empty() ? "" : "  (stage " + stage + ")"));
+    }
+    for (const auto& [fact, expected] : agent->must_verify) {
+        line("must verify", std::string(fact) + " = " + printable(json::serialize(expected), 200));
+    }
     for (const std::string& constraint : agent->constraints) { line("constraint", printable(constraint, 300)); }
     line("reviewed by", with_commas(agent->reviewed_by));
     line("reviews", with_commas(agent->reviews));
@@ -96,8 +111,10 @@ std::vector<Error> missing_tools(const PluginRegistry& plugins, const AgentDefin
     std::vector<Error> problems;
     for (const std::string& tool : agent.allowed_tools) {
         if (plugins.has(PluginKind::tool, tool) || !prefix_of(tool).empty()) { continue; }
-        problems.push_back(Error{"AF-CLI-013", "the role " + agent.role + " may use the tool `" + printable(tool, 80) + "`, which no plugin provides", agent.source,
-                                 "`agentforge plugins list` shows what there is; install the plugin or take the name out", ErrorKind::not_found});
+        problems.push_back(Error{
+            "AF-CLI-013", "the role " + agent.role + " may use the tool `" + printable(tool, 80) + "`, which no plugin provides",
+            agent.source, "`agentforge plugins list` shows what there is; install the plugin or take the name out",
+            ErrorKind::not_found});
     }
     return problems;
 }
@@ -106,7 +123,8 @@ std::vector<Error> problems_of_agents(const Program& program, const Definitions&
     const auto plugins = open_plugins(program);
     if (!plugins.ok()) { return {plugins.error()}; }
     if (!file.empty()) {
-        const auto agent = check_agent_file(all.product.config + "/agents", (all.place.agentforge / "agents").string(), file, all.contracts);
+        const auto agent =
+            check_agent_file(all.product.config + "/agents", (all.place.agentforge / "agents").string(), file, all.contracts);
         if (!agent.ok()) { return {agent.error()}; }
         return missing_tools((*plugins)->registry, *agent);
     }
@@ -122,10 +140,11 @@ std::vector<Error> problems_of_agents(const Program& program, const Definitions&
 }  // namespace
 
 void add_agents(CLI::App& app, Program& program) {
-    add_definition_commands(app, program, "agents", "agent", "ROLE", "The roles: their prompts, tools and paths", "software_developer",
-                            {[&program](const Definitions& all) { return list_agents(program, all); },
-                             [&program](const Definitions& all, const std::string& name) { return show_agent(program, all, name); },
-                             [&program](const Definitions& all, const std::string& file) { return problems_of_agents(program, all, file); }});
+    add_definition_commands(
+        app, program, "agents", "agent", "ROLE", "The roles: their prompts, tools and paths", "software_developer",
+        {[&program](const Definitions& all) { return list_agents(program, all); },
+         [&program](const Definitions& all, const std::string& name) { return show_agent(program, all, name); },
+         [&program](const Definitions& all, const std::string& file) { return problems_of_agents(program, all, file); }});
 }
 
 }  // namespace agentforge::kernel

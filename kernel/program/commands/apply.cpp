@@ -21,7 +21,8 @@ struct ApplyArguments {
 };
 
 /// `git apply` of the whole patch: all files or none, on top of whatever the user has changed.
-Result<ProcessOutcome> git_apply(ProcessRunner& processes, const GitStandIn& git, const Program& program, const std::string& patch, std::vector<std::string> flags) {
+Result<ProcessOutcome> git_apply(ProcessRunner& processes, const GitStandIn& git, const Program& program,
+                                 const std::string& patch, std::vector<std::string> flags) {
     std::vector<std::string> arguments{"apply", "--binary", "--whitespace=nowarn"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     arguments.emplace_back("-");
@@ -33,8 +34,10 @@ Result<ProcessOutcome> git_apply(ProcessRunner& processes, const GitStandIn& git
 Error does_not_apply(const std::string& id, const std::string& complaint, const TaskState& state) {
     std::string remedy = "commit or stash what you have changed in these files, then do it again";
     if (!state.commit.empty()) { remedy += "; or take the commit: git cherry-pick " + state.commit; }
-    return Error{"AF-GIT-053", "the change of task " + id + " does not fit your checkout; nothing was changed:\n" + head_and_tail(sanitize_utf8(complaint), 2000), "", remedy,
-                 ErrorKind::conflict};
+    return Error{"AF-GIT-053",
+                 "the change of task " + id + " does not fit your checkout; nothing was changed:\n" +
+                     head_and_tail(sanitize_utf8(complaint), 2000),
+                 "", remedy, ErrorKind::conflict};
 }
 
 /// Every path that the patch may touch.
@@ -54,10 +57,12 @@ Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const GitS
         AF_TRY(const auto staged, git_apply(processes, git, program, change.index_patch(), {"--cached"}));
         if (staged.exit_code != 0) {
             // A process that died before may have staged it.
-            AF_TRY(const auto back, git_apply(processes, git, program, change.index_patch(), {"--cached", "--check", "--reverse"}));
+            AF_TRY(const auto back,
+                   git_apply(processes, git, program, change.index_patch(), {"--cached", "--check", "--reverse"}));
             if (back.exit_code != 0) {
-                return apply_failed("the files are changed, and the index is not: " + head_and_tail(sanitize_utf8(staged.err), 500), git.work_directory(),
-                                    "Call `agentforge apply` again; it goes on with the index.");
+                return apply_failed(
+                    "the files are changed, and the index is not: " + head_and_tail(sanitize_utf8(staged.err), 500),
+                    git.work_directory(), "Call `agentforge apply` again; it goes on with the index.");
             }
         }
     }
@@ -65,13 +70,18 @@ Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const GitS
     if (edited.empty()) { return {}; }
     std::string names;
     for (const std::string& path : edited) { names += (names.empty() ? "" : ", ") + printable(path); }
-    return Error{"AF-GIT-063", "the change of task " + change.task() + " is in your checkout, but for files that were edited after it was interrupted: " + names,
-                 left.string(), "Your edits are as they were. What the change made of these files is in that folder: take from it what you need, then remove it.",
-                 ErrorKind::conflict};
+    return Error{
+        "AF-GIT-063",
+        "the change of task " + change.task() +
+            " is in your checkout, but for files that were edited after it was interrupted: " + names,
+        left.string(),
+        "Your edits are as they were. What the change made of these files is in that folder: take from it what you need, then remove it.",
+        ErrorKind::conflict};
 }
 
 /// Finishes what an `apply` before this one began and did not finish. Returns the task whose change that was, or nothing.
-Result<std::string> finish_interrupted(ProcessRunner& processes, const GitStandIn& git, const Program& program, const ProjectPlace& place) {
+Result<std::string> finish_interrupted(ProcessRunner& processes, const GitStandIn& git, const Program& program,
+                                       const ProjectPlace& place) {
     AF_TRY(auto change, CheckoutChange::find(git.work_directory(), apply_folder(place.agentforge)));
     if (!change) { return std::string(); }
     AF_CHECK(finish(*change, processes, git, program));
@@ -79,10 +89,11 @@ Result<std::string> finish_interrupted(ProcessRunner& processes, const GitStandI
 }
 
 /// All files or none: the patch is applied to copies, which are then put in place.
-Result<void> apply_whole(ProcessRunner& processes, const GitStandIn& git, const Program& program, const ProjectPlace& place, const TaskState& state,
-                         const std::vector<TreeChange>& changes, const std::string& patch, bool index) {
+Result<void> apply_whole(ProcessRunner& processes, const GitStandIn& git, const Program& program, const ProjectPlace& place,
+                         const TaskState& state, const std::vector<TreeChange>& changes, const std::string& patch, bool index) {
     AF_CHECK(git.check_filters(touched(changes)));
-    AF_TRY(CheckoutChange change, CheckoutChange::prepare(git.work_directory(), apply_folder(place.agentforge), state.task_id, touched(changes)));
+    AF_TRY(CheckoutChange change,
+           CheckoutChange::prepare(git.work_directory(), apply_folder(place.agentforge), state.task_id, touched(changes)));
     ProcessRequest request = own_git(git, program.environment, {"apply", "--binary", "--whitespace=nowarn", "-"});
     request.directory = change.copies().string();
     request.environment["GIT_WORK_TREE"] = change.copies().string();
@@ -96,7 +107,8 @@ Result<void> apply_whole(ProcessRunner& processes, const GitStandIn& git, const 
     return finish(change, processes, git, program);
 }
 
-/// The change merged with the commit that the checkout stands on, as a patch from there; empty where they conflict or nothing came since.
+/// The change merged with the commit that the checkout stands on, as a patch from there; empty where they conflict or nothing
+/// came since.
 Result<std::string> patch_on_head(const Repository& repository, const std::string& base, const std::string& tree) {
     AF_TRY(const std::string head, repository.head_commit());
     AF_TRY(const std::string head_tree, repository.tree_of(head));
@@ -115,11 +127,13 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
     const auto state = read_task_state(store, *id);
     if (!state.ok()) { return program.fail(state.error()); }
     if (state->delivery.empty()) {
-        return program.fail(Error{"AF-CLI-050", "task " + *id + " has delivered nothing (it is " + std::string(to_string(state->status)) + ")", "",
-                                  (is_terminal(state->status) && state->status != TaskStatus::failed ? "it has ended before its delivery and stays so; start the request again; "
-                                                                                                     : "`agentforge resume " + *id + "` goes on with it; ") +
-                                      "`agentforge diff " + *id + "` shows what it has changed so far",
-                                  ErrorKind::invalid});
+        return program.fail(Error{
+            "AF-CLI-050", "task " + *id + " has delivered nothing (it is " + std::string(to_string(state->status)) + ")", "",
+            (is_terminal(state->status) && state->status != TaskStatus::failed
+                 ? "it has ended before its delivery and stays so; start the request again; "
+                 : "`agentforge resume " + *id + "` goes on with it; ") +
+                "`agentforge diff " + *id + "` shows what it has changed so far",
+            ErrorKind::invalid});
     }
     const std::string base = delivery_base(*state).tree;
     const std::string tree = delivered_tree(*state);
@@ -138,7 +152,9 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
     if (!arguments.check) {
         const auto finished = finish_interrupted(*processes, *git, program, *place);
         if (!finished.ok()) { return program.fail(finished.error()); }
-        if (!finished->empty()) { program.err << "agentforge: finished the change of " << *finished << ", which an earlier `apply` had begun.\n"; }
+        if (!finished->empty()) {
+            program.err << "agentforge: finished the change of " << *finished << ", which an earlier `apply` had begun.\n";
+        }
     } else if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) {
         return program.fail(apply_unfinished(*begun, place->root));
     }
@@ -170,19 +186,31 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
         if (!there && fits->exit_code != 0) { return program.fail(does_not_apply(*id, fits->err, *state)); }
     }
     if (!there && !arguments.check) {
-        if (const auto done = apply_whole(*processes, *git, program, *place, *state, *changes, *patch, arguments.index); !done.ok()) { return program.fail(done.error()); }
+        if (const auto done = apply_whole(*processes, *git, program, *place, *state, *changes, *patch, arguments.index);
+            !done.ok()) {
+            return program.fail(done.error());
+        }
     }
     if (program.json_output) {
         json::array files;
         for (const TreeChange& change : *changes) { files.emplace_back(change.path); }
-        program.print_json({{"task_id", *id}, {"applied", !there && !arguments.check}, {"fits", !there}, {"there_already", there}, {"files", std::move(files)}});
+        program.print_json({{"task_id", *id},
+                            {"applied", !there && !arguments.check},
+                            {"fits", !there},
+                            {"there_already", there},
+                            {"files", std::move(files)}});
         return 0;
     }
-    program.out << (there ? "Your checkout has the change of " : arguments.check ? "Would be applied to your checkout: " : "Applied to your checkout: ") << *id
-                << (there ? " already; nothing was changed.\n" : "\n");
+    program.out << (there             ? "Your checkout has the change of "
+                    : arguments.check ? "Would be applied to your checkout: "
+                                      : "Applied to your checkout: ")
+                << *id << (there ? " already; nothing was changed.\n" : "\n");
     if (there) { return 0; }
     for (const TreeChange& change : *changes) { program.out << "  " << change.status << "  " << printable(change.path) << "\n"; }
-    if (!arguments.check) { program.out << "  take it back: agentforge diff " << *id << " | git apply -R" << (arguments.index ? " --index" : "") << "\n"; }
+    if (!arguments.check) {
+        program.out << "  take it back: agentforge diff " << *id << " | git apply -R" << (arguments.index ? " --index" : "")
+                    << "\n";
+    }
     return 0;
 }
 
@@ -190,13 +218,15 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
 
 void add_apply(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ApplyArguments>();
-    const Command command = add_subcommand(app, "apply", "Put the change that a task has delivered into your checkout: all of it or nothing");
+    const Command command =
+        add_subcommand(app, "apply", "Put the change that a task has delivered into your checkout: all of it or nothing");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_flag(*command, "--check", arguments->check, "Only say whether it fits");
     add_flag(*command, "--index", arguments->index, "Stage it, too");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge apply 1f2e3d4c");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_apply(program, *arguments); }; });
+    command->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return run_apply(program, *arguments); }; });
 }
 
 }  // namespace agentforge::kernel

@@ -30,13 +30,18 @@ int list_archive(Program& program) {
     if (program.json_output) {
         json::array list;
         for (const ArchivedTask& task : *tasks) {
-            list.push_back(json::object{{"task_id", task.task_id}, {"request", task.request}, {"status", task.status}, {"updated_at", task.updated_at}, {"there", is_there(*place, task.task_id)}});
+            list.push_back(json::object{{"task_id", task.task_id},
+                                        {"request", task.request},
+                                        {"status", task.status},
+                                        {"updated_at", task.updated_at},
+                                        {"there", is_there(*place, task.task_id)}});
         }
         program.print_json({{"archived", std::move(list)}});
         return 0;
     }
     for (const ArchivedTask& task : *tasks) {
-        program.out << (is_there(*place, task.task_id) ? "there    " : "archive  ") << (task.status.empty() ? "unreadable" : task.status) << "  " << printable(task.task_id, 120) << "\n"
+        program.out << (is_there(*place, task.task_id) ? "there    " : "archive  ")
+                    << (task.status.empty() ? "unreadable" : task.status) << "  " << printable(task.task_id, 120) << "\n"
                     << "         \"" << printable(task.request, 120) << "\"\n";
     }
     if (tasks->empty()) { program.out << "No task is archived in this repository.\n"; }
@@ -51,8 +56,10 @@ Result<std::string> archived_id(const std::vector<ArchivedTask>& tasks, const st
         if (task.task_id.starts_with(part) || task.task_id.ends_with(part)) { found.push_back(task.task_id); }
     }
     if (found.size() == 1) { return found.front(); }
-    return Error{"AF-CLI-052", found.empty() ? "the repository has no archive of task `" + printable(part, 120) + "`" : "`" + printable(part, 120) + "` may be " + found[0] + " or " + found[1], "",
-                 "`agentforge archive list` shows what there is", ErrorKind::not_found};
+    return Error{"AF-CLI-052",
+                 found.empty() ? "the repository has no archive of task `" + printable(part, 120) + "`"
+                               : "`" + printable(part, 120) + "` may be " + found[0] + " or " + found[1],
+                 "", "`agentforge archive list` shows what there is", ErrorKind::not_found};
 }
 
 int restore_archive(Program& program, const ArchiveArguments& arguments) {
@@ -72,13 +79,17 @@ int restore_archive(Program& program, const ArchiveArguments& arguments) {
         wanted.push_back(*id);
     }
     if (wanted.empty() && !arguments.all) {
-        program.fail(Error{"AF-CLI-051", "no task is named", "", "name one or more of `agentforge archive list`, or give --all", ErrorKind::invalid});
+        program.fail(Error{"AF-CLI-051", "no task is named", "", "name one or more of `agentforge archive list`, or give --all",
+                           ErrorKind::invalid});
         return 2;
     }
     if (const auto made = prepare_project_folder(*place, false); !made.ok()) { return program.fail(made.error()); }
     json::array restored;
     for (const std::string& id : wanted) {
-        if (const auto done = restore_task(place->root, id, place->agentforge / "tasks", place->agentforge / "escalations"); !done.ok()) { return program.fail(done.error()); }
+        if (const auto done = restore_task(place->root, id, place->agentforge / "tasks", place->agentforge / "escalations");
+            !done.ok()) {
+            return program.fail(done.error());
+        }
         restored.emplace_back(id);
         if (!program.json_output) { program.out << "Restored: " << id << "\n"; }
     }
@@ -109,7 +120,8 @@ void add_archive(CLI::App& app, Program& program) {
     add_flag(*restore, "--all", arguments->all, "All whose folders are gone");
     add_flag(*restore, "--json", program.json_output, "Answer as JSON");
     restore->footer("Example:  agentforge archive restore --all");
-    restore->callback([&program, arguments] { program.command = [&program, arguments] { return restore_archive(program, *arguments); }; });
+    restore->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return restore_archive(program, *arguments); }; });
 }
 
 }  // namespace agentforge::kernel

@@ -41,8 +41,9 @@ private:
 
 void tell_attached(Program& program, const TaskState& state, const LockHolder& holder) {
     if (program.json_output || program.stream_output || program.quiet) { return; }
-    program.err << "Attached to " << state.task_id << ", which process " << holder.pid << " runs: stage " << state.stage().name << ", " << state.steps << (state.steps == 1 ? " step" : " steps")
-                << " so far. Ctrl-C leaves it running." << std::endl;
+    program.err << "Attached to " << state.task_id << ", which process " << holder.pid << " runs: stage " << state.stage().name
+                << ", " << state.steps << (state.steps == 1 ? " step" : " steps") << " so far. Ctrl-C leaves it running."
+                << std::endl;
 }
 
 int leave(Program& program, const std::string& task) {
@@ -63,7 +64,7 @@ int attach(Program& program, const std::string& name) {
     const TaskPaths paths = (*project)->tasks().paths(*id);
     Follower follower(paths, *progress);
     const JournalChange change(paths.journal());
-    auto holder = TaskLock::holder(paths);       // Asked first: what its process writes is read afterwards.
+    auto holder = TaskLock::holder(paths);  // Asked first: what its process writes is read afterwards.
     if (const auto read = follower.read(false); !read.ok()) { return program.fail(read.error()); }
     bool told = false;
     while (holder) {
@@ -78,7 +79,8 @@ int attach(Program& program, const std::string& name) {
     const TaskState& state = follower.state();
     if (state.task_id.empty()) { return program.fail(no_records(*id, paths)); }
     if (!is_terminal(state.status) && state.status != TaskStatus::paused && state.waiting_for().empty()) {
-        return program.fail(Error{"AF-CLI-146", "no process runs the task, though it is not done: its process died", "task " + *id, "`agentforge resume " + *id + "` goes on where it stopped",
+        return program.fail(Error{"AF-CLI-146", "no process runs the task, though it is not done: its process died",
+                                  "task " + *id, "`agentforge resume " + *id + "` goes on where it stopped",
                                   ErrorKind::conflict});
     }
     return tell(program, **project, result_of(state));

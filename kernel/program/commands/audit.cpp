@@ -29,12 +29,13 @@ struct AuditArguments {
 struct Subject {
     AuditPlace place;
     std::string what;
-    std::string commit;                             ///< Where it was named by one.
-    std::unique_ptr<TemporaryDirectory> restored;   ///< Holds the archive's files.
+    std::string commit;                            ///< Where it was named by one.
+    std::unique_ptr<TemporaryDirectory> restored;  ///< Holds the archive's files.
 };
 
 AuditPlace place_of_task(const ProjectPlace& place, const std::string& id) {
-    return {id, TaskStore(place.agentforge).paths(id).root, place.agentforge / "escalations", place.root, place.agentforge / "logs" / "agentforge.log", false};
+    return {id,         TaskStore(place.agentforge).paths(id).root,   place.agentforge / "escalations",
+            place.root, place.agentforge / "logs" / "agentforge.log", false};
 }
 
 Result<Subject> open_archive(const ProjectPlace& place, const std::string& id) {
@@ -65,7 +66,9 @@ Result<std::string> archived_task(const ProjectPlace& place, std::string name) {
 /// The task's folder if it is here, else its archive. Nothing: neither is.
 Result<std::optional<Subject>> open_task(const ProjectPlace& place, const std::string& id) {
     std::error_code error;
-    if (fs::exists(TaskStore(place.agentforge).paths(id).journal(), error)) { return std::optional(Subject{place_of_task(place, id), "task " + id, "", nullptr}); }
+    if (fs::exists(TaskStore(place.agentforge).paths(id).journal(), error)) {
+        return std::optional(Subject{place_of_task(place, id), "task " + id, "", nullptr});
+    }
     AF_TRY(const std::string archived, archived_task(place, id));
     if (archived != id) { return std::optional<Subject>(); }
     AF_TRY(Subject subject, open_archive(place, id));
@@ -73,7 +76,10 @@ Result<std::optional<Subject>> open_task(const ProjectPlace& place, const std::s
 }
 
 Error nothing_named(const std::string& name) {
-    return Error{"AF-AUDT-002", "`" + printable(name, 200) + "` names no task, archive or commit here", "", "`agentforge status` lists tasks, `agentforge archive list` archives; in a clone: git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*'", ErrorKind::not_found};
+    return Error{
+        "AF-AUDT-002", "`" + printable(name, 200) + "` names no task, archive or commit here", "",
+        "`agentforge status` lists tasks, `agentforge archive list` archives; in a clone: git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*'",
+        ErrorKind::not_found};
 }
 
 Result<Subject> open_commit(const ProjectPlace& place, const std::string& name) {
@@ -94,8 +100,12 @@ Result<Subject> open_commit(const ProjectPlace& place, const std::string& name) 
 /// A task's id or enough of it, an archive (its id or ref), a commit, or a folder that is a task's.
 Result<Subject> open_subject(const ProjectPlace& place, const std::string& name) {
     std::error_code error;
-    if (name.find('/') != std::string::npos && fs::exists(fs::path(name) / "actions.yaml", error)) { return Subject{{"", fs::absolute(name), {}, place.root, {}, true}, "folder " + name, "", nullptr}; }
-    if (const auto id = TaskStore(place.agentforge).resolve(name); id.ok()) { return Subject{place_of_task(place, *id), "task " + *id, "", nullptr}; }
+    if (name.find('/') != std::string::npos && fs::exists(fs::path(name) / "actions.yaml", error)) {
+        return Subject{{"", fs::absolute(name), {}, place.root, {}, true}, "folder " + name, "", nullptr};
+    }
+    if (const auto id = TaskStore(place.agentforge).resolve(name); id.ok()) {
+        return Subject{place_of_task(place, *id), "task " + *id, "", nullptr};
+    }
     AF_TRY(const std::string archived, archived_task(place, name));
     return archived.empty() ? open_commit(place, name) : open_archive(place, archived);
 }
@@ -125,14 +135,21 @@ int with_verdict(Program& program, const std::string& name, const std::function<
 void tell_verdict(std::ostream& out, const AuditVerdict& verdict) {
     out << (verdict.holds() ? "Verified: " : "NOT VERIFIED: ") << printable(verdict.what, 300) << "\n";
     for (const AuditFinding& each : verdict.findings) {
-        const char* const mark = each.answer == AuditAnswer::holds ? "ok       " : each.answer == AuditAnswer::fails ? "WRONG    " : "unchecked";
-        out << "  " << mark << "  " << each.part << std::string(each.part.size() < 12 ? 12 - each.part.size() : 1, ' ') << printable(each.told, 2000) << "\n";
+        const char* const mark = each.answer == AuditAnswer::holds   ? "ok       "
+                                 : each.answer == AuditAnswer::fails ? "WRONG    "
+                                                                     : "unchecked";
+        out << "  " << mark << "  " << each.part << std::string(each.part.size() < 12 ? 12 - each.part.size() : 1, ' ')
+            << printable(each.told, 2000) << "\n";
     }
 }
 
 int run_verify(Program& program, const std::string& name) {
     return with_verdict(program, name, [&](const Subject&, const AuditVerdict& verdict) {
-        if (program.json_output) { program.print_json(to_json(verdict)); } else { tell_verdict(program.out, verdict); }
+        if (program.json_output) {
+            program.print_json(to_json(verdict));
+        } else {
+            tell_verdict(program.out, verdict);
+        }
         return verdict.holds() ? 0 : 1;
     });
 }
@@ -143,22 +160,28 @@ Result<std::string> written(Program& program, const Document& document, const st
     if (format == "json") { return to_json_pretty(to_json(document)); }
     if (format == "md") { return printable_lines(to_markdown(document)); }
     AF_TRY(PrintedDocument printed, print(document));
-    if (printed.unknown_letters != 0) { program.err << "agentforge: no font of this machine has " << printed.unknown_letters << " letters of the report; install fonts (fonts-noto) for them\n"; }
+    if (printed.unknown_letters != 0) {
+        program.err << "agentforge: no font of this machine has " << printed.unknown_letters
+                    << " letters of the report; install fonts (fonts-noto) for them\n";
+    }
     return std::move(printed.pdf);
 }
 
 int run_report(Program& program, const AuditArguments& arguments) {
     const std::string format = program.json_output ? "json" : arguments.format;
     if (arguments.subject.empty()) {
-        program.fail(Error{"AF-AUDT-007", "no task is named", "", "agentforge audit TASK, or agentforge audit verify TASK|ARCHIVE|COMMIT", ErrorKind::invalid});
+        program.fail(Error{"AF-AUDT-007", "no task is named", "",
+                           "agentforge audit TASK, or agentforge audit verify TASK|ARCHIVE|COMMIT", ErrorKind::invalid});
         return 2;
     }
     if (format == "pdf" && arguments.output.empty() && program.out_is_terminal) {
-        program.fail(Error{"AF-AUDT-008", "a PDF is nothing for a terminal", "", "give --output FILE, or send it into a file", ErrorKind::invalid});
+        program.fail(Error{"AF-AUDT-008", "a PDF is nothing for a terminal", "", "give --output FILE, or send it into a file",
+                           ErrorKind::invalid});
         return 2;
     }
     return with_verdict(program, arguments.subject, [&](const Subject& subject, const AuditVerdict& verdict) {
-        const auto evidence = subject.place.folder.empty() ? Result<TaskEvidence>(nothing_named(arguments.subject)) : TaskEvidence::read(subject.place.folder, subject.place.escalations);
+        const auto evidence = subject.place.folder.empty() ? Result<TaskEvidence>(nothing_named(arguments.subject))
+                                                           : TaskEvidence::read(subject.place.folder, subject.place.escalations);
         if (!evidence.ok()) { return program.fail(evidence.error()); }
         const auto text = written(program, audit_report(*evidence, verdict), format);
         if (!text.ok()) { return program.fail(text.error()); }
@@ -166,7 +189,9 @@ int run_report(Program& program, const AuditArguments& arguments) {
             program.out << *text;
         } else {
             const fs::path file = program.directory / arguments.output;
-            if (const auto done = write_file_atomic(file, *text, Durability::synced); !done.ok()) { return program.fail(done.error()); }
+            if (const auto done = write_file_atomic(file, *text, Durability::synced); !done.ok()) {
+                return program.fail(done.error());
+            }
             if (!program.quiet) { program.err << "Written: " << printable(file.string(), 300) << "\n"; }
         }
         return verdict.holds() ? 0 : 1;
@@ -178,14 +203,21 @@ int run_report(Program& program, const AuditArguments& arguments) {
 void add_audit(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<AuditArguments>();
     const Command command = add_subcommand(app, "audit", "Report on a task for an auditor, and verify all that it left");
-    add_option(*command, "task", arguments->subject, "The id of a task or an archive, or enough of it, or a delivered commit")->type_name("TASK");
-    add_option(*command, "--format", arguments->format, "md (the default), html, json or pdf")->type_name("FORMAT")->one_of({"md", "html", "json", "pdf"});
+    add_option(*command, "task", arguments->subject, "The id of a task or an archive, or enough of it, or a delivered commit")
+        ->type_name("TASK");
+    add_option(*command, "--format", arguments->format, "md (the default), html, json or pdf")
+        ->type_name("FORMAT")
+        ->one_of({"md", "html", "json", "pdf"});
     add_option(*command, "--output", arguments->output, "Write it to this file")->type_name("FILE");
     add_flag(*command, "--json", program.json_output, "The same as --format json");
     command->footer("Examples:\n  agentforge audit 1f2e3d4c --format pdf --output audit.pdf\n  agentforge audit verify 1f2e3d4c");
     auto subject = std::make_shared<std::string>();
-    const Command verify_command = add_subcommand(*command, "verify", "Verify journal, blobs, artifacts, patches, trees, commit and statement, offline");
-    add_option(*verify_command, "subject", *subject, "A task, an archive (its id or ref), a commit, or the path of a task's folder")->type_name("SUBJECT")->required();
+    const Command verify_command =
+        add_subcommand(*command, "verify", "Verify journal, blobs, artifacts, patches, trees, commit and statement, offline");
+    add_option(*verify_command, "subject", *subject,
+               "A task, an archive (its id or ref), a commit, or the path of a task's folder")
+        ->type_name("SUBJECT")
+        ->required();
     add_flag(*verify_command, "--json", program.json_output, "Answer as JSON");
     verify_command->footer("Examples:\n  agentforge audit verify 1f2e3d4c\n  agentforge audit verify HEAD");
     verify_command->callback([&program, subject] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `agentforge check`: measures the checkout against the conformance checks. No model is asked, and nothing of the repository is run.
+// `agentforge check`: measures the checkout against the conformance checks. No model is asked, and nothing of the repository is
+// run.
 #include <algorithm>
 #include <ostream>
 
@@ -37,11 +38,12 @@ Result<std::vector<std::string>> from_root(const Program& program, const fs::pat
         const fs::path there = fs::weakly_canonical(program.directory / each, failure);
         const std::string inside = there.lexically_relative(whole).generic_string();
         if (inside.empty() || inside == ".." || inside.starts_with("../")) {
-            return Error{"AF-CLI-142", "`" + printable(each, 200) + "` is not inside the repository", whole.string(), "Name files and folders of the repository", ErrorKind::invalid};
+            return Error{"AF-CLI-142", "`" + printable(each, 200) + "` is not inside the repository", whole.string(),
+                         "Name files and folders of the repository", ErrorKind::invalid};
         }
         if (!fs::exists(there, failure)) {
-            return Error{"AF-CLI-142", "there is no file or folder `" + printable(each, 200) + "`", there.string(), "Name files and folders of the repository; without any, all of it is checked",
-                         ErrorKind::not_found};
+            return Error{"AF-CLI-142", "there is no file or folder `" + printable(each, 200) + "`", there.string(),
+                         "Name files and folders of the repository; without any, all of it is checked", ErrorKind::not_found};
         }
         paths.push_back(inside);
     }
@@ -49,7 +51,9 @@ Result<std::vector<std::string>> from_root(const Program& program, const fs::pat
 }
 
 bool is_below_any(const std::string& file, const std::vector<std::string>& paths) {
-    return paths.empty() || std::ranges::any_of(paths, [&](const std::string& path) { return path == "." || file == path || file.starts_with(path + "/"); });
+    return paths.empty() || std::ranges::any_of(paths, [&](const std::string& path) {
+               return path == "." || file == path || file.starts_with(path + "/");
+           });
 }
 
 /// The baseline with what was measured now; what lies outside the paths stays as it was.
@@ -68,7 +72,10 @@ Result<std::size_t> update_baseline(const Project& project, const CheckRequest& 
 void keep_records(Program& program, const Project& project, const CheckResult& result) {
     auto kept = prepare_project_folder(project.place(), false);
     if (kept.ok()) { kept = write_records(records_folder(project.place()), result.violations, result.gone); }
-    if (!kept.ok()) { program.err << "agentforge: the violations are not recorded, so `agentforge fix` does not know them: " << printable_lines(kept.error().message) << "\n"; }
+    if (!kept.ok()) {
+        program.err << "agentforge: the violations are not recorded, so `agentforge fix` does not know them: "
+                    << printable_lines(kept.error().message) << "\n";
+    }
 }
 
 json::object result_json(const CheckResult& result, bool clean) {
@@ -89,24 +96,33 @@ json::object result_json(const CheckResult& result, bool clean) {
     return told;
 }
 
-std::string counted(std::size_t count, const char* one, const char* many) { return std::to_string(count) + " " + (count == 1 ? one : many); }
+std::string counted(std::size_t count, const char* one, const char* many) {
+    return std::to_string(count) + " " + (count == 1 ? one : many);
+}
 
 void print_text(Program& program, const CheckResult& result, bool all) {
     for (const NamedViolation& each : result.violations) {
         const bool fresh = result.fresh.contains(each.id);
         if (!fresh && !all) { continue; }
         const Violation& violation = each.violation;
-        program.out << printable(violation.file) << ":" << violation.line << ": " << printable(violation.message, 500) << " (" << violation.check_id << ", " << violation.severity
-                    << (fresh ? "" : ", known") << ") " << each.id << "\n";
+        program.out << printable(violation.file) << ":" << violation.line << ": " << printable(violation.message, 500) << " ("
+                    << violation.check_id << ", " << violation.severity << (fresh ? "" : ", known") << ") " << each.id << "\n";
     }
     const std::size_t known = result.violations.size() - result.fresh.size();
     program.out << (result.fresh.empty() ? "Nothing new" : counted(result.fresh.size(), "new violation", "new violations"));
-    if (!result.fresh.empty()) { program.out << (result.blocking() == 0 ? ", none of them blocks" : ", " + counted(result.blocking(), "blocks", "block")); }
+    if (!result.fresh.empty()) {
+        program.out << (result.blocking() == 0 ? ", none of them blocks" : ", " + counted(result.blocking(), "blocks", "block"));
+    }
     program.out << "; " << counted(result.checks.size(), "check", "checks");
     if (known > 0) { program.out << ", " << known << " known from before" << (all ? "" : " (--all shows them)"); }
     if (!result.compared_with.empty()) { program.out << ", compared with " << printable(result.compared_with, 200); }
     program.out << ".\n";
-    if (!result.fresh.empty()) { program.out << "Have one fixed with: agentforge fix " << std::ranges::find_if(result.violations, [&](const auto& each) { return result.fresh.contains(each.id); })->id << "\n"; }
+    if (!result.fresh.empty()) {
+        program.out
+            << "Have one fixed with: agentforge fix "
+            << std::ranges::find_if(result.violations, [&](const auto& each) { return result.fresh.contains(each.id); })->id
+            << "\n";
+    }
 }
 
 int run_check(Program& program, const CheckArguments& arguments) {
@@ -125,7 +141,8 @@ int run_check(Program& program, const CheckArguments& arguments) {
     if (!baseline.ok()) { return program.fail(baseline.error()); }
     request.baseline = std::move(*baseline);
     request.records = read_records(records_folder(project.place()));
-    const auto result = check_conformance(project.task_workspace_options(), (*opened)->processes(), request, Stop{program.cancel, std::nullopt});
+    const auto result =
+        check_conformance(project.task_workspace_options(), (*opened)->processes(), request, Stop{program.cancel, std::nullopt});
     if (!result.ok()) { return program.fail(result.error()); }
     keep_records(program, project, *result);
     if (arguments.update_baseline) {
@@ -134,7 +151,8 @@ int run_check(Program& program, const CheckArguments& arguments) {
         if (program.json_output) {
             program.print_json(json::object{{"baseline", baseline_file(project.place()).string()}, {"violations", *written}});
         } else {
-            program.out << "The baseline holds " << counted(*written, "violation", "violations") << "; commit .agentforge/" << baseline_file(project.place()).filename().string() << ".\n";
+            program.out << "The baseline holds " << counted(*written, "violation", "violations") << "; commit .agentforge/"
+                        << baseline_file(project.place()).filename().string() << ".\n";
         }
         return 0;
     }
@@ -156,23 +174,37 @@ fs::path baseline_file(const ProjectPlace& place) { return place.agentforge / "c
 
 void add_check(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<CheckArguments>();
-    const Command command = add_subcommand(app, "check", "Look for violations of the conformance checks, without a model; end with code 1 where a new one blocks");
-    add_option(*command, "path", arguments->paths, "Files and folders; without one, the whole checkout, uncommitted changes included")->type_name("PATH");
-    const Option changed = add_flag(*command, "--changed", arguments->changed, "Only files that changed since your branch left the one it came from, uncommitted changes included");
-    const Option since = *add_option(*command, "--since", arguments->since, "The same, since the last commit that your branch and this one share")->type_name("REVISION")->excludes(changed);
-    add_option(*command, "--format", arguments->format, "text, json, or sarif (2.1.0)")->type_name("FORMAT")->one_of({"text", "json", "sarif"});
+    const Command command = add_subcommand(
+        app, "check", "Look for violations of the conformance checks, without a model; end with code 1 where a new one blocks");
+    add_option(*command, "path", arguments->paths,
+               "Files and folders; without one, the whole checkout, uncommitted changes included")
+        ->type_name("PATH");
+    const Option changed =
+        add_flag(*command, "--changed", arguments->changed,
+                 "Only files that changed since your branch left the one it came from, uncommitted changes included");
+    const Option since =
+        *add_option(*command, "--since", arguments->since, "The same, since the last commit that your branch and this one share")
+             ->type_name("REVISION")
+             ->excludes(changed);
+    add_option(*command, "--format", arguments->format, "text, json, or sarif (2.1.0)")
+        ->type_name("FORMAT")
+        ->one_of({"text", "json", "sarif"});
     add_flag(*command, "--all", arguments->all, "Show known violations, too");
-    add_flag(*command, "--strict", arguments->strict, "End with code 1 for a new violation of any severity, not only major and critical");
-    const Option update = add_flag(*command, "--update-baseline", arguments->update_baseline, "Record today's findings, so that only new ones fail");
+    add_flag(*command, "--strict", arguments->strict,
+             "End with code 1 for a new violation of any severity, not only major and critical");
+    const Option update = add_flag(*command, "--update-baseline", arguments->update_baseline,
+                                   "Record today's findings, so that only new ones fail");
     update->excludes(changed);
     update->excludes(since);
     add_flag(*command, "--json", program.json_output, "The same as --format json");
-    command->footer("Examples:\n"
-                    "  agentforge check\n"
-                    "  agentforge check src --changed\n"
-                    "  agentforge check --update-baseline\n"
-                    "  agentforge check --format sarif > violations.sarif");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_check(program, *arguments); }; });
+    command->footer(
+        "Examples:\n"
+        "  agentforge check\n"
+        "  agentforge check src --changed\n"
+        "  agentforge check --update-baseline\n"
+        "  agentforge check --format sarif > violations.sarif");
+    command->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return run_check(program, *arguments); }; });
 }
 
 }  // namespace agentforge::kernel

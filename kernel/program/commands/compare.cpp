@@ -24,7 +24,9 @@ struct CompareArguments {
 };
 
 void tell_sides(std::ostream& out, const std::array<std::string, 2>& sides) {
-    for (std::size_t side = 0; side < sides.size(); ++side) { out << "    " << (side == 0 ? "A: " : "B: ") << (sides[side].empty() ? "(none)" : printable(sides[side], 500)) << "\n"; }
+    for (std::size_t side = 0; side < sides.size(); ++side) {
+        out << "    " << (side == 0 ? "A: " : "B: ") << (sides[side].empty() ? "(none)" : printable(sides[side], 500)) << "\n";
+    }
 }
 
 std::string cost_of(const ComparedTask& task) { return (task.cost_known ? "" : "at least ") + money(task.cost_microusd); }
@@ -32,8 +34,9 @@ std::string cost_of(const ComparedTask& task) { return (task.cost_known ? "" : "
 void tell_figures(std::ostream& out, const std::array<ComparedTask, 2>& tasks) {
     for (std::size_t side = 0; side < tasks.size(); ++side) {
         const ComparedTask& task = tasks[side];
-        out << fmt::format("{}: {}  {}\n   {} steps, {} model calls, {} tokens, {}, {} ms\n   tree {}\n", side == 0 ? "A" : "B", task.task_id, task.status, task.steps, task.calls, task.tokens, cost_of(task),
-                           task.wall_ms, task.tree);
+        out << fmt::format("{}: {}  {}\n   {} steps, {} model calls, {} tokens, {}, {} ms\n   tree {}\n", side == 0 ? "A" : "B",
+                           task.task_id, task.status, task.steps, task.calls, task.tokens, cost_of(task), task.wall_ms,
+                           task.tree);
     }
 }
 
@@ -44,7 +47,8 @@ void tell_partings(std::ostream& out, const TaskComparison& comparison) {
     }
     out << "Where the paths part:\n";
     for (const Parting& one : comparison.partings) {
-        out << "  first different " << to_string(one.of) << ": stage " << printable(one.stage) << ", step " << one.steps[0] << " of A, " << one.steps[1] << " of B\n";
+        out << "  first different " << to_string(one.of) << ": stage " << printable(one.stage) << ", step " << one.steps[0]
+            << " of A, " << one.steps[1] << " of B\n";
         tell_sides(out, one.sides);
     }
 }
@@ -95,7 +99,10 @@ void tell_comparison(std::ostream& out, const TaskComparison& comparison) {
         tell_sides(out, gate.sides);
     }
     out << (comparison.same_tree() ? "The trees are the same.\n" : "Files that differ, from A to B:\n");
-    for (const TreeChange& file : comparison.files) { out << "  " << file.status << "  " << printable(file.path) << "  +" << file.lines_added << " -" << file.lines_removed << "\n"; }
+    for (const TreeChange& file : comparison.files) {
+        out << "  " << file.status << "  " << printable(file.path) << "  +" << file.lines_added << " -" << file.lines_removed
+            << "\n";
+    }
 }
 
 void add_compare(CLI::App& app, Program& program) {
@@ -103,9 +110,12 @@ void add_compare(CLI::App& app, Program& program) {
     const Command command = add_subcommand(app, "compare", "Show where the paths of two tasks part, and what came of it");
     add_option(*command, "one", arguments->one, "A task's id, or enough of it")->type_name("TASK")->required();
     add_option(*command, "other", arguments->other, "The other task's")->type_name("OTHER")->required();
-    add_option(*command, "--format", arguments->format, "text (the default), json, or html: one page that needs no other file")->type_name("FORMAT")->one_of({"text", "json", "html"});
+    add_option(*command, "--format", arguments->format, "text (the default), json, or html: one page that needs no other file")
+        ->type_name("FORMAT")
+        ->one_of({"text", "json", "html"});
     add_flag(*command, "--json", program.json_output, "The same as --format json");
-    command->footer("Examples:\n  agentforge compare 1f2e3d4c 5a6b7c8d\n  agentforge compare 1f2e3d4c 5a6b7c8d --format html > comparison.html");
+    command->footer(
+        "Examples:\n  agentforge compare 1f2e3d4c 5a6b7c8d\n  agentforge compare 1f2e3d4c 5a6b7c8d --format html > comparison.html");
     command->callback([&program, arguments] {
         program.pages = true;
         program.command = [&program, arguments] { return run_compare(program, *arguments); };

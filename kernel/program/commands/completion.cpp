@@ -21,12 +21,14 @@ struct CompletionArguments {
     std::string candidates;
 };
 
-constexpr std::size_t most_tasks = 200;      ///< The newest; nobody chooses among more.
+constexpr std::size_t most_tasks = 200;  ///< The newest; nobody chooses among more.
 
 std::vector<std::string> task_ids(const ProjectPlace& place) {
     std::vector<std::string> names;
     const auto listing = TaskStore(place.agentforge).list({}, most_tasks);
-    if (listing.ok()) { for (const TaskSummary& task : listing->tasks) { names.push_back(task.task_id); } }
+    if (listing.ok()) {
+        for (const TaskSummary& task : listing->tasks) { names.push_back(task.task_id); }
+    }
     return names;
 }
 
@@ -35,7 +37,11 @@ std::vector<std::string> archived_ids(const ProjectPlace& place) {
     const TaskStore store(place.agentforge);
     const auto archived = archived_tasks(place.root);
     std::error_code error;
-    if (archived.ok()) { for (const ArchivedTask& task : *archived) { if (!std::filesystem::exists(store.paths(task.task_id).task(), error)) { names.push_back(task.task_id); } } }
+    if (archived.ok()) {
+        for (const ArchivedTask& task : *archived) {
+            if (!std::filesystem::exists(store.paths(task.task_id).task(), error)) { names.push_back(task.task_id); }
+        }
+    }
     return names;
 }
 
@@ -46,7 +52,9 @@ std::vector<std::string> waiting_ids(const ProjectPlace& place, bool only_questi
     const auto pending = EscalationStore(place.agentforge).pending();
     if (!pending.ok()) { return names; }
     for (const PendingItem& item : pending->items) {
-        if ((item.kind == PendingItem::Kind::escalation || !only_questions) && !has_ended(tasks, item.task_id)) { names.push_back(item.id); }
+        if ((item.kind == PendingItem::Kind::escalation || !only_questions) && !has_ended(tasks, item.task_id)) {
+            names.push_back(item.id);
+        }
     }
     return names;
 }
@@ -63,7 +71,9 @@ std::vector<std::string> plugins_named(const Program& program, std::optional<Plu
     if (!opened.ok()) { return {}; }
     for (const PluginManifest& plugin : (*opened)->registry.plugins()) {
         if (!kind) { names.insert(plugin.id); }
-        for (const ManifestEntry& entry : plugin.provides) { if (!kind || entry.kind == *kind) { names.insert(entry.name); } }
+        for (const ManifestEntry& entry : plugin.provides) {
+            if (!kind || entry.kind == *kind) { names.insert(entry.name); }
+        }
     }
     return {names.begin(), names.end()};
 }
@@ -93,11 +103,12 @@ std::vector<std::string> candidates(const Program& program, const std::string& k
     if (kind == "escalations" || kind == "waiting") { return waiting_ids(*place, kind == "escalations"); }
     if (kind == "plugins") { return plugins_named(program, std::nullopt); }
     if (kind == "backends") { return backend_names(program); }
-    constexpr std::string_view values = "values:";      // With the setting's name behind it.
+    constexpr std::string_view values = "values:";  // With the setting's name behind it.
     if (kind == "settings" || kind == "assignments" || kind.starts_with(values)) {
         const auto schema = SettingsSchema::load(product->config + "/settings_schema.yaml");
         if (!schema.ok()) { return {}; }
-        return kind.starts_with(values) ? setting_values(program, *schema, kind.substr(values.size())) : setting_names(*schema, kind == "settings" ? "" : "=");
+        return kind.starts_with(values) ? setting_values(program, *schema, kind.substr(values.size()))
+                                        : setting_names(*schema, kind == "settings" ? "" : "=");
     }
     const auto definitions = load_definitions(program, kind == "stages" ? "pipelines" : kind);
     if (!definitions.ok()) { return {}; }
@@ -108,7 +119,9 @@ std::vector<std::string> candidates(const Program& program, const std::string& k
     for (const std::string& name : definitions->pipelines.names()) {
         const auto pipeline = definitions->pipelines.get(name);
         if (!pipeline.ok()) { continue; }
-        for (const StageTemplate& stage : pipeline->stages) { if (std::find(stages.begin(), stages.end(), stage.name) == stages.end()) { stages.push_back(stage.name); } }
+        for (const StageTemplate& stage : pipeline->stages) {
+            if (std::find(stages.begin(), stages.end(), stage.name) == stages.end()) { stages.push_back(stage.name); }
+        }
     }
     return stages;
 }
@@ -131,15 +144,22 @@ int run_completion(Program& program, const CLI::App& app, const CompletionArgume
 
 void add_completion(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<CompletionArguments>();
-    const Command command = add_subcommand(app, "completion", "Print a script that completes commands, flags, tasks, stages and settings in your shell");
-    add_option(*command, "shell", arguments->shell, "Your shell: bash, zsh or fish")->type_name("SHELL")->one_of({"bash", "zsh", "fish"})->required();
+    const Command command = add_subcommand(
+        app, "completion", "Print a script that completes commands, flags, tasks, stages and settings in your shell");
+    add_option(*command, "shell", arguments->shell, "Your shell: bash, zsh or fish")
+        ->type_name("SHELL")
+        ->one_of({"bash", "zsh", "fish"})
+        ->required();
     add_option(*command, "--candidates", arguments->candidates, "What the scripts ask")->hidden();
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
-    command->footer("Examples:\n"
-                    "  agentforge completion bash > ~/.local/share/bash-completion/completions/agentforge\n"
-                    "  agentforge completion zsh > ~/.zsh/completions/_agentforge      (a folder of your $fpath)\n"
-                    "  agentforge completion fish > ~/.config/fish/completions/agentforge.fish");
-    command->callback([&program, &app, arguments] { program.command = [&program, &app, arguments] { return run_completion(program, app, *arguments); }; });
+    command->footer(
+        "Examples:\n"
+        "  agentforge completion bash > ~/.local/share/bash-completion/completions/agentforge\n"
+        "  agentforge completion zsh > ~/.zsh/completions/_agentforge      (a folder of your $fpath)\n"
+        "  agentforge completion fish > ~/.config/fish/completions/agentforge.fish");
+    command->callback([&program, &app, arguments] {
+        program.command = [&program, &app, arguments] { return run_completion(program, app, *arguments); };
+    });
 }
 
 }  // namespace agentforge::kernel

@@ -12,11 +12,21 @@ namespace {
 
 /// What stands for a value, and what the shell asks for: `files`, `folders`, or a kind of `--candidates`.
 const std::map<std::string, std::string>& sources() {
-    static const std::map<std::string, std::string> known{
-        {"FILE", "files"},         {"DIR", "folders"},          {"TASK", "tasks"},         {"STAGE", "stages"},       {"PIPELINE", "pipelines"},
-        {"ROLE", "agents"},        {"CONTRACT", "contracts"},   {"KEY", "settings"},       {"KEY=VALUE", "assignments"}, {"ESCALATION", "escalations"}, {"ID", "waiting"},
-        {"PLUGIN", "plugins"},     {"BACKEND", "backends"},     {"ARCHIVED_TASK", "archived"},
-        {"VALUE", "values"}};
+    static const std::map<std::string, std::string> known{{"FILE", "files"},
+                                                          {"DIR", "folders"},
+                                                          {"TASK", "tasks"},
+                                                          {"STAGE", "stages"},
+                                                          {"PIPELINE", "pipelines"},
+                                                          {"ROLE", "agents"},
+                                                          {"CONTRACT", "contracts"},
+                                                          {"KEY", "settings"},
+                                                          {"KEY=VALUE", "assignments"},
+                                                          {"ESCALATION", "escalations"},
+                                                          {"ID", "waiting"},
+                                                          {"PLUGIN", "plugins"},
+                                                          {"BACKEND", "backends"},
+                                                          {"ARCHIVED_TASK", "archived"},
+                                                          {"VALUE", "values"}};
     return known;
 }
 
@@ -29,9 +39,13 @@ std::string source_of(const GrammarOption& option) {
 std::string quoted(const std::string& text, bool fish = false) {
     std::string out = "'";
     for (const char c : text) {
-        if (c == '\'') { out += fish ? "\\'" : "'\\''"; }
-        else if (c == '\\' && fish) { out += "\\\\"; }
-        else { out += c; }
+        if (c == '\'') {
+            out += fish ? "\\'" : "'\\''";
+        } else if (c == '\\' && fish) {
+            out += "\\\\";
+        } else {
+            out += c;
+        }
     }
     return out + "'";
 }
@@ -54,8 +68,14 @@ std::string joined(const std::vector<std::string>& words, const char* between = 
 
 std::vector<const GrammarOption*> flags_of(const GrammarCommand& command, const GrammarCommand& top) {
     std::vector<const GrammarOption*> flags;
-    for (const GrammarOption& option : command.options) { if (!option.positional) { flags.push_back(&option); } }
-    if (&command != &top) { for (const GrammarOption& option : top.options) { if (!option.positional && option.names.front() != "--version") { flags.push_back(&option); } } }
+    for (const GrammarOption& option : command.options) {
+        if (!option.positional) { flags.push_back(&option); }
+    }
+    if (&command != &top) {
+        for (const GrammarOption& option : top.options) {
+            if (!option.positional && option.names.front() != "--version") { flags.push_back(&option); }
+        }
+    }
     return flags;
 }
 
@@ -71,7 +91,8 @@ std::string tables(const GrammarCommand& top, const std::string& prefix) {
     collect(top, all);
     std::string subcommands = prefix + "_commands() {\n    case $1 in\n";
     std::string options = prefix + "_options() {\n    case $1 in\n";
-    std::string values = prefix + "_value() {     # COMMAND FLAG: what its value is; nothing where it takes none\n    case \"$1 $2\" in\n";
+    std::string values =
+        prefix + "_value() {     # COMMAND FLAG: what its value is; nothing where it takes none\n    case \"$1 $2\" in\n";
     std::string arguments = prefix + "_argument() {  # COMMAND NUMBER\n    case \"$1 $2\" in\n";
     for (const GrammarCommand* command : all) {
         const std::string path = path_of(*command);
@@ -82,7 +103,9 @@ std::string tables(const GrammarCommand& top, const std::string& prefix) {
         for (const GrammarOption* option : flags_of(*command, top)) {
             for (const std::string& name : option->names) {
                 flags.push_back(quoted(name + ":" + option->description));
-                if (!option->value.empty()) { values += "        " + quoted(path + " " + name) + ") echo " + quoted(values_of(*option)) + " ;;\n"; }
+                if (!option->value.empty()) {
+                    values += "        " + quoted(path + " " + name) + ") echo " + quoted(values_of(*option)) + " ;;\n";
+                }
             }
         }
         flags.push_back(quoted("--help:Print this help message and exit"));
@@ -90,7 +113,8 @@ std::string tables(const GrammarCommand& top, const std::string& prefix) {
         int number = 0;
         for (const GrammarOption& option : command->options) {
             if (!option.positional) { continue; }
-            const std::string where = option.repeatable ? quoted(path + " ") + "*" : quoted(path + " " + std::to_string(++number));
+            const std::string where =
+                option.repeatable ? quoted(path + " ") + "*" : quoted(path + " " + std::to_string(++number));
             arguments += "        " + where + ") echo " + quoted(values_of(option)) + " ;;\n";
         }
     }
@@ -148,7 +172,8 @@ std::string bash_script(const GrammarCommand& top) {
 }
 
 std::string zsh_script(const GrammarCommand& top) {
-    return "#compdef agentforge\n# zsh completion for agentforge, made by `agentforge completion zsh`\n" + tables(top, "_agentforge") +
+    return "#compdef agentforge\n# zsh completion for agentforge, made by `agentforge completion zsh`\n" +
+           tables(top, "_agentforge") +
            "_agentforge() {\n"
            "    local -a typed found\n"
            "    local want\n"
@@ -188,22 +213,27 @@ std::string fish_script(const GrammarCommand& top) {
             }
         }
     }
-    std::string script = "# fish completion for agentforge, made by `agentforge completion fish`\n"
-                         "function __agentforge_path    # the command that stands on the line so far\n"
-                         "    set -l known" + paths + "\n"
-                         "    set -l path ''\n"
-                         "    set -l skip no\n"
-                         "    for word in (commandline -opc)[2..-1]\n"
-                         "        if test $skip = yes; set skip no; continue; end\n"
-                         "        if contains -- $word " + joined(with_value) + "; set skip yes; continue; end\n"
-                         "        set -l longer (string trim -- \"$path $word\")\n"
-                         "        if contains -- $longer $known; set path $longer; end\n"
-                         "    end\n"
-                         "    echo $path\n"
-                         "end\n"
-                         "function __agentforge_at; test (__agentforge_path) = \"$argv\"; end\n"
-                         "function __agentforge_candidates; command agentforge completion fish --candidates $argv[1] 2>/dev/null; end\n"
-                         "complete -c agentforge -f\n";
+    std::string script =
+        "# fish completion for agentforge, made by `agentforge completion fish`\n"
+        "function __agentforge_path    # the command that stands on the line so far\n"
+        "    set -l known" +
+        paths +
+        "\n"
+        "    set -l path ''\n"
+        "    set -l skip no\n"
+        "    for word in (commandline -opc)[2..-1]\n"
+        "        if test $skip = yes; set skip no; continue; end\n"
+        "        if contains -- $word " +
+        joined(with_value) +
+        "; set skip yes; continue; end\n"
+        "        set -l longer (string trim -- \"$path $word\")\n"
+        "        if contains -- $longer $known; set path $longer; end\n"
+        "    end\n"
+        "    echo $path\n"
+        "end\n"
+        "function __agentforge_at; test (__agentforge_path) = \"$argv\"; end\n"
+        "function __agentforge_candidates; command agentforge completion fish --candidates $argv[1] 2>/dev/null; end\n"
+        "complete -c agentforge -f\n";
     const auto arguments_of = [](const GrammarOption& option) {
         if (!option.choices.empty()) { return " -a " + quoted(joined(option.choices), true); }
         const std::string source = source_of(option);
@@ -214,14 +244,18 @@ std::string fish_script(const GrammarCommand& top) {
     };
     for (const GrammarCommand* command : all) {
         const std::string at = "complete -c agentforge -n " + quoted("__agentforge_at " + path_of(*command), true);
-        for (const GrammarCommand& each : command->commands) { script += at + " -a " + each.word() + " -d " + quoted(each.description, true) + "\n"; }
+        for (const GrammarCommand& each : command->commands) {
+            script += at + " -a " + each.word() + " -d " + quoted(each.description, true) + "\n";
+        }
         for (const GrammarOption& option : command->options) {
             if (option.positional) {
                 if (const std::string arguments = arguments_of(option); !arguments.empty()) { script += at + arguments + "\n"; }
                 continue;
             }
             std::string line = command == &top ? "complete -c agentforge" : at;
-            for (const std::string& name : option.names) { line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1); }
+            for (const std::string& name : option.names) {
+                line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+            }
             if (!option.value.empty()) { line += (source_of(option) == "files" ? " -r" : " -x") + arguments_of(option); }
             script += line + " -d " + quoted(option.description, true) + "\n";
         }
@@ -234,7 +268,9 @@ GrammarCommand explained(const GrammarCommand& command, const GrammarCommand& he
     GrammarCommand out;
     out.name = help.name + " " + path_of(command);
     out.description = command.description;
-    for (const GrammarOption& option : help.options) { if (!option.positional) { out.options.push_back(option); } }
+    for (const GrammarOption& option : help.options) {
+        if (!option.positional) { out.options.push_back(option); }
+    }
     for (const GrammarCommand& each : command.commands) { out.commands.push_back(explained(each, help)); }
     return out;
 }
@@ -244,7 +280,9 @@ GrammarCommand explained(const GrammarCommand& command, const GrammarCommand& he
 std::string completion_script(const GrammarCommand& program, std::string_view shell) {
     GrammarCommand top = program;
     for (GrammarCommand& help : top.commands) {
-        if (help.word() == "help") { for (const GrammarCommand& each : program.commands) { help.commands.push_back(explained(each, help)); } }
+        if (help.word() == "help") {
+            for (const GrammarCommand& each : program.commands) { help.commands.push_back(explained(each, help)); }
+        }
     }
     if (shell == "bash") { return bash_script(top); }
     if (shell == "zsh") { return zsh_script(top); }

@@ -49,12 +49,15 @@ Result<ConfigInForce> read_config(Program& program) {
     AF_TRY(config.loaded, load_settings(program, config.place, config.product));
     name_unknown_variables(program, *config.loaded.settings);
     name_refused_settings(program.err, *config.loaded.settings);
-    if (!config.loaded.trust.allowed()) { program.err << "agentforge: " << printable_lines(config.loaded.trust.refusal().to_string()) << "\n"; }
+    if (!config.loaded.trust.allowed()) {
+        program.err << "agentforge: " << printable_lines(config.loaded.trust.refusal().to_string()) << "\n";
+    }
     return config;
 }
 
 /// Keys in their order, with the JSON value of each.
-void flatten_settings(const json::value& value, std::vector<std::string>& segments, std::vector<std::pair<std::string, json::value>>& leaves) {
+void flatten_settings(const json::value& value, std::vector<std::string>& segments,
+                      std::vector<std::pair<std::string, json::value>>& leaves) {
     const auto* object = value.if_object();
     if (object == nullptr || object->empty()) {
         if (!segments.empty() && object == nullptr) { leaves.emplace_back(join_key(segments), value); }
@@ -67,12 +70,17 @@ void flatten_settings(const json::value& value, std::vector<std::string>& segmen
     }
 }
 
-/// What stands in a map of the user's own (headers, an environment) under a name that says so is not shown to whoever looks over a shoulder.
+/// What stands in a map of the user's own (headers, an environment) under a name that says so is not shown to whoever looks over
+/// a shoulder.
 bool is_secret_setting(const std::string& key) {
     if (!key.starts_with("mcp_servers.") && key.find(".settings.") == std::string::npos) { return false; }
     std::string last = key.substr(key.rfind('.') + 1);
-    for (char& c : last) { if (c >= 'a' && c <= 'z') { c = static_cast<char>(c - 'a' + 'A'); } }
-    for (const char* word : {"KEY", "TOKEN", "SECRET", "PASSWORD", "AUTHORIZATION"}) { if (last.find(word) != std::string::npos && !last.ends_with("_ENV")) { return true; } }
+    for (char& c : last) {
+        if (c >= 'a' && c <= 'z') { c = static_cast<char>(c - 'a' + 'A'); }
+    }
+    for (const char* word : {"KEY", "TOKEN", "SECRET", "PASSWORD", "AUTHORIZATION"}) {
+        if (last.find(word) != std::string::npos && !last.ends_with("_ENV")) { return true; }
+    }
     return false;
 }
 
@@ -92,7 +100,7 @@ Error no_such_setting(const ProductPaths& product, const std::string& key) {
     Settings::Sources only;
     only.flags.emplace_back(key, "");
     const auto refused = Settings::load(product.config, only);
-    Error error = refused.ok() ? Error{} : refused.error();     // It is never known: that was looked up before.
+    Error error = refused.ok() ? Error{} : refused.error();  // It is never known: that was looked up before.
     error.where.clear();
     return error;
 }
@@ -105,14 +113,18 @@ const json::object* known_setting(const Settings& settings, const std::vector<st
         const bool map = object.at("type").as_string() == "map";
         if (segments.size() < pattern.size() || (segments.size() > pattern.size() && !map)) { continue; }
         bool fits = true;
-        for (std::size_t index = 0; index < pattern.size(); ++index) { fits = fits && (pattern[index] == "*" || pattern[index] == segments[index]); }
+        for (std::size_t index = 0; index < pattern.size(); ++index) {
+            fits = fits && (pattern[index] == "*" || pattern[index] == segments[index]);
+        }
         if (fits) { return &object; }
     }
     return nullptr;
 }
 
 bool is_section_of_settings(const Settings& settings, const std::string& key) {
-    for (const json::value& entry : settings.known()) { if (std::string_view(entry.get_object().at("key").as_string()).starts_with(key + ".")) { return true; } }
+    for (const json::value& entry : settings.known()) {
+        if (std::string_view(entry.get_object().at("key").as_string()).starts_with(key + ".")) { return true; }
+    }
     return false;
 }
 
@@ -130,7 +142,8 @@ int show_config(Program& program, const ConfigArguments& arguments) {
     if (!config.ok()) { return program.fail(config.error()); }
     const Settings& settings = *config->loaded.settings;
     const auto segments = split_key(arguments.key);
-    if (!arguments.key.empty() && (segments.empty() || (known_setting(settings, segments) == nullptr && !is_section_of_settings(settings, arguments.key)))) {
+    if (!arguments.key.empty() && (segments.empty() || (known_setting(settings, segments) == nullptr &&
+                                                        !is_section_of_settings(settings, arguments.key)))) {
         return program.fail(no_such_setting(config->product, arguments.key));
     }
     std::vector<std::pair<std::string, json::value>> leaves;
@@ -146,7 +159,9 @@ int show_config(Program& program, const ConfigArguments& arguments) {
         }
         const auto origin = settings.origin(key);
         std::string shown = key + " = " + value_in_line(value);
-        if (arguments.origin && origin) { shown = fmt::format("{:<60} {:<12} {}", shown, origin->layer, printable(origin->where, 300)); }
+        if (arguments.origin && origin) {
+            shown = fmt::format("{:<60} {:<12} {}", shown, origin->layer, printable(origin->where, 300));
+        }
         program.out << shown << "\n";
     }
     if (program.json_output) { program.print_json({{"settings", std::move(told)}}); }
@@ -160,7 +175,9 @@ int get_config(Program& program, const ConfigArguments& arguments) {
     const auto segments = split_key(arguments.key);
     if (segments.empty() || known_setting(settings, segments) == nullptr) {
         Error error = no_such_setting(config->product, arguments.key);
-        if (is_section_of_settings(settings, arguments.key)) { error.remedy = "it is a section: `agentforge config show " + arguments.key + "` shows what stands in it"; }
+        if (is_section_of_settings(settings, arguments.key)) {
+            error.remedy = "it is a section: `agentforge config show " + arguments.key + "` shows what stands in it";
+        }
         return program.fail(error);
     }
     json::value all = settings.all();
@@ -170,7 +187,8 @@ int get_config(Program& program, const ConfigArguments& arguments) {
         value = object == nullptr ? nullptr : object->if_contains(segment);
     }
     if (value == nullptr) {
-        return program.fail(Error{"AF-CONF-041", arguments.key + " is not set and has no default", "", "set it with `agentforge config set " + arguments.key + " VALUE`", ErrorKind::not_found});
+        return program.fail(Error{"AF-CONF-041", arguments.key + " is not set and has no default", "",
+                                  "set it with `agentforge config set " + arguments.key + " VALUE`", ErrorKind::not_found});
     }
     if (program.json_output) {
         program.print_json(setting_json(settings, arguments.key, *value));
@@ -181,7 +199,9 @@ int get_config(Program& program, const ConfigArguments& arguments) {
     } else {
         program.out << shown_value(*value) << "\n";
     }
-    if (const auto origin = settings.origin(arguments.key); origin && arguments.origin) { program.out << "  from " << origin->layer << ", " << origin->where << "\n"; }
+    if (const auto origin = settings.origin(arguments.key); origin && arguments.origin) {
+        program.out << "  from " << origin->layer << ", " << origin->where << "\n";
+    }
     return 0;
 }
 
@@ -195,13 +215,17 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
         // Inside a free map: the map with this value alone, as a flag would give it.
         const auto of_map = split_key(std::string(known->at("key").as_string())).size();
         if (segments.size() == of_map && text.find_first_not_of(" \t\r\n") == std::string::npos && !known->contains("default")) {
-            return Error{no_value, "the value for " + printable(key, 120) + " is empty", "", "give one, or --unset to take the setting out", ErrorKind::invalid};
+            return Error{no_value, "the value for " + printable(key, 120) + " is empty", "",
+                         "give one, or --unset to take the setting out", ErrorKind::invalid};
         }
         if (segments.size() > of_map) {
             AF_TRY(const YamlDocument inner, parse_yaml(text, ""));
             json::value value = inner.value;
-            for (std::size_t index = segments.size(); index-- > of_map;) { value = json::object{{segments[index], std::move(value)}}; }
-            only.flags.back() = {join_key({segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(of_map)}), to_json_line(value)};
+            for (std::size_t index = segments.size(); index-- > of_map;) {
+                value = json::object{{segments[index], std::move(value)}};
+            }
+            only.flags.back() = {join_key({segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(of_map)}),
+                                 to_json_line(value)};
         }
     }
     auto loaded = Settings::load(config.product.config, only);
@@ -218,7 +242,10 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
         if (error.where.starts_with("flag ")) { error.where.erase(0, 5); }
         return error;
     };
-    if (const auto limits = read_limits(loaded->section("limits"), [](const std::string& limit) { return limit; }); !limits.ok()) { return by_key(limits.error()); }
+    if (const auto limits = read_limits(loaded->section("limits"), [](const std::string& limit) { return limit; });
+        !limits.ok()) {
+        return by_key(limits.error());
+    }
     if (const auto delivery = load_delivery(*loaded); !delivery.ok()) { return by_key(delivery.error()); }
     return *value;
 }
@@ -226,7 +253,8 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
 /// Keeps two commands from changing one file at once, as long as it lives; one that cannot be held is done without.
 class FolderLock {
 public:
-    explicit FolderLock(const std::filesystem::path& folder) : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    explicit FolderLock(const std::filesystem::path& folder)
+        : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
         while (folder_.valid() && ::flock(folder_.get(), LOCK_EX) != 0 && errno == EINTR) {}
     }
 
@@ -234,21 +262,26 @@ private:
     FileDescriptor folder_;
 };
 
-/// Replaces a file that a person keeps: where its name is a link (dotfiles often are) the file behind it, with the rights that it has.
+/// Replaces a file that a person keeps: where its name is a link (dotfiles often are) the file behind it, with the rights that it
+/// has.
 Result<void> replace_kept_file(const std::filesystem::path& file, std::string_view text) {
     std::error_code error;
     const auto target = std::filesystem::canonical(file, error);
     struct stat status {};
     const unsigned mode = ::stat(file.c_str(), &status) == 0 ? status.st_mode & 07777U : 0644U;
     AF_CHECK(write_file_atomic(error ? file : target, text, Durability::synced, mode));
-    if (!error) { ::chmod(target.c_str(), mode); }      // The umask took some away. Where they cannot be given back the file has fewer, never more.
+    if (!error) {
+        ::chmod(target.c_str(), mode);
+    }  // The umask took some away. Where they cannot be given back the file has fewer, never more.
     return {};
 }
 
 int set_config(Program& program, const ConfigArguments& arguments) {
     if (arguments.unset == arguments.value.has_value()) {
-        program.fail(Error{no_value, arguments.unset ? "a value and --unset exclude each other" : "there is no value for " + printable(arguments.key, 120), "",
-                           "give the value as the second argument, or --unset to take the setting out", ErrorKind::invalid});
+        program.fail(Error{
+            no_value,
+            arguments.unset ? "a value and --unset exclude each other" : "there is no value for " + printable(arguments.key, 120),
+            "", "give the value as the second argument, or --unset to take the setting out", ErrorKind::invalid});
         return 2;
     }
     ConfigInForce config;
@@ -260,9 +293,11 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     config.product = *product;
     const std::string home = program.environment.contains("HOME") ? program.environment.at("HOME") : "";
     if (arguments.user && home.empty()) {
-        return program.fail(Error{"AF-CONF-042", "there is no place for a person's settings: HOME is not set", "", "set HOME, or leave --user out", ErrorKind::unavailable});
+        return program.fail(Error{"AF-CONF-042", "there is no place for a person's settings: HOME is not set", "",
+                                  "set HOME, or leave --user out", ErrorKind::unavailable});
     }
-    const std::filesystem::path file = arguments.user ? std::filesystem::path(home) / ".agentforge" / "config.yaml" : config.place.agentforge / "config" / "settings.yaml";
+    const std::filesystem::path file = arguments.user ? std::filesystem::path(home) / ".agentforge" / "config.yaml"
+                                                      : config.place.agentforge / "config" / "settings.yaml";
 
     json::value value;
     const auto segments = split_key(arguments.key);
@@ -276,23 +311,31 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     } else {
         const auto any = Settings::load(config.product.config, {});
         if (!any.ok()) { return program.fail(any.error()); }
-        if (segments.empty() || known_setting(*any, segments) == nullptr) { return program.fail(no_such_setting(config.product, arguments.key)); }
+        if (segments.empty() || known_setting(*any, segments) == nullptr) {
+            return program.fail(no_such_setting(config.product, arguments.key));
+        }
     }
     std::string before;
     std::error_code missing;
-    // What is not there cannot be locked, and whoever comes first would be overwritten. With --unset there is nothing to take out of it then.
-    if (!arguments.unset) { if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); } }
+    // What is not there cannot be locked, and whoever comes first would be overwritten. With --unset there is nothing to take out
+    // of it then.
+    if (!arguments.unset) {
+        if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); }
+    }
     const FolderLock alone(file.parent_path());
     if (std::filesystem::exists(file, missing)) {
         auto text = read_file(file);
         if (!text.ok()) { return program.fail(text.error()); }
         before = std::move(*text);
     }
-    const auto after = arguments.unset ? unset_in_yaml(before, file.string(), segments) : set_in_yaml(before, file.string(), segments, value);
+    const auto after =
+        arguments.unset ? unset_in_yaml(before, file.string(), segments) : set_in_yaml(before, file.string(), segments, value);
     if (!after.ok()) { return program.fail(after.error()); }
     const bool changed = *after != before;
     if (changed) {
-        if (!arguments.user) { if (const auto made = prepare_project_folder(config.place, true); !made.ok()) { return program.fail(made.error()); } }
+        if (!arguments.user) {
+            if (const auto made = prepare_project_folder(config.place, true); !made.ok()) { return program.fail(made.error()); }
+        }
         if (const auto written = replace_kept_file(file, *after); !written.ok()) { return program.fail(written.error()); }
     }
     // What is written need not be what holds: a higher layer may say otherwise, or a project may not be trusted.
@@ -301,19 +344,28 @@ int set_config(Program& program, const ConfigArguments& arguments) {
         const auto loaded = load_settings(program, config.place, config.product);
         const auto origin = loaded.ok() ? loaded->settings->origin(arguments.key) : std::nullopt;
         const std::string layer = arguments.user ? "user" : "project";
-        if (!loaded.ok()) { remark = "the settings as a whole cannot be read: " + loaded.error().to_string(); }
-        else if (!origin || origin->layer == "built-in") { remark = "it is not used until you trust the project: agentforge trust"; }
-        else if (origin->layer != layer) { remark = "it is not in force: " + origin->layer + " says otherwise (" + origin->where + ")"; }
+        if (!loaded.ok()) {
+            remark = "the settings as a whole cannot be read: " + loaded.error().to_string();
+        } else if (!origin || origin->layer == "built-in") {
+            remark = "it is not used until you trust the project: agentforge trust";
+        } else if (origin->layer != layer) {
+            remark = "it is not in force: " + origin->layer + " says otherwise (" + origin->where + ")";
+        }
     }
     if (program.json_output) {
-        json::object told{{"key", arguments.key}, {"value", value}, {"file", file.string()}, {"changed", changed}, {"remark", nullptr}};
+        json::object told{
+            {"key", arguments.key}, {"value", value}, {"file", file.string()}, {"changed", changed}, {"remark", nullptr}};
         if (!remark.empty()) { told["remark"] = remark; }
         program.print_json(told);
         return 0;
     }
-    if (!changed) { program.out << "Nothing to change in " << file.string() << "\n"; }
-    else if (arguments.unset) { program.out << "Took " << arguments.key << " out of " << file.string() << "\n"; }
-    else { program.out << arguments.key << " = " << value_in_line(value) << "  in " << file.string() << "\n"; }
+    if (!changed) {
+        program.out << "Nothing to change in " << file.string() << "\n";
+    } else if (arguments.unset) {
+        program.out << "Took " << arguments.key << " out of " << file.string() << "\n";
+    } else {
+        program.out << arguments.key << " = " << value_in_line(value) << "  in " << file.string() << "\n";
+    }
     if (!remark.empty()) { program.err << "agentforge: " << printable_lines(remark) << "\n"; }
     return 0;
 }
@@ -325,7 +377,9 @@ int migrate_config(Program& program) {
     const auto schema = SettingsSchema::load(product->config + "/settings_schema.yaml");
     if (!schema.ok()) { return program.fail(schema.error()); }
     std::vector<std::filesystem::path> files;
-    if (const auto home = program.environment.find("HOME"); home != program.environment.end() && !home->second.empty()) { files.push_back(std::filesystem::path(home->second) / ".agentforge" / "config.yaml"); }
+    if (const auto home = program.environment.find("HOME"); home != program.environment.end() && !home->second.empty()) {
+        files.push_back(std::filesystem::path(home->second) / ".agentforge" / "config.yaml");
+    }
     if (place.ok()) { files.push_back(place->agentforge / "config" / "settings.yaml"); }
     // First all are read, then all are written: a file that cannot be changed leaves the other one alone.
     std::vector<std::pair<std::filesystem::path, Migration>> migrations;
@@ -348,8 +402,11 @@ int migrate_config(Program& program) {
             if (!program.json_output) { program.out << file.string() << ": " << printable(change, 300) << "\n"; }
         }
     }
-    if (program.json_output) { program.print_json({{"changes", std::move(told)}}); }
-    else if (migrations.empty()) { program.out << "Nothing to change: the settings are of the present format.\n"; }
+    if (program.json_output) {
+        program.print_json({{"changes", std::move(told)}});
+    } else if (migrations.empty()) {
+        program.out << "Nothing to change: the settings are of the present format.\n";
+    }
     return 0;
 }
 
@@ -360,13 +417,15 @@ void name_unknown_variables(Program& program, const Settings& settings) {
     for (const std::string& name : settings.unknown_environment()) {
         if (std::find(webhook.begin(), webhook.end(), name) != webhook.end()) { continue; }
         const std::string near = nearest(name, settings.variables());
-        program.err << "agentforge: the environment variable " << printable(name, 120) << " sets nothing (unknown name)" << (near.empty() ? "" : "; did you mean " + near + "?") << "\n";
+        program.err << "agentforge: the environment variable " << printable(name, 120) << " sets nothing (unknown name)"
+                    << (near.empty() ? "" : "; did you mean " + near + "?") << "\n";
     }
 }
 
 void add_config(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ConfigArguments>();
-    const Command group = add_subcommand(app, "config", "The settings: what is in force, where it comes from, and how to change it");
+    const Command group =
+        add_subcommand(app, "config", "The settings: what is in force, where it comes from, and how to change it");
     group->require_subcommand();
     group->footer("Examples:\n  agentforge config show --origin\n  agentforge config set llm.backend anthropic");
 
@@ -380,21 +439,28 @@ void add_config(CLI::App& app, Program& program) {
         program.command = [&program, arguments] { return show_config(program, *arguments); };
     });
 
-    const Command get = add_subcommand(*group, "get", "Print one setting's value, as scripts want it; exit code 1 where it has none");
+    const Command get =
+        add_subcommand(*group, "get", "Print one setting's value, as scripts want it; exit code 1 where it has none");
     add_option(*get, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
     add_flag(*get, "--origin", arguments->origin, "Also where it comes from");
     add_flag(*get, "--json", program.json_output, "Answer as JSON");
     get->footer("Example:  agentforge config get pipeline.default");
     get->callback([&program, arguments] { program.command = [&program, arguments] { return get_config(program, *arguments); }; });
 
-    const Command set = add_subcommand(*group, "set", "Write one setting into the project's file; comments and all else in it stay");
+    const Command set =
+        add_subcommand(*group, "set", "Write one setting into the project's file; comments and all else in it stay");
     add_option(*set, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
-    add_option_function(*set, "value", [arguments](const std::string& value) { arguments->value = value; }, "Its value; a list as [a, b]")->type_name("VALUE")->may_be_empty();     // In place of a default.
+    add_option_function(
+        *set, "value", [arguments](const std::string& value) { arguments->value = value; }, "Its value; a list as [a, b]")
+        ->type_name("VALUE")
+        ->may_be_empty();  // In place of a default.
     add_flag(*set, "--user", arguments->user, "Into your own file instead, ~/.agentforge/config.yaml: for all projects");
     add_flag(*set, "--unset", arguments->unset, "Take it out of the file");
     add_flag(*set, "--json", program.json_output, "Answer as JSON");
-    set->footer("Examples:\n  agentforge config set llm.backend anthropic\n  agentforge config set limits.max_cost_usd 2.50 --user\n  agentforge config set llm.model --unset");
-    const Command migrate = add_subcommand(*group, "migrate", "Bring your settings and the project's up to the present format; comments and all else in them stay");
+    set->footer(
+        "Examples:\n  agentforge config set llm.backend anthropic\n  agentforge config set limits.max_cost_usd 2.50 --user\n  agentforge config set llm.model --unset");
+    const Command migrate = add_subcommand(
+        *group, "migrate", "Bring your settings and the project's up to the present format; comments and all else in them stay");
     add_flag(*migrate, "--json", program.json_output, "Answer as JSON");
     migrate->footer("Example:  agentforge config migrate");
     migrate->callback([&program] { program.command = [&program] { return migrate_config(program); }; });

@@ -31,21 +31,29 @@ std::string way_on(const TaskState& state) {
 Error not_now(const TaskState& state, const std::string& flag) {
     const std::string id = state.task_id;
     const bool shown = state.waiting_for() == "approval";
-    return Error{"AF-CLI-163", flag + " is for a task that has come to its end, and " + id + " is " + (shown ? "waiting for your decision" : std::string(to_string(state.status))), "task " + id,
-                 way_on(state), ErrorKind::conflict};
+    return Error{"AF-CLI-163",
+                 flag + " is for a task that has come to its end, and " + id + " is " +
+                     (shown ? "waiting for your decision" : std::string(to_string(state.status))),
+                 "task " + id, way_on(state), ErrorKind::conflict};
 }
 
 /// What the stages that are to run miss is said before anything is recorded.
 Result<void> check_can_go_on(Program& program, Project& project, const TaskState& state, const ContinueOptions& options) {
     if (options.revise) { return check_stages_ready(program, project, state.pipeline, state.stage().name, state.request); }
-    AF_TRY(const records::Extension extension, extension_of(state, [&project](std::string_view name) { return project.pipelines().get(name); }, options.extend_to));
+    AF_TRY(const records::Extension extension,
+           extension_of(
+               state, [&project](std::string_view name) { return project.pipelines().get(name); }, options.extend_to));
     AF_TRY(const PipelineTemplate longer, PipelineTemplate::from_json(extension.pipeline));
     return check_stages_ready(program, project, longer, extension.exit_stage, state.request);
 }
 
 int extend_shown(Program& program, Project& project, const TaskState& state, const ContinueArguments& arguments) {
-    if (const auto ready = check_can_go_on(program, project, state, arguments.options); !ready.ok()) { return program.fail(ready.error()); }
-    const auto decided = project.controller().decide(state.task_id, PersonDecision{.approved = true, .hash = arguments.hash, .decision = "extend", .extension = arguments.options});
+    if (const auto ready = check_can_go_on(program, project, state, arguments.options); !ready.ok()) {
+        return program.fail(ready.error());
+    }
+    const auto decided = project.controller().decide(
+        state.task_id,
+        PersonDecision{.approved = true, .hash = arguments.hash, .decision = "extend", .extension = arguments.options});
     if (!decided.ok()) { return program.fail(decided.error()); }
     return go_on_with_answer(program, project, state.task_id, *decided, arguments.no_resume);
 }
@@ -57,16 +65,23 @@ int go_on_with(Program& program, const ContinueArguments& arguments) {
         if (!state.ok()) { return program.fail(state.error()); }
         const ContinueOptions& options = arguments.options;
         if ((arguments.hash || arguments.no_resume) && state->waiting_for() != "approval") {
-            return program.fail(Error{"AF-CLI-202", "task " + id + " shows nothing that could be approved: it is " + std::string(to_string(state->status)), "task " + id, "leave --hash and --no-resume out", ErrorKind::conflict});
+            return program.fail(
+                Error{"AF-CLI-202",
+                      "task " + id + " shows nothing that could be approved: it is " + std::string(to_string(state->status)),
+                      "task " + id, "leave --hash and --no-resume out", ErrorKind::conflict});
         }
         if (state->status != TaskStatus::completed) {
             if (options.revise) { return program.fail(not_now(*state, "--revise")); }
-            if (state->waiting_for() == "approval" && !options.extend_to.empty()) { return extend_shown(program, project, *state, arguments); }
+            if (state->waiting_for() == "approval" && !options.extend_to.empty()) {
+                return extend_shown(program, project, *state, arguments);
+            }
             if (!options.extend_to.empty()) { return program.fail(not_now(*state, "--extend-to")); }
             resumes = state->status != TaskStatus::aborted;
             if (resumes) { return 0; }
         } else if (state->delivery.empty() && state->commit.empty()) {
-            if (const auto ready = check_can_go_on(program, project, *state, options); !ready.ok()) { return program.fail(ready.error()); }
+            if (const auto ready = check_can_go_on(program, project, *state, options); !ready.ok()) {
+                return program.fail(ready.error());
+            }
         }
         const auto result = project.controller().continue_ended(id, options);
         if (!result.ok()) { return program.fail(result.error()); }
@@ -84,24 +99,41 @@ int run_continue(Program& program, const ContinueArguments& arguments) {
 
 void add_continue(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ContinueArguments>();
-    const Command command = add_subcommand(app, "continue", "Go on with a task after its end: with more stages, or with its last artifact revised");
+    const Command command =
+        add_subcommand(app, "continue", "Go on with a task after its end: with more stages, or with its last artifact revised");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
-    const Option extend_to = *add_option(*command, "--extend-to", arguments->options.extend_to, "End after this stage, not where what follows ends; an artifact that waits for you is approved by it")->type_name("STAGE");
-    add_flag(*command, "--revise", arguments->options.revise, "Show the last artifact to you again, to have it revised")->excludes(extend_to);
-    add_option(*command, "--accept-stale", arguments->options.accept_stale, "Go on though files that the artifacts name were changed since; the reason goes into the journal")->type_name("REASON");
-    add_option_function(*command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; }, "Only if this is the beginning of the hash of what is shown (at least 6 characters)")->type_name("HASH")->needs("--extend-to");
-    const Option no_resume = add_flag(*command, "--no-resume", arguments->no_resume, "Only approve what waits, with more stages; `agentforge resume` goes on later");
+    const Option extend_to =
+        *add_option(*command, "--extend-to", arguments->options.extend_to,
+                    "End after this stage, not where what follows ends; an artifact that waits for you is approved by it")
+             ->type_name("STAGE");
+    add_flag(*command, "--revise", arguments->options.revise, "Show the last artifact to you again, to have it revised")
+        ->excludes(extend_to);
+    add_option(*command, "--accept-stale", arguments->options.accept_stale,
+               "Go on though files that the artifacts name were changed since; the reason goes into the journal")
+        ->type_name("REASON");
+    add_option_function(
+        *command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; },
+        "Only if this is the beginning of the hash of what is shown (at least 6 characters)")
+        ->type_name("HASH")
+        ->needs("--extend-to");
+    const Option no_resume = add_flag(*command, "--no-resume", arguments->no_resume,
+                                      "Only approve what waits, with more stages; `agentforge resume` goes on later");
     no_resume->needs("--extend-to");
-    add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge attach` shows what it does")->excludes(no_resume);
-    add_flag_callback(*command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); }, "Wait for a person where one is needed");
+    add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge attach` shows what it does")
+        ->excludes(no_resume);
+    add_flag_callback(
+        *command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); },
+        "Wait for a person where one is needed");
     add_run_output(command, program);
-    command->footer("Examples:\n"
-                    "  agentforge continue 1f2e3d4c\n"
-                    "  agentforge continue 1f2e3d4c --extend-to deliver\n"
-                    "  agentforge continue 1f2e3d4c --extend-to deliver --detach\n"
-                    "  agentforge continue 1f2e3d4c --revise\n"
-                    "  agentforge continue 1f2e3d4c --accept-stale \"Only comments were changed\"");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_continue(program, *arguments); }; });
+    command->footer(
+        "Examples:\n"
+        "  agentforge continue 1f2e3d4c\n"
+        "  agentforge continue 1f2e3d4c --extend-to deliver\n"
+        "  agentforge continue 1f2e3d4c --extend-to deliver --detach\n"
+        "  agentforge continue 1f2e3d4c --revise\n"
+        "  agentforge continue 1f2e3d4c --accept-stale \"Only comments were changed\"");
+    command->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return run_continue(program, *arguments); }; });
 }
 
 }  // namespace agentforge::kernel

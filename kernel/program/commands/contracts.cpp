@@ -16,7 +16,10 @@ namespace agentforge::kernel {
 namespace {
 
 json::object contract_summary(const Definitions& all, const Contract& contract) {
-    return {{"name", contract.name()}, {"version", contract.version()}, {"description", contract.description()}, {"source", contract.source()},
+    return {{"name", contract.name()},
+            {"version", contract.version()},
+            {"description", contract.description()},
+            {"source", contract.source()},
             {"of_project", all.of_project(contract.source())}};
 }
 
@@ -27,8 +30,11 @@ int list_contracts(Program& program, const Definitions& all) {
         if (!contract.ok()) { return program.fail(contract.error()); }
         told.push_back(contract_summary(all, *contract));
         if (!program.json_output) {
-            program.out << fitted_line(program, fmt::format("{:<22} {:<5} {}", name, contract->version(), printable(first_line(contract->description()), 100)),
-                                       all.of_project(contract->source()) ? "  [project]" : "") << "\n";
+            program.out << fitted_line(program,
+                                       fmt::format("{:<22} {:<5} {}", name, contract->version(),
+                                                   printable(first_line(contract->description()), 100)),
+                                       all.of_project(contract->source()) ? "  [project]" : "")
+                        << "\n";
         }
     }
     if (program.json_output) { program.print_json({{"contracts", std::move(told)}}); }
@@ -43,7 +49,9 @@ void print_properties(std::ostream& out, const json::object& schema, const std::
     if (properties == nullptr || !properties->is_object()) { return; }
     std::vector<std::string> required;
     if (const json::value* list = schema.if_contains("required"); list != nullptr && list->is_array()) {
-        for (const json::value& each : list->get_array()) { if (each.is_string()) { required.emplace_back(each.get_string()); } }
+        for (const json::value& each : list->get_array()) {
+            if (each.is_string()) { required.emplace_back(each.get_string()); }
+        }
     }
     for (const auto& [name, inner] : properties->get_object()) {
         if (!inner.is_object()) { continue; }
@@ -51,8 +59,11 @@ void print_properties(std::ostream& out, const json::object& schema, const std::
         const json::value* type = property.if_contains("type");
         const json::value* about = property.if_contains("description");
         const bool needed = std::find(required.begin(), required.end(), std::string(name)) != required.end();
-        const std::string kind = type == nullptr ? "any" : type->is_string() ? std::string(type->get_string()) : json::serialize(*type);
-        out << fmt::format("{}{:<{}} {:<8} {}{}\n", indent, std::string(name), 34 - std::min<std::size_t>(indent.size(), 20), kind, needed ? "required  " : "          ",
+        const std::string kind = type == nullptr     ? "any"
+                                 : type->is_string() ? std::string(type->get_string())
+                                                     : json::serialize(*type);
+        out << fmt::format("{}{:<{}} {:<8} {}{}\n", indent, std::string(name), 34 - std::min<std::size_t>(indent.size(), 20),
+                           kind, needed ? "required  " : "          ",
                            about != nullptr && about->is_string() ? printable(std::string_view(about->get_string()), 120) : "");
         print_properties(out, property, indent + "  ");
     }
@@ -73,17 +84,20 @@ int show_contract(Program& program, const Definitions& all, const std::string& n
         program.print_json(told);
         return 0;
     }
-    program.out << name << " " << contract->version() << "\n  " << printable_lines(contract->description()) << "\n  from " << contract->source() << "\n\n";
+    program.out << name << " " << contract->version() << "\n  " << printable_lines(contract->description()) << "\n  from "
+                << contract->source() << "\n\n";
     print_properties(program.out, contract->schema(), "  ");
     if (!measured.empty()) { program.out << "\n  filled in by the kernel from what it measured:\n"; }
-    for (const auto& [pointer, fact] : measured) { program.out << "    " << std::string(pointer) << " = " << std::string(fact.as_string()) << "\n"; }
+    for (const auto& [pointer, fact] : measured) {
+        program.out << "    " << std::string(pointer) << " = " << std::string(fact.as_string()) << "\n";
+    }
     if (!contract->rules().empty()) { program.out << "\n  rules:\n"; }
     for (const std::string& rule : contract->rules()) { program.out << "    " << printable(rule, 300) << "\n"; }
     return 0;
 }
 
 std::vector<Error> problems_of_contract(const Definitions&, const std::string& file) {
-    if (file.empty()) { return {}; }        // Those in force were compiled to come here.
+    if (file.empty()) { return {}; }  // Those in force were compiled to come here.
     const auto document = load_yaml(file);
     if (!document.ok()) { return {document.error()}; }
     const auto contract = compile_contract(*document);
@@ -94,11 +108,14 @@ std::vector<Error> problems_of_contract(const Definitions&, const std::string& f
 }  // namespace
 
 void add_contracts(CLI::App& app, Program& program) {
-    const Command group = add_definition_commands(app, program, "contracts", "contract", "CONTRACT", "What the artifact of each stage must look like", "specification",
-                            {[&program](const Definitions& all) { return list_contracts(program, all); },
-                             [&program](const Definitions& all, const std::string& name) { return show_contract(program, all, name); }, problems_of_contract});
+    const Command group = add_definition_commands(
+        app, program, "contracts", "contract", "CONTRACT", "What the artifact of each stage must look like", "specification",
+        {[&program](const Definitions& all) { return list_contracts(program, all); },
+         [&program](const Definitions& all, const std::string& name) { return show_contract(program, all, name); },
+         problems_of_contract});
     auto name = std::make_shared<std::string>();
-    const Command form = add_subcommand(*group, "template", "Print a form to fill in: what an artifact of the contract must say, and may");
+    const Command form =
+        add_subcommand(*group, "template", "Print a form to fill in: what an artifact of the contract must say, and may");
     add_option(*form, "name", *name, "The contract's name")->type_name("CONTRACT")->required();
     add_flag(*form, "--json", program.json_output, "Answer as JSON");
     form->footer("Example:  agentforge contracts template specification > spec.yaml");
@@ -108,7 +125,11 @@ void add_contracts(CLI::App& app, Program& program) {
             if (!definitions.ok()) { return program.fail(definitions.error()); }
             const auto contract = definitions->contracts.get(*name);
             if (!contract.ok()) { return program.fail(contract.error()); }
-            if (program.json_output) { program.print_json({{"name", *name}, {"form", contract_form(*contract)}}); } else { program.out << contract_form(*contract); }
+            if (program.json_output) {
+                program.print_json({{"name", *name}, {"form", contract_form(*contract)}});
+            } else {
+                program.out << contract_form(*contract);
+            }
             return 0;
         };
     });

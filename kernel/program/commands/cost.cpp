@@ -31,18 +31,24 @@ std::string shown_cost(const Spend& spend) {
 
 /// `model` is the field that is cut by; the models whose price is unknown are named where it is not.
 void show_groups(std::ostream& out, const char* title, const std::vector<Group>& groups) {
-    out << fmt::format("\n  {:<28} {:>6} {:>9} {:>9} {:>9} {:>9}  {}\n", title, "calls", "input", "cached", "as tokens", "output", "cost");
+    out << fmt::format("\n  {:<28} {:>6} {:>9} {:>9} {:>9} {:>9}  {}\n", title, "calls", "input", "cached", "as tokens", "output",
+                       "cost");
     for (const auto& [name, spend] : groups) {
-        out << fmt::format("    {:<26} {:>6} {:>9} {:>9} {:>9} {:>9}  {}\n", shown_name(name), spend.calls + spend.lost, spend.input_tokens, spend.cached_input_tokens,
-                           spend.input_token_equivalents(), spend.output_tokens, shown_cost(spend));
+        out << fmt::format("    {:<26} {:>6} {:>9} {:>9} {:>9} {:>9}  {}\n", shown_name(name), spend.calls + spend.lost,
+                           spend.input_tokens, spend.cached_input_tokens, spend.input_token_equivalents(), spend.output_tokens,
+                           shown_cost(spend));
     }
 }
 
 std::string limits_in_words(const Limits& limits, const Spend& spend, std::uint64_t steps, std::uint64_t wall_ms) {
     std::string text;
-    const auto add = [&](const char* name, const std::optional<std::uint64_t>& limit, std::uint64_t used, const std::string& written) {
+    const auto add = [&](const char* name, const std::optional<std::uint64_t>& limit, std::uint64_t used,
+                         const std::string& written) {
         if (!limit) { return; }
-        text += (text.empty() ? "" : ", ") + std::string(name) + " " + written + fmt::format(" ({} % used)", used >= *limit ? 100 : static_cast<int>(100.0 * static_cast<double>(used) / static_cast<double>(*limit)));
+        text +=
+            (text.empty() ? "" : ", ") + std::string(name) + " " + written +
+            fmt::format(" ({} % used)",
+                        used >= *limit ? 100 : static_cast<int>(100.0 * static_cast<double>(used) / static_cast<double>(*limit)));
     };
     add("max_cost_usd", limits.cost_microusd, spend.cost_microusd, limits.cost_microusd ? money(*limits.cost_microusd) : "");
     add("max_tokens", limits.tokens, spend.tokens(), std::to_string(limits.tokens.value_or(0)));
@@ -106,31 +112,48 @@ int show_cost(Program& program, const std::string& task) {
     program.out << *id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n\n"
                 << "  cost    " << printable(cost_in_words(total, ledger.unpriced_models()), 1000) << "\n"
                 << "  calls   " << total.calls + total.lost;
-    if (total.lost > 0) { program.out << ", " << total.lost << " of them without a recorded answer (counted at the most they may have used)"; }
+    if (total.lost > 0) {
+        program.out << ", " << total.lost << " of them without a recorded answer (counted at the most they may have used)";
+    }
     if (total.estimated > total.lost) { program.out << ", the tokens of " << total.estimated - total.lost << " estimated"; }
-    const std::string written = total.cache_write_input_tokens > 0 ? fmt::format(", {} written into the cache", total.cache_write_input_tokens) : std::string();
-    program.out << fmt::format("\n  tokens  {} in ({} of them cached{}), {} out\n          the input costs as much as {} tokens without a cache (read from it 0.1, written into it 1.25)\n  time    {}, {} steps\n", total.input_tokens, total.cached_input_tokens, written, total.output_tokens, total.input_token_equivalents(),
-                               human_duration(std::chrono::milliseconds(state->wall_ms())), state->steps);
+    const std::string written = total.cache_write_input_tokens > 0
+                                    ? fmt::format(", {} written into the cache", total.cache_write_input_tokens)
+                                    : std::string();
+    program.out << fmt::format(
+        "\n  tokens  {} in ({} of them cached{}), {} out\n          the input costs as much as {} tokens without a cache (read from it 0.1, written into it 1.25)\n  time    {}, {} steps\n",
+        total.input_tokens, total.cached_input_tokens, written, total.output_tokens, total.input_token_equivalents(),
+        human_duration(std::chrono::milliseconds(state->wall_ms())), state->steps);
     if (gates.total.count() > 0) { program.out << "  gates   " << in_words(gates) << "\n"; }
-    if (from_transcript) { program.out << "\n  The answers came from a transcript: this run was charged nothing, and these are the figures of the recorded calls.\n"; }
-    if (died) { program.out << "\n  The process that ran it has ended. A call may have been under way; it is counted when the task goes on.\n"; }
+    if (from_transcript) {
+        program.out
+            << "\n  The answers came from a transcript: this run was charged nothing, and these are the figures of the recorded calls.\n";
+    }
+    if (died) {
+        program.out
+            << "\n  The process that ran it has ended. A call may have been under way; it is counted when the task goes on.\n";
+    }
     if (!ledger.entries().empty()) {
         show_groups(program.out, "stage", ledger.by(&LedgerEntry::stage));
         show_groups(program.out, "agent", ledger.by(&LedgerEntry::agent));
         show_groups(program.out, "model", ledger.by(&LedgerEntry::model));
     }
     if (limits.any()) { program.out << "\n"; }
-    if (limits.task.any()) { program.out << "  limits: " << limits_in_words(limits.task, total, state->steps, state->wall_ms()) << "\n"; }
+    if (limits.task.any()) {
+        program.out << "  limits: " << limits_in_words(limits.task, total, state->steps, state->wall_ms()) << "\n";
+    }
     for (const StageState& stage : state->stages) {
         const auto own = limits.stages.find(stage.name);
         if (own == limits.stages.end()) { continue; }
-        program.out << "  limits of " << stage.name << ": " << limits_in_words(own->second, ledger.of_stage(stage.name), stage.steps, stage.wall_ms) << "\n";
+        program.out << "  limits of " << stage.name << ": "
+                    << limits_in_words(own->second, ledger.of_stage(stage.name), stage.steps, stage.wall_ms) << "\n";
     }
     if (prices != nullptr && prices->is_array() && !prices->get_array().empty()) {
         std::string dates;
         for (const json::value& one : prices->get_array()) {
             const json::value* date = one.is_object() ? one.get_object().if_contains("as_of") : nullptr;
-            if (date != nullptr && date->is_string()) { dates += (dates.empty() ? "" : ", your own of ") + std::string(date->get_string()); }
+            if (date != nullptr && date->is_string()) {
+                dates += (dates.empty() ? "" : ", your own of ") + std::string(date->get_string());
+            }
         }
         program.out << "\n  Prices of " << printable(dates) << ", unless the model's command said itself what a call cost.\n";
     }
@@ -150,7 +173,8 @@ bool answered_from_transcript(const TaskStore& store, const std::string& task_id
     return backend != nullptr && backend->is_string() && backend->get_string() == "replay";
 }
 
-std::string cost_of_task(const TaskStore& store, const std::string& task_id, const Spend& spend, const std::vector<std::string>& unpriced_models) {
+std::string cost_of_task(const TaskStore& store, const std::string& task_id, const Spend& spend,
+                         const std::vector<std::string>& unpriced_models) {
     if (answered_from_transcript(store, task_id)) { return "nothing, the answers came from a transcript"; }
     return printable(cost_in_words(spend, unpriced_models), 500);
 }

@@ -27,7 +27,7 @@ struct DashboardArguments {
     std::uint64_t port = 8420;
     std::string socket;
     bool read_only = false;
-    std::string metrics_token;          ///< A file.
+    std::string metrics_token;  ///< A file.
 };
 
 std::vector<std::filesystem::path> task_folders(const std::vector<KnownRepository>& repositories) {
@@ -37,21 +37,25 @@ std::vector<std::filesystem::path> task_folders(const std::vector<KnownRepositor
 }
 
 void tell_address(Program& program, const ServerSettings& settings, unsigned port, const std::string& token) {
-    const std::string address = settings.socket.empty() ? "http://127.0.0.1:" + std::to_string(port) + "/?token=" + token : settings.socket;
+    const std::string address =
+        settings.socket.empty() ? "http://127.0.0.1:" + std::to_string(port) + "/?token=" + token : settings.socket;
     if (program.json_output) {
         program.out << to_json_line({{"address", address}, {"port", port}, {"socket", settings.socket}}) << std::endl;
         return;
     }
     program.out << "Dashboard: " << printable(address) << "\n"
-                << (settings.socket.empty() ? "  The address is for you alone and works once; the browser that opened it stays known.\n" : "  Only your own processes can connect.\n")
+                << (settings.socket.empty()
+                        ? "  The address is for you alone and works once; the browser that opened it stays known.\n"
+                        : "  Only your own processes can connect.\n")
                 << "  Ctrl-C ends the dashboard; tasks go on." << std::endl;
 }
 
 /// Tells clients of what the journals say, until the user ends it.
 void follow(const Program& program, Aggregator& tasks, EventHub& events) {
-    constexpr std::chrono::milliseconds usual_wait{2000};                  // Only for a process that ended without a word; a record is an event.
+    constexpr std::chrono::milliseconds usual_wait{2000};  // Only for a process that ended without a word; a record is an event.
     constexpr std::chrono::milliseconds wait_without_events{500};
-    constexpr std::chrono::seconds between_whole_looks{60};               // Of events nothing is missed as a rule: a look at all costs more than waiting for them.
+    constexpr std::chrono::seconds between_whole_looks{
+        60};  // Of events nothing is missed as a rule: a look at all costs more than waiting for them.
     constexpr std::chrono::seconds between_looks_without_events{10};
     const auto folders = task_folders(tasks.repositories());
     auto watch = std::make_unique<ChangeWatch>(folders);
@@ -59,11 +63,13 @@ void follow(const Program& program, Aggregator& tasks, EventHub& events) {
     auto looked = clock.steady();
     while (!program.cancel->requested() && !program.cancel->finishing()) {
         const auto changes = watch->wait(watch->misses_events() ? wait_without_events : usual_wait, -1);
-        for (const ChangeWatch::Change& change : changes) { events.publish(change.task.empty() ? tasks.refresh() : tasks.refresh(change.folder, change.task)); }
+        for (const ChangeWatch::Change& change : changes) {
+            events.publish(change.task.empty() ? tasks.refresh() : tasks.refresh(change.folder, change.task));
+        }
         events.publish(tasks.refresh_processes());
         const bool due = clock.steady() - looked >= (watch->misses_events() ? between_looks_without_events : between_whole_looks);
         if (due || (watch->misses_events() && changes.empty())) { events.publish(tasks.refresh()); }
-        if (due && watch->misses_events()) { watch = std::make_unique<ChangeWatch>(folders); }      // A folder may have come.
+        if (due && watch->misses_events()) { watch = std::make_unique<ChangeWatch>(folders); }  // A folder may have come.
         if (due) { looked = clock.steady(); }
     }
 }
@@ -71,14 +77,18 @@ void follow(const Program& program, Aggregator& tasks, EventHub& events) {
 /// The first line of the user's file. Errors: AF-DASH-033.
 Result<std::string> token_of(const std::filesystem::path& file) {
     const auto refused = [&file](const std::string& why) {
-        return Error{"AF-DASH-033", "The token for /metrics cannot be used: " + why, file.string(), "write 16 or more letters and digits into the file, and let only yourself read it (chmod 600)", ErrorKind::invalid};
+        return Error{"AF-DASH-033", "The token for /metrics cannot be used: " + why, file.string(),
+                     "write 16 or more letters and digits into the file, and let only yourself read it (chmod 600)",
+                     ErrorKind::invalid};
     };
     constexpr std::size_t shortest = 16;
     const auto text = read_file(file);
     if (!text.ok()) { return refused(text.error().message); }
     std::error_code failure;
     constexpr auto others = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
-    if ((std::filesystem::status(file, failure).permissions() & others) != std::filesystem::perms::none || failure) { return refused("others can read the file"); }
+    if ((std::filesystem::status(file, failure).permissions() & others) != std::filesystem::perms::none || failure) {
+        return refused("others can read the file");
+    }
     std::string token(first_line(*text));
     const bool plain = std::ranges::all_of(token, [](char letter) { return letter > ' ' && letter < 0x7f; });
     if (token.size() < shortest || !plain) { return refused("its first line is no token"); }
@@ -90,7 +100,9 @@ int run_dashboard(Program& program, const DashboardArguments& arguments) {
     if (!repositories.ok()) { return program.fail(repositories.error()); }
     ServerSettings settings;
     settings.port = static_cast<unsigned>(arguments.port);
-    if (!arguments.socket.empty()) { settings.socket = std::filesystem::absolute(program.directory / arguments.socket).lexically_normal().string(); }
+    if (!arguments.socket.empty()) {
+        settings.socket = std::filesystem::absolute(program.directory / arguments.socket).lexically_normal().string();
+    }
     std::string metrics_token;
     if (!arguments.metrics_token.empty()) {
         auto token = token_of(program.directory / arguments.metrics_token);
@@ -99,8 +111,8 @@ int run_dashboard(Program& program, const DashboardArguments& arguments) {
     }
     const auto listener = listen(settings);
     if (!listener.ok()) { return program.fail(listener.error()); }
-    ::signal(SIGPIPE, SIG_IGN);                         // A client that went away is an error of its connection.
-    ::unsetenv(process::supervisor_variable);           // Tasks that are begun here outlive the dashboard.
+    ::signal(SIGPIPE, SIG_IGN);                // A client that went away is an error of its connection.
+    ::unsetenv(process::supervisor_variable);  // Tasks that are begun here outlive the dashboard.
     program.environment.erase(process::supervisor_variable);
     SystemIdSource ids;
     Guard guard({(*listener)->port(), arguments.read_only, metrics_token}, ids);
@@ -122,14 +134,20 @@ int run_dashboard(Program& program, const DashboardArguments& arguments) {
 void add_dashboard(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<DashboardArguments>();
     const Command command = add_subcommand(app, "dashboard", "Show all tasks of all repositories on a page of this machine");
-    const Option port = add_option(*command, "--port", arguments->port, "Listen on this port of 127.0.0.1; 0: one that is free. Without it: 8420");
+    const Option port = add_option(*command, "--port", arguments->port,
+                                   "Listen on this port of 127.0.0.1; 0: one that is free. Without it: 8420");
     port->type_name("N")->between(0, 65535);
-    add_option(*command, "--socket", arguments->socket, "Listen on a UNIX socket in place of a port; it needs no token")->type_name("PATH")->excludes(port);
+    add_option(*command, "--socket", arguments->socket, "Listen on a UNIX socket in place of a port; it needs no token")
+        ->type_name("PATH")
+        ->excludes(port);
     add_flag(*command, "--read-only", arguments->read_only, "Only show: nothing can be started, answered or ended from the page");
-    add_option(*command, "--metrics-token", arguments->metrics_token, "Let a collector read /metrics with the bearer token that this file holds")->type_name("FILE");
+    add_option(*command, "--metrics-token", arguments->metrics_token,
+               "Let a collector read /metrics with the bearer token that this file holds")
+        ->type_name("FILE");
     add_flag(*command, "--json", program.json_output, "Print the address as JSON");
     command->footer("Examples:\n  agentforge dashboard\n  agentforge dashboard --port 0 --read-only");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_dashboard(program, *arguments); }; });
+    command->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return run_dashboard(program, *arguments); }; });
 }
 
 }  // namespace agentforge::kernel

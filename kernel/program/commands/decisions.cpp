@@ -13,14 +13,14 @@ namespace agentforge::kernel {
 namespace {
 
 struct DecisionArguments {
-    std::string what;           ///< A task, or what it asks for.
+    std::string what;  ///< A task, or what it asks for.
     std::string feedback;
     std::optional<std::string> hash;
-    std::string edited;         ///< A file, or `-`.
-    std::string file;           ///< Structured feedback; `-` is standard input.
-    std::string reason;         ///< Of a rejection.
+    std::string edited;  ///< A file, or `-`.
+    std::string file;    ///< Structured feedback; `-` is standard input.
+    std::string reason;  ///< Of a rejection.
     bool exit = false;
-    bool revises = false;       ///< The command is there to say what to change.
+    bool revises = false;  ///< The command is there to say what to change.
     bool edit = false;
     bool no_resume = false;
     bool approved = false;
@@ -28,7 +28,9 @@ struct DecisionArguments {
 
 constexpr std::uint64_t max_edited_bytes = 1UL << 20U;
 
-bool names_a_question(std::string_view what) { return what.starts_with("APR-") || what.starts_with("ACT-") || what.starts_with("ESC-"); }
+bool names_a_question(std::string_view what) {
+    return what.starts_with("APR-") || what.starts_with("ACT-") || what.starts_with("ESC-");
+}
 
 /// The changed action from a file, or from an editor on what was shown.
 Result<std::optional<json::object>> changed(Program& program, const EscalationStore& store, const DecisionArguments& arguments) {
@@ -36,7 +38,7 @@ Result<std::optional<json::object>> changed(Program& program, const EscalationSt
     std::string source = arguments.edited;
     if (arguments.edit) {
         AF_TRY(const ApprovalRequest asked, store.approval(arguments.what));
-        AF_CHECK(store.check_unanswered(asked.id));     // Before somebody writes for nothing.
+        AF_CHECK(store.check_unanswered(asked.id));  // Before somebody writes for nothing.
         AF_TRY(text, edit_text(program, to_yaml(action_of(asked)), asked.id + ".yaml"));
         source = "the changed action";
     } else if (arguments.edited == "-") {
@@ -45,13 +47,16 @@ Result<std::optional<json::object>> changed(Program& program, const EscalationSt
         text.resize(static_cast<std::size_t>(std::cin.gcount()));
         source = "standard input";
     } else if (!arguments.edited.empty()) {
-        AF_TRY(text, read_file(std::filesystem::path(arguments.edited).is_absolute() ? std::filesystem::path(arguments.edited) : program.directory / arguments.edited, max_edited_bytes));
+        AF_TRY(text, read_file(std::filesystem::path(arguments.edited).is_absolute() ? std::filesystem::path(arguments.edited)
+                                                                                     : program.directory / arguments.edited,
+                               max_edited_bytes));
     } else {
         return std::optional<json::object>();
     }
     AF_TRY(YamlDocument document, parse_yaml(text, source, YamlLimits{.max_bytes = max_edited_bytes}));
     if (!document.value.is_object()) {
-        return Error{"AF-ESC-043", "the changed action is not a mapping", source, "give `tool` and `arguments`, as `agentforge escalations show ID --action` prints them", ErrorKind::invalid};
+        return Error{"AF-ESC-043", "the changed action is not a mapping", source,
+                     "give `tool` and `arguments`, as `agentforge escalations show ID --action` prints them", ErrorKind::invalid};
     }
     return std::optional(std::move(document.value.get_object()));
 }
@@ -64,9 +69,12 @@ Result<Feedback> feedback_from_file(Program& program, const ProjectPlace& place,
         std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
         text.resize(static_cast<std::size_t>(std::cin.gcount()));
     } else {
-        AF_TRY(text, read_file(std::filesystem::path(arguments.file).is_absolute() ? std::filesystem::path(arguments.file) : program.directory / arguments.file, max_edited_bytes));
+        AF_TRY(text, read_file(std::filesystem::path(arguments.file).is_absolute() ? std::filesystem::path(arguments.file)
+                                                                                   : program.directory / arguments.file,
+                               max_edited_bytes));
     }
-    AF_TRY(const YamlDocument document, parse_yaml(text, arguments.file == "-" ? "standard input" : arguments.file, YamlLimits{.max_bytes = max_edited_bytes}));
+    AF_TRY(const YamlDocument document, parse_yaml(text, arguments.file == "-" ? "standard input" : arguments.file,
+                                                   YamlLimits{.max_bytes = max_edited_bytes}));
     FeedbackPlace about;
     const TaskStore tasks(place.agentforge);
     std::string task = arguments.what;
@@ -76,13 +84,16 @@ Result<Feedback> feedback_from_file(Program& program, const ProjectPlace& place,
     }
     AF_TRY(const std::string id, tasks.resolve(task));
     AF_TRY(const TaskState state, read_task_state(tasks, id));
-    if (state.approval) { about = {state.task_id, state.stage().name, state.stage().history.empty() ? 0 : state.stage().history.back().version}; }
+    if (state.approval) {
+        about = {state.task_id, state.stage().name, state.stage().history.empty() ? 0 : state.stage().history.back().version};
+    }
     return read_feedback(document, about);
 }
 
 int run_decision(Program& program, const DecisionArguments& arguments) {
     if (arguments.revises && arguments.feedback.empty() && arguments.file.empty()) {
-        program.fail(Error{"AF-CLI-162", "there is no feedback", arguments.what, "say what to change as the second argument, or in a file: --file FILE", ErrorKind::invalid});
+        program.fail(Error{"AF-CLI-162", "there is no feedback", arguments.what,
+                           "say what to change as the second argument, or in a file: --file FILE", ErrorKind::invalid});
         return static_cast<int>(ExitCode::usage);
     }
     const auto place = ProjectPlace::find(program);
@@ -103,14 +114,16 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
     std::string task = arguments.what;
     if (names_a_question(arguments.what)) {
         if (arguments.what.starts_with("ESC-")) {
-            return program.fail(Error{"AF-ESC-044", arguments.what + " is a question and no approval", "", "answer it: agentforge resolve " + arguments.what + " \"…\"", ErrorKind::invalid});
+            return program.fail(Error{"AF-ESC-044", arguments.what + " is a question and no approval", "",
+                                      "answer it: agentforge resolve " + arguments.what + " \"…\"", ErrorKind::invalid});
         }
         const auto asked = store.approval(arguments.what);
         if (!asked.ok()) { return program.fail(asked.error()); }
         task = asked->task_id;
         decision.id = arguments.what;
     } else if (arguments.edit) {
-        return program.fail(Error{"AF-ESC-042", "--edit needs to know which action is meant", arguments.what, "name it (ACT-…); `agentforge escalations list` has it", ErrorKind::invalid});
+        return program.fail(Error{"AF-ESC-042", "--edit needs to know which action is meant", arguments.what,
+                                  "name it (ACT-…); `agentforge escalations list` has it", ErrorKind::invalid});
     }
     auto edited = changed(program, store, arguments);
     if (!edited.ok()) { return program.fail(edited.error()); }
@@ -129,13 +142,19 @@ void add_decisions(CLI::App& app, Program& program) {
         auto arguments = std::make_shared<DecisionArguments>();
         arguments->approved = approved;
         const Command command = add_subcommand(app, name, help);
-        add_option(*command, "task", arguments->what, "The task's id, or enough of it, or what it asks for (APR-… or ACT-…)")->type_name("TASK")->required();
+        add_option(*command, "task", arguments->what, "The task's id, or enough of it, or what it asks for (APR-… or ACT-…)")
+            ->type_name("TASK")
+            ->required();
         command->footer(example);
-        command->callback([&program, arguments] { program.command = [&program, arguments] { return run_decision(program, *arguments); }; });
+        command->callback(
+            [&program, arguments] { program.command = [&program, arguments] { return run_decision(program, *arguments); }; });
         return std::pair{command, arguments};
     };
     const auto finish = [&](const Command& command, const std::shared_ptr<DecisionArguments>& arguments) {
-        add_option_function(command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; }, "Only if this is the beginning of the hash of what is shown (at least 6 characters)")->type_name("HASH");
+        add_option_function(
+            command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; },
+            "Only if this is the beginning of the hash of what is shown (at least 6 characters)")
+            ->type_name("HASH");
         add_flag(command, "--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
         add_run_output(command, program);
     };
@@ -143,26 +162,42 @@ void add_decisions(CLI::App& app, Program& program) {
                                          "Examples:\n"
                                          "  agentforge approve 1f2e3d4c\n"
                                          "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7\n"
-                                         "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7 --edited action.yaml", true);
-    const Option edit = add_flag(approve, "--edit", approved->edit, "Change the action in your editor first (VISUAL, EDITOR, or vi)");
-    add_option(approve, "--edited", approved->edited, "Do this instead: a YAML or JSON file with an action's `tool` and `arguments`; `-` is standard input")->type_name("FILE")->excludes(edit);
-    add_flag(approve, "--exit", approved->exit, "Accept the artifact as the last one: the task ends here with it")->excludes(edit);
+                                         "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7 --edited action.yaml",
+                                         true);
+    const Option edit =
+        add_flag(approve, "--edit", approved->edit, "Change the action in your editor first (VISUAL, EDITOR, or vi)");
+    add_option(approve, "--edited", approved->edited,
+               "Do this instead: a YAML or JSON file with an action's `tool` and `arguments`; `-` is standard input")
+        ->type_name("FILE")
+        ->excludes(edit);
+    add_flag(approve, "--exit", approved->exit, "Accept the artifact as the last one: the task ends here with it")
+        ->excludes(edit);
     finish(approve, approved);
-    const auto [reject, rejected] = add("reject", "Refuse what the task shows: an artifact goes back a stage or ends its task, an action is not done",
-                                        "Examples:\n"
-                                        "  agentforge reject 1f2e3d4c\n"
-                                        "  agentforge reject ACT-20260102-add-oauth2-1f2e3d4c-green-7 --feedback \"Put it into lib/\"", false);
-    const Option instead = add_option(reject, "--feedback", rejected->feedback, "What to do instead; an artifact's stage runs again with it, as with `agentforge feedback`");
+    const auto [reject, rejected] =
+        add("reject", "Refuse what the task shows: an artifact goes back a stage or ends its task, an action is not done",
+            "Examples:\n"
+            "  agentforge reject 1f2e3d4c\n"
+            "  agentforge reject ACT-20260102-add-oauth2-1f2e3d4c-green-7 --feedback \"Put it into lib/\"",
+            false);
+    const Option instead =
+        add_option(reject, "--feedback", rejected->feedback,
+                   "What to do instead; an artifact's stage runs again with it, as with `agentforge feedback`");
     instead->type_name("COMMENT");
-    add_option(reject, "--reason", rejected->reason, "Why; the stage before, that an artifact goes back to, is told")->type_name("TEXT")->excludes(instead);
+    add_option(reject, "--reason", rejected->reason, "Why; the stage before, that an artifact goes back to, is told")
+        ->type_name("TEXT")
+        ->excludes(instead);
     finish(reject, rejected);
     const auto [feedback, revised] = add("feedback", "Say what to change in what the task shows; its stage runs again",
                                          "Examples:\n"
                                          "  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"\n"
-                                         "  agentforge feedback 1f2e3d4c --file feedback.yaml", false);
+                                         "  agentforge feedback 1f2e3d4c --file feedback.yaml",
+                                         false);
     revised->revises = true;
     const Option comment = *add_option(feedback, "text", revised->feedback, "What to change")->type_name("COMMENT");
-    add_option(feedback, "--file", revised->file, "The same in a YAML file, place by place (docs/iteration.md); `-` is standard input")->type_name("FILE")->excludes(comment);
+    add_option(feedback, "--file", revised->file,
+               "The same in a YAML file, place by place (docs/iteration.md); `-` is standard input")
+        ->type_name("FILE")
+        ->excludes(comment);
     finish(feedback, revised);
 }
 

@@ -8,7 +8,9 @@
 
 namespace agentforge::kernel {
 
-bool Definitions::of_project(const std::string& source) const { return source.starts_with(place.root.string() + "/") && !source.starts_with(product.config + "/"); }
+bool Definitions::of_project(const std::string& source) const {
+    return source.starts_with(place.root.string() + "/") && !source.starts_with(product.config + "/");
+}
 
 Result<Definitions> load_definitions(const Program& program, std::string_view shown) {
     Definitions all;
@@ -17,9 +19,12 @@ Result<Definitions> load_definitions(const Program& program, std::string_view sh
     const std::string& config = all.product.config;
     const std::filesystem::path own = all.place.agentforge;
     AF_TRY(all.contracts, ContractSet::load({config + "/contracts", (own / "contracts").string()}));
-    if (shown.empty() || shown == "agents") { AF_TRY(all.agents, AgentSet::load(config + "/agents", (own / "agents").string(), all.contracts)); }
+    if (shown.empty() || shown == "agents") {
+        AF_TRY(all.agents, AgentSet::load(config + "/agents", (own / "agents").string(), all.contracts));
+    }
     if (!shown.empty() && shown != "pipelines") { return all; }
-    AF_TRY(all.pipelines, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(), (own / "orchestration" / "pipeline.yaml").string(), all.contracts));
+    AF_TRY(all.pipelines, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
+                                            (own / "orchestration" / "pipeline.yaml").string(), all.contracts));
     return all;
 }
 
@@ -34,7 +39,8 @@ int validate_definitions(Program& program, const DefinitionCommands& commands, c
     const auto tell = [&program](const std::vector<Error>& problems) {
         json::array list;
         for (const Error& problem : problems) {
-            list.push_back(json::object{{"code", problem.code}, {"message", problem.message}, {"where", problem.where}, {"remedy", problem.remedy}});
+            list.push_back(json::object{
+                {"code", problem.code}, {"message", problem.message}, {"where", problem.where}, {"remedy", problem.remedy}});
             if (!program.json_output) { program.out << "error  " << printable_lines(problem.to_string()) << "\n"; }
         }
         return list;
@@ -42,11 +48,16 @@ int validate_definitions(Program& program, const DefinitionCommands& commands, c
     const auto look_at = [&](const std::string& file, const std::vector<Error>& problems) {
         valid = valid && problems.empty();
         json::array list = tell(problems);
-        if (problems.empty() && !program.json_output) { program.out << "ok     " << (file.empty() ? "all that are in force" : printable(file, 1000)) << "\n"; }
+        if (problems.empty() && !program.json_output) {
+            program.out << "ok     " << (file.empty() ? "all that are in force" : printable(file, 1000)) << "\n";
+        }
         told.push_back(json::object{{"file", file}, {"valid", problems.empty()}, {"problems", std::move(list)}});
     };
-    if (!definitions.ok()) { look_at("", {definitions.error()}); }
-    else if (files.empty()) { look_at("", commands.validate(*definitions, "")); }
+    if (!definitions.ok()) {
+        look_at("", {definitions.error()});
+    } else if (files.empty()) {
+        look_at("", commands.validate(*definitions, ""));
+    }
     for (const std::string& file : files) {
         const std::string path = (program.directory / file).lexically_normal().string();
         look_at(file, commands.validate(*definitions, path));
@@ -57,8 +68,9 @@ int validate_definitions(Program& program, const DefinitionCommands& commands, c
 
 }  // namespace
 
-Command add_definition_commands(CLI::App& app, Program& program, const std::string& group_name, const std::string& word, const std::string& metavar,
-                             const std::string& description, const std::string& example, DefinitionCommands commands) {
+Command add_definition_commands(CLI::App& app, Program& program, const std::string& group_name, const std::string& word,
+                                const std::string& metavar, const std::string& description, const std::string& example,
+                                DefinitionCommands commands) {
     auto arguments = std::make_shared<DefinitionArguments>();
     auto with = std::make_shared<DefinitionCommands>(std::move(commands));
     const Command group = add_subcommand(app, group_name, description);
@@ -90,10 +102,14 @@ Command add_definition_commands(CLI::App& app, Program& program, const std::stri
         };
     });
 
-    const Command validate = add_subcommand(*group, "validate", "Check " + group_name + ": all that are in force, or files that you are writing");
-    add_option(*validate, "file", arguments->files, "A file, wherever it lies; it is looked at as if it were in .agentforge/" + group_name)->type_name("FILE");
+    const Command validate =
+        add_subcommand(*group, "validate", "Check " + group_name + ": all that are in force, or files that you are writing");
+    add_option(*validate, "file", arguments->files,
+               "A file, wherever it lies; it is looked at as if it were in .agentforge/" + group_name)
+        ->type_name("FILE");
     add_flag(*validate, "--json", program.json_output, "Answer as JSON");
-    validate->footer("Examples:\n  agentforge " + group_name + " validate\n  agentforge " + group_name + " validate ./" + example + ".yaml");
+    validate->footer("Examples:\n  agentforge " + group_name + " validate\n  agentforge " + group_name + " validate ./" +
+                     example + ".yaml");
     validate->callback([&program, with, arguments] {
         program.pages = true;
         program.command = [&program, with, arguments] { return validate_definitions(program, *with, arguments->files); };

@@ -27,7 +27,9 @@ public:
 
     void event(const Event& event) override { next_->event(event); }
     void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) override {
-        const bool begins = std::holds_alternative<records::TaskStarted>(record.body) || std::holds_alternative<records::TaskResumed>(record.body) || std::holds_alternative<records::TaskContinued>(record.body);
+        const bool begins = std::holds_alternative<records::TaskStarted>(record.body) ||
+                            std::holds_alternative<records::TaskResumed>(record.body) ||
+                            std::holds_alternative<records::TaskContinued>(record.body);
         if (begins && program_.detached >= 0) { leave(state.task_id); }
         next_->recorded(state, left, record);
     }
@@ -75,8 +77,9 @@ int exit_code_of(pid_t child) {
 }
 
 Error cannot_detach(const char* what) {
-    return Error{"AF-CLI-071", std::string("the task cannot go on in a process of its own: ") + what + ": " + std::strerror(errno), "", "leave --detach out, or free some processes and files",
-                 ErrorKind::unavailable};
+    return Error{"AF-CLI-071",
+                 std::string("the task cannot go on in a process of its own: ") + what + ": " + std::strerror(errno), "",
+                 "leave --detach out, or free some processes and files", ErrorKind::unavailable};
 }
 
 }  // namespace
@@ -109,7 +112,7 @@ int detach(Program& program, const std::function<int()>& work) {
     ::close(ends[1]);
     const std::string task = read_to_end(ends[0]);
     ::close(ends[0]);
-    if (task.empty()) { return exit_code_of(child); }       // It has said itself what came in the way.
+    if (task.empty()) { return exit_code_of(child); }  // It has said itself what came in the way.
     const auto place = ProjectPlace::find(program);
     const std::string log = place.ok() ? (TaskStore(place->agentforge).paths(task).root / "detached.log").string() : "";
     if (program.json_output || program.stream_output) {
@@ -128,6 +131,8 @@ int detach(Program& program, const std::function<int()>& work) {
     return 0;
 }
 
-std::unique_ptr<Progress> make_detached_progress(Program& program, std::unique_ptr<Progress> next) { return std::make_unique<DetachedProgress>(program, std::move(next)); }
+std::unique_ptr<Progress> make_detached_progress(Program& program, std::unique_ptr<Progress> next) {
+    return std::make_unique<DetachedProgress>(program, std::move(next));
+}
 
 }  // namespace agentforge::kernel

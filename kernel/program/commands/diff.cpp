@@ -15,8 +15,8 @@ namespace {
 struct DiffArguments {
     std::string task;
     bool stat = false;
-    std::string artifact;               ///< A stage; empty: what the task changed in the repository.
-    std::uint64_t from = 0;             ///< Versions of it; 0: the one before the newest, and the newest.
+    std::string artifact;    ///< A stage; empty: what the task changed in the repository.
+    std::uint64_t from = 0;  ///< Versions of it; 0: the one before the newest, and the newest.
     std::uint64_t to = 0;
 };
 
@@ -29,7 +29,9 @@ struct ArtifactVersion {
 std::vector<ArtifactVersion> versions_of(const StageState& stage) {
     std::vector<ArtifactVersion> versions;
     for (const ShownVersion& shown : stage.history) {
-        if (versions.empty() || versions.back().number != shown.version) { versions.push_back({shown.version, shown.artifact_hash}); }
+        if (versions.empty() || versions.back().number != shown.version) {
+            versions.push_back({shown.version, shown.artifact_hash});
+        }
     }
     const bool newer = !stage.artifact_hash.empty() && (versions.empty() || versions.back().hash != stage.artifact_hash);
     if (newer) { versions.push_back({artifact_version(stage), stage.artifact_hash}); }
@@ -46,9 +48,12 @@ Result<std::string> text_of_version(const BlobStore& blobs, const ArtifactVersio
 }
 
 /// Two versions of a stage's artifact, from the journal's blobs: whoever changed a file changed nothing here.
-int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& paths, const TaskState& state, const DiffArguments& arguments) {
+int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& paths, const TaskState& state,
+                  const DiffArguments& arguments) {
     const auto found = std::ranges::find(state.stages, arguments.artifact, &StageState::name);
-    const auto wrong = [&](std::string why, std::string remedy) { return program.fail(Error{"AF-CLI-164", std::move(why), "task " + state.task_id, std::move(remedy), ErrorKind::invalid}); };
+    const auto wrong = [&](std::string why, std::string remedy) {
+        return program.fail(Error{"AF-CLI-164", std::move(why), "task " + state.task_id, std::move(remedy), ErrorKind::invalid});
+    };
     if (found == state.stages.end()) {
         std::string names;
         for (const StageState& stage : state.stages) { names += (names.empty() ? "" : ", ") + stage.name; }
@@ -57,15 +62,24 @@ int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& 
     const std::vector<ArtifactVersion> versions = versions_of(*found);
     std::string numbers;
     for (const ArtifactVersion& version : versions) { numbers += (numbers.empty() ? "" : ", ") + std::to_string(version.number); }
-    if (versions.size() < 2) { return wrong("the artifact of stage `" + found->name + "` has " + (versions.empty() ? "no version yet" : "one version"), "say what to change in it: agentforge feedback " + state.task_id + " \"…\""); }
+    if (versions.size() < 2) {
+        return wrong("the artifact of stage `" + found->name + "` has " + (versions.empty() ? "no version yet" : "one version"),
+                     "say what to change in it: agentforge feedback " + state.task_id + " \"…\"");
+    }
     const auto pick = [&](std::uint64_t number, const ArtifactVersion& otherwise) {
         if (number == 0) { return &otherwise; }
         const auto version = std::ranges::find(versions, number, &ArtifactVersion::number);
         return version == versions.end() ? nullptr : &*version;
     };
     const ArtifactVersion* const to = pick(arguments.to, versions.back());
-    const ArtifactVersion* const from = pick(arguments.from, to == &versions.front() || to == nullptr ? versions.front() : versions[static_cast<std::size_t>(to - versions.data()) - 1]);
-    if (from == nullptr || to == nullptr) { return wrong("stage `" + found->name + "` has no version " + std::to_string(from == nullptr ? arguments.from : arguments.to), "its versions are " + numbers); }
+    const ArtifactVersion* const from = pick(arguments.from, to == &versions.front() || to == nullptr
+                                                                 ? versions.front()
+                                                                 : versions[static_cast<std::size_t>(to - versions.data()) - 1]);
+    if (from == nullptr || to == nullptr) {
+        return wrong(
+            "stage `" + found->name + "` has no version " + std::to_string(from == nullptr ? arguments.from : arguments.to),
+            "its versions are " + numbers);
+    }
     const BlobStore blobs(paths.blobs());
     const auto before = text_of_version(blobs, *from);
     if (!before.ok()) { return program.fail(before.error()); }
@@ -75,10 +89,19 @@ int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& 
     const auto patch = text_patch(place.root, name, *before, *after);
     if (!patch.ok()) { return program.fail(patch.error()); }
     if (program.json_output) {
-        program.print_json({{"task_id", state.task_id}, {"stage", found->name}, {"from", from->number}, {"to", to->number}, {"from_hash", from->hash}, {"to_hash", to->hash}, {"patch", *patch}});
+        program.print_json({{"task_id", state.task_id},
+                            {"stage", found->name},
+                            {"from", from->number},
+                            {"to", to->number},
+                            {"from_hash", from->hash},
+                            {"to_hash", to->hash},
+                            {"patch", *patch}});
         return 0;
     }
-    if (patch->empty()) { program.err << "agentforge: versions " << from->number << " and " << to->number << " of stage " << printable(found->name, 80) << " say the same\n"; }
+    if (patch->empty()) {
+        program.err << "agentforge: versions " << from->number << " and " << to->number << " of stage "
+                    << printable(found->name, 80) << " say the same\n";
+    }
     program.out << (program.out_is_terminal ? printable_lines(*patch) : *patch);
     return 0;
 }
@@ -109,8 +132,11 @@ int run_diff(Program& program, const DiffArguments& arguments) {
     if (program.json_output) {
         json::array files;
         for (const TreeChange& change : *changes) {
-            files.push_back(json::object{{"path", change.path}, {"old_path", change.old_path}, {"status", std::string(1, change.status)},
-                                         {"lines_added", change.lines_added}, {"lines_removed", change.lines_removed}});
+            files.push_back(json::object{{"path", change.path},
+                                         {"old_path", change.old_path},
+                                         {"status", std::string(1, change.status)},
+                                         {"lines_added", change.lines_added},
+                                         {"lines_removed", change.lines_removed}});
         }
         program.print_json({{"task_id", *id}, {"base_tree", base}, {"tree", tree}, {"files", std::move(files)}});
         return 0;
@@ -120,10 +146,11 @@ int run_diff(Program& program, const DiffArguments& arguments) {
     for (const TreeChange& change : *changes) {
         added += change.lines_added;
         removed += change.lines_removed;
-        program.out << change.status << "  " << (change.old_path.empty() ? "" : printable(change.old_path) + " -> ") << printable(change.path) << "  +" << change.lines_added << " -"
-                    << change.lines_removed << "\n";
+        program.out << change.status << "  " << (change.old_path.empty() ? "" : printable(change.old_path) + " -> ")
+                    << printable(change.path) << "  +" << change.lines_added << " -" << change.lines_removed << "\n";
     }
-    program.out << changes->size() << (changes->size() == 1 ? " file, " : " files, ") << added << " lines added, " << removed << " removed\n";
+    program.out << changes->size() << (changes->size() == 1 ? " file, " : " files, ") << added << " lines added, " << removed
+                << " removed\n";
     return 0;
 }
 
@@ -131,14 +158,24 @@ int run_diff(Program& program, const DiffArguments& arguments) {
 
 void add_diff(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<DiffArguments>();
-    const Command command = add_subcommand(app, "diff", "Show what a task has changed, or what two versions of an artifact differ in, as a patch");
+    const Command command =
+        add_subcommand(app, "diff", "Show what a task has changed, or what two versions of an artifact differ in, as a patch");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     const Option stat = add_flag(*command, "--stat", arguments->stat, "Only the files, with the lines added and removed");
-    add_option(*command, "--artifact", arguments->artifact, "Instead: what two versions of this stage's artifact differ in")->type_name("STAGE")->excludes(stat);
-    add_option(*command, "--from", arguments->from, "The earlier version (default: the one before)")->type_name("N")->positive()->needs("--artifact");
-    add_option(*command, "--to", arguments->to, "The later version (default: the newest)")->type_name("N")->positive()->needs("--artifact");
+    add_option(*command, "--artifact", arguments->artifact, "Instead: what two versions of this stage's artifact differ in")
+        ->type_name("STAGE")
+        ->excludes(stat);
+    add_option(*command, "--from", arguments->from, "The earlier version (default: the one before)")
+        ->type_name("N")
+        ->positive()
+        ->needs("--artifact");
+    add_option(*command, "--to", arguments->to, "The later version (default: the newest)")
+        ->type_name("N")
+        ->positive()
+        ->needs("--artifact");
     add_flag(*command, "--json", program.json_output, "The files as JSON");
-    command->footer("Examples:\n  agentforge diff 1f2e3d4c\n  agentforge diff 1f2e3d4c > change.patch\n  agentforge diff 1f2e3d4c --artifact spec --from 1 --to 3");
+    command->footer(
+        "Examples:\n  agentforge diff 1f2e3d4c\n  agentforge diff 1f2e3d4c > change.patch\n  agentforge diff 1f2e3d4c --artifact spec --from 1 --to 3");
     command->callback([&program, arguments] {
         program.pages = true;
         program.command = [&program, arguments] { return run_diff(program, *arguments); };

@@ -26,10 +26,14 @@ struct Check {
 
 std::string_view word(Verdict verdict) {
     switch (verdict) {
-        case Verdict::good: return "ok";
-        case Verdict::absent: return "-";
-        case Verdict::warning: return "warning";
-        case Verdict::bad: return "FAILED";
+        case Verdict::good:
+            return "ok";
+        case Verdict::absent:
+            return "-";
+        case Verdict::warning:
+            return "warning";
+        case Verdict::bad:
+            return "FAILED";
     }
     return "?";
 }
@@ -90,21 +94,29 @@ std::vector<Check> check_model(Project& project, Program& program) {
     for (const auto& one : *reached) {
         if (first.empty() && one.answer.ok()) { first = one.candidate.name; }
         checks.push_back(one.answer.ok() ? Check{"model " + one.candidate.name, Verdict::good, *one.answer}
-                                         : Check{"model " + one.candidate.name, Verdict::absent, one.answer.error().message + (one.candidate.needs_model && one.answer.error().code == "AF-LLM-002" ? "; set llm.model to use it" : "")});
+                                         : Check{"model " + one.candidate.name, Verdict::absent,
+                                                 one.answer.error().message +
+                                                     (one.candidate.needs_model && one.answer.error().code == "AF-LLM-002"
+                                                          ? "; set llm.model to use it"
+                                                          : "")});
     }
     const bool chosen = settings.backend == "auto";
-    const std::string found = first.empty() ? "none of these is reachable" : (chosen ? "auto: " : "llm.backend is not set; `auto` would be ") + first;
+    const std::string found =
+        first.empty() ? "none of these is reachable" : (chosen ? "auto: " : "llm.backend is not set; `auto` would be ") + first;
     const auto none = project.backend(settings.backend, settings.model);
-    checks.insert(checks.begin(), {"model", chosen && !first.empty() ? Verdict::good : Verdict::warning, chosen || none.ok() ? found : found + "\n" + none.error().to_string()});
+    checks.insert(checks.begin(), {"model", chosen && !first.empty() ? Verdict::good : Verdict::warning,
+                                   chosen || none.ok() ? found : found + "\n" + none.error().to_string()});
     return checks;
 }
 
 Check check_secrets(const Project& project) {
     const ProjectSecrets& secrets = project.secrets();
-    std::string detail = std::to_string(secrets.known) + " known values and " + std::to_string(secrets.rules) + " shapes of keys are hidden";
+    std::string detail =
+        std::to_string(secrets.known) + " known values and " + std::to_string(secrets.rules) + " shapes of keys are hidden";
     for (const std::string& weak : secrets.too_weak) { detail += "\n" + weak + ", so it is not looked for"; }
     for (const std::string& file : secrets.missing) { detail += "\n" + file + " of secrets.files is not there"; }
-    return {"secrets", secrets.too_weak.empty() && secrets.missing.empty() ? Verdict::good : Verdict::warning, printable_lines(detail)};
+    return {"secrets", secrets.too_weak.empty() && secrets.missing.empty() ? Verdict::good : Verdict::warning,
+            printable_lines(detail)};
 }
 
 /// Models of roles that are not the project's, each once.
@@ -117,15 +129,20 @@ std::vector<Check> check_models_of_roles(Project& project, Program& program) {
         seen.push_back(chosen);
         auto backend = project.backend(chosen.backend, chosen.model, role);
         const auto answer = backend.ok() ? check_backend(*backend, program) : Result<std::string>(backend.error());
-        checks.push_back(from("model of " + role, answer, chosen.backend + ": " + (answer.ok() ? *answer : ""), Verdict::warning));
+        checks.push_back(
+            from("model of " + role, answer, chosen.backend + ": " + (answer.ok() ? *answer : ""), Verdict::warning));
     }
     return checks;
 }
 
 /// What is found of a program that something needs; its version, where it says one.
-Check check_tool(const ProductPaths& product, std::string name, const std::string& program, const std::string& use, const std::string& install,
-                 const std::vector<std::string>& version, bool needed, bool found) {
-    if (!found) { return {std::move(name), needed ? Verdict::warning : Verdict::absent, "`" + printable(program, 200) + "` is not installed; it is there for " + use + (install.empty() ? "" : "\n" + install)}; }
+Check check_tool(const ProductPaths& product, std::string name, const std::string& program, const std::string& use,
+                 const std::string& install, const std::vector<std::string>& version, bool needed, bool found) {
+    if (!found) {
+        return {std::move(name), needed ? Verdict::warning : Verdict::absent,
+                "`" + printable(program, 200) + "` is not installed; it is there for " + use +
+                    (install.empty() ? "" : "\n" + install)};
+    }
     if (version.empty()) { return {std::move(name), Verdict::good, "there, for " + use}; }
     std::vector<std::string> argv{program};
     argv.insert(argv.end(), version.begin(), version.end());
@@ -150,22 +167,32 @@ std::vector<Check> check_measuring(Program& program, Project& project) {
         return {{"gates", unborn ? Verdict::warning : Verdict::bad, gates.error().to_string()}};
     }
     std::string told;
-    for (const std::string& line : gates_text(*gates)) { told += (told.empty() ? "" : "\n") + line.substr(line.starts_with("gates: ") ? 7 : 0); }
+    for (const std::string& line : gates_text(*gates)) {
+        told += (told.empty() ? "" : "\n") + line.substr(line.starts_with("gates: ") ? 7 : 0);
+    }
     const auto can = check_can_measure(*gates, project.settings().text("gates.setup"));
-    checks.push_back({"gates", !can.ok() ? Verdict::bad : gates->scopes.empty() ? Verdict::warning : Verdict::good, can.ok() ? told : told + "\n" + can.error().to_string()});
+    checks.push_back({"gates",
+                      !can.ok()               ? Verdict::bad
+                      : gates->scopes.empty() ? Verdict::warning
+                                              : Verdict::good,
+                      can.ok() ? told : told + "\n" + can.error().to_string()});
     std::vector<std::string> seen;
     for (const ScopeReadiness& scope : gates->scopes) {
         for (const ToolState& tool : scope.tools) {
             if (std::ranges::find(seen, tool.program) != seen.end()) { continue; }
             seen.push_back(tool.program);
-            checks.push_back(check_tool(project.product(), tool.name, tool.program, scope.language + "'s " + tool.use, tool.install, tool.version, tool.needed, tool.found));
+            checks.push_back(check_tool(project.product(), tool.name, tool.program, scope.language + "'s " + tool.use,
+                                        tool.install, tool.version, tool.needed, tool.found));
         }
     }
     if (can.ok() && !gates->scopes.empty()) { checks.push_back(check_suite(program, project)); }
     for (const DeliveryTool& tool : delivery_tools(project, program.environment)) {
-        checks.push_back(check_tool(project.product(), tool.program, tool.program, tool.use, "", tool.version, tool.needed, tool.found));
+        checks.push_back(
+            check_tool(project.product(), tool.program, tool.program, tool.use, "", tool.version, tool.needed, tool.found));
     }
-    if (const auto delivery = check_delivery(project, program.environment); !delivery.ok()) { checks.push_back({"delivery", Verdict::warning, delivery.error().to_string()}); }
+    if (const auto delivery = check_delivery(project, program.environment); !delivery.ok()) {
+        checks.push_back({"delivery", Verdict::warning, delivery.error().to_string()});
+    }
     return checks;
 }
 
@@ -175,7 +202,8 @@ Check check_the_plugins(Project& project) {
     const std::string name = project.settings().text("pipeline.default");
     const auto pipeline = project.pipelines().get(name);
     const std::vector<Error> missed = pipeline.ok() ? plugin_problems(project, *pipeline) : std::vector<Error>{pipeline.error()};
-    std::string detail = std::to_string(project.plugins().plugins().size()) + " found, " + std::to_string(problems.size()) + " with problems";
+    std::string detail =
+        std::to_string(project.plugins().plugins().size()) + " found, " + std::to_string(problems.size()) + " with problems";
     if (!missed.empty()) { detail += "; pipeline `" + name + "` cannot run"; }
     problems.insert(problems.end(), missed.begin(), missed.end());
     for (const Error& problem : problems) { detail += "\n" + printable_lines(problem.to_string()); }
@@ -198,21 +226,28 @@ int run_doctor(Program& program) {
     if (product.ok() && place.ok()) {
         NullProgress progress;
         auto project = Project::open(program, progress);
-        checks.push_back(check_confinement(project.ok() ? (*project)->exec_helper() : ExecHelper(product->exec_helper), place->root.string()));
+        checks.push_back(
+            check_confinement(project.ok() ? (*project)->exec_helper() : ExecHelper(product->exec_helper), place->root.string()));
         checks.push_back(from("configuration", project, "settings, contracts, agents and pipelines are valid"));
         if (project.ok()) {
             checks.push_back(check_the_plugins(**project));
             for (Check& check : check_measuring(program, **project)) { checks.push_back(std::move(check)); }
             checks.push_back(check_secrets(**project));
             std::string handlers;
-            for (const std::string& name : (*project)->settings().list("escalation.handlers")) { handlers += (handlers.empty() ? "told by " : ", ") + printable(name, 60); }
-            checks.push_back(from("people", check_handlers((*project)->settings(), (*project)->plugins(), (*project)->network(), (*project)->trust().left_out(), program.environment), handlers));
+            for (const std::string& name : (*project)->settings().list("escalation.handlers")) {
+                handlers += (handlers.empty() ? "told by " : ", ") + printable(name, 60);
+            }
+            checks.push_back(from("people",
+                                  check_handlers((*project)->settings(), (*project)->plugins(), (*project)->network(),
+                                                 (*project)->trust().left_out(), program.environment),
+                                  handlers));
             for (Check& check : check_model(**project, program)) { checks.push_back(std::move(check)); }
             for (Check& check : check_models_of_roles(**project, program)) { checks.push_back(std::move(check)); }
             for (Check& check : checks) { check.detail = (*project)->secrets().redactor->redact(std::move(check.detail)); }
             for (const ServerReport& server : try_servers(**project, program)) {
                 const Verdict verdict = server.error || !server.problems.empty() ? Verdict::warning : Verdict::good;
-                std::string detail = server.error ? server.error->to_string() : std::to_string(server.tools.size()) + " tools; " + server.about;
+                std::string detail =
+                    server.error ? server.error->to_string() : std::to_string(server.tools.size()) + " tools; " + server.about;
                 for (const Error& problem : server.problems) { detail += "\n" + problem.to_string(); }
                 checks.push_back({"server " + printable(server.name, 60), verdict, printable(detail, 3000)});
             }
@@ -230,7 +265,9 @@ int run_doctor(Program& program) {
         for (const Check& check : checks) {
             std::string detail = printable_lines(check.detail);
             while (detail.ends_with('\n')) { detail.pop_back(); }
-            for (std::size_t at = detail.find('\n'); at != std::string::npos; at = detail.find('\n', at + 25)) { detail.insert(at + 1, 24, ' '); }
+            for (std::size_t at = detail.find('\n'); at != std::string::npos; at = detail.find('\n', at + 25)) {
+                detail.insert(at + 1, 24, ' ');
+            }
             program.out << fmt::format("{:<8} {:<14} {}\n", word(check.verdict), check.name, detail);
         }
     }
@@ -240,7 +277,8 @@ int run_doctor(Program& program) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Program& program) {
-    const Command command = add_subcommand(app, "doctor", "Check what is needed: repository, sandbox, configuration, plugins, the project's own tools, model");
+    const Command command = add_subcommand(
+        app, "doctor", "Check what is needed: repository, sandbox, configuration, plugins, the project's own tools, model");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge doctor");
     command->callback([&program] {

@@ -24,7 +24,8 @@ const ExternalArtifact& external_of(const PipelineTemplate& pipeline, const std:
 }
 
 /// What an earlier task hands over: its specification, and what its template says it provides as far as this pipeline takes it.
-Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTemplate& pipeline, const std::string& task, const std::string& accept_stale, bool include_uncommitted) {
+Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTemplate& pipeline, const std::string& task,
+                                              const std::string& accept_stale, bool include_uncommitted) {
     AF_TRY(const std::string id, project.tasks().resolve(task));
     AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
     std::vector<std::string> contracts{std::string(contract_name::specification)};
@@ -40,7 +41,8 @@ Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTe
         artifacts.emplace(contract, import.artifact);
         imports.push_back(std::move(import));
     }
-    // The new task begins on the commit that is checked out, whatever branch the other one was made on, or on the checkout itself.
+    // The new task begins on the commit that is checked out, whatever branch the other one was made on, or on the checkout
+    // itself.
     AF_TRY(const Repository repository, Repository::open(project.place().root.string()));
     AF_TRY(const std::string head, repository.head_commit());
     AF_TRY(const Staleness staleness, measure_staleness(repository, artifacts, state.base_commit, head, include_uncommitted));
@@ -49,41 +51,66 @@ Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTe
     return imports;
 }
 
-Result<Import> import_named(const Program& program, Project& project, const PipelineTemplate& pipeline, const std::string& wanted, const std::string& file) {
+Result<Import> import_named(const Program& program, Project& project, const PipelineTemplate& pipeline, const std::string& wanted,
+                            const std::string& file) {
     AF_TRY(const std::string name, external_name(pipeline, wanted));
-    return import_file(project.services().contracts, name, external_of(pipeline, name).contract, (program.directory / file).lexically_normal().string(), file);
+    return import_file(project.services().contracts, name, external_of(pipeline, name).contract,
+                       (program.directory / file).lexically_normal().string(), file);
 }
 
 }  // namespace
 
 void add_entry_options(const Command& command, EntryArguments& arguments) {
-    const Option from_spec = *add_option(*command, "--from-spec", arguments.spec, "Begin with this specification; the stages that would have written it are skipped")->type_name("FILE");
-    const Option spec = *add_option(*command, "--spec", arguments.spec, "The same as --from-spec")->type_name("FILE")->excludes(from_spec);
-    add_option(*command, "--from-tests", arguments.tests, "Begin with these tests, which must fail and are locked; needs a specification")->type_name("FOLDER");
-    add_option(*command, "--from-task", arguments.task, "Begin with the specification that this task has accepted")->type_name("TASK")->excludes(from_spec)->excludes(spec);
-    add_option(*command, "--accept-stale", arguments.accept_stale, "Take --from-task though files that it names changed since; the reason is journaled")->type_name("REASON")->needs("--from-task");
-    add_option(*command, "--external", arguments.others, "Begin with another artifact that the pipeline accepts; may be repeated")->type_name("NAME=FILE")->repeatable();
-    add_option(*command, "--skip-to", arguments.skip_to, "Begin at this stage: the first, an entry point of the pipeline, or one that what is given opens")->type_name("STAGE");
-    add_option(*command, "--without", arguments.without, "Leave out a stage that the pipeline does not require; may be repeated")->type_name("STAGE")->repeatable();
+    const Option from_spec = *add_option(*command, "--from-spec", arguments.spec,
+                                         "Begin with this specification; the stages that would have written it are skipped")
+                                  ->type_name("FILE");
+    const Option spec =
+        *add_option(*command, "--spec", arguments.spec, "The same as --from-spec")->type_name("FILE")->excludes(from_spec);
+    add_option(*command, "--from-tests", arguments.tests,
+               "Begin with these tests, which must fail and are locked; needs a specification")
+        ->type_name("FOLDER");
+    add_option(*command, "--from-task", arguments.task, "Begin with the specification that this task has accepted")
+        ->type_name("TASK")
+        ->excludes(from_spec)
+        ->excludes(spec);
+    add_option(*command, "--accept-stale", arguments.accept_stale,
+               "Take --from-task though files that it names changed since; the reason is journaled")
+        ->type_name("REASON")
+        ->needs("--from-task");
+    add_option(*command, "--external", arguments.others, "Begin with another artifact that the pipeline accepts; may be repeated")
+        ->type_name("NAME=FILE")
+        ->repeatable();
+    add_option(*command, "--skip-to", arguments.skip_to,
+               "Begin at this stage: the first, an entry point of the pipeline, or one that what is given opens")
+        ->type_name("STAGE");
+    add_option(*command, "--without", arguments.without, "Leave out a stage that the pipeline does not require; may be repeated")
+        ->type_name("STAGE")
+        ->repeatable();
 }
 
-Result<Entry> entry_of_arguments(const Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments) {
+Result<Entry> entry_of_arguments(const Program& program, Project& project, const PipelineTemplate& pipeline,
+                                 const StartArguments& arguments) {
     const EntryArguments& given = arguments.entry;
     std::vector<Import> imports;
     if (!given.spec.empty()) {
         AF_TRY(Import import, import_named(program, project, pipeline, std::string(contract_name::specification), given.spec));
         imports.push_back(std::move(import));
     }
-    if (!given.task.empty()) { AF_TRY(imports, imports_from_task(project, pipeline, given.task, given.accept_stale, arguments.include_uncommitted)); }
+    if (!given.task.empty()) {
+        AF_TRY(imports, imports_from_task(project, pipeline, given.task, given.accept_stale, arguments.include_uncommitted));
+    }
     if (!given.tests.empty()) {
         AF_TRY(const std::string name, external_name(pipeline, contract_name::test_suite));
-        AF_TRY(Import import, import_tests(name, external_of(pipeline, name).contract, program.directory / given.tests, project.place().root, given.tests));
+        AF_TRY(Import import, import_tests(name, external_of(pipeline, name).contract, program.directory / given.tests,
+                                           project.place().root, given.tests));
         imports.push_back(std::move(import));
     }
     for (const std::string& other : given.others) {
         const auto equals = other.find('=');
         if (equals == std::string::npos || equals == 0 || equals + 1 == other.size()) {
-            return Error{"AF-EXT-011", "`" + printable(other, 120) + "` does not name an artifact and its file", "--external", "Write NAME=FILE; `agentforge pipelines show " + pipeline.name + "` lists the names", ErrorKind::invalid};
+            return Error{"AF-EXT-011", "`" + printable(other, 120) + "` does not name an artifact and its file", "--external",
+                         "Write NAME=FILE; `agentforge pipelines show " + pipeline.name + "` lists the names",
+                         ErrorKind::invalid};
         }
         AF_TRY(Import import, import_named(program, project, pipeline, other.substr(0, equals), other.substr(equals + 1)));
         imports.push_back(std::move(import));
@@ -112,7 +139,9 @@ std::string why_skipped(const PipelineTemplate& pipeline, const Entry& entry, st
 }
 
 std::string why_not_run(const PipelineTemplate& pipeline, const Entry& entry, const std::string& exit, std::size_t stage) {
-    if (stage > pipeline.index_of(exit).value_or(pipeline.stages.size() - 1)) { return "the task ends at stage `" + exit + "`, before it"; }
+    if (stage > pipeline.index_of(exit).value_or(pipeline.stages.size() - 1)) {
+        return "the task ends at stage `" + exit + "`, before it";
+    }
     const auto given = std::ranges::find(entry.imports, pipeline.stages[stage].contract, &Import::contract);
     if (given != entry.imports.end() && !given->files.empty()) { return {}; }
     const std::string skipped = why_skipped(pipeline, entry, stage);

@@ -20,12 +20,14 @@ struct ResolveArguments {
     bool no_resume = false;
 };
 
-std::string_view kind_of(PendingItem::Kind kind) { return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation"; }
+std::string_view kind_of(PendingItem::Kind kind) {
+    return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation";
+}
 
 /// What a task waits for by its state, where its file was lost or is damaged: it waits all the same.
 void add_without_record(PendingList& pending, const TaskStore& tasks, const EscalationStore& store) {
     const auto listing = tasks.list();
-    if (!listing.ok()) { return; }      // `status` says why.
+    if (!listing.ok()) { return; }  // `status` says why.
     for (const TaskSummary& task : listing->tasks) {
         const auto listed = [&task](const PendingItem& item) { return item.task_id == task.task_id; };
         if (task.waiting_for.empty() || std::any_of(pending.items.begin(), pending.items.end(), listed)) { continue; }
@@ -48,9 +50,12 @@ void add_without_record(PendingList& pending, const TaskStore& tasks, const Esca
             item.question = state->action->tool;
             item.artifact_hash = state->action->hash;
         }
-        const auto failure = [](const auto& record) { return record.ok() ? std::optional<Error>() : std::optional(record.error()); };
-        const auto why = item.kind == PendingItem::Kind::escalation ? failure(store.escalation(item.id)) : failure(store.approval(item.id));
-        if (!why) { continue; }     // It was answered.
+        const auto failure = [](const auto& record) {
+            return record.ok() ? std::optional<Error>() : std::optional(record.error());
+        };
+        const auto why =
+            item.kind == PendingItem::Kind::escalation ? failure(store.escalation(item.id)) : failure(store.approval(item.id));
+        if (!why) { continue; }  // It was answered.
         if (why->kind == ErrorKind::not_found) { pending.problems.push_back(store.lost(item.id, item.task_id)); }
         const auto later = [&item](const PendingItem& other) { return item.created_at < other.created_at; };
         pending.items.insert(std::find_if(pending.items.begin(), pending.items.end(), later), std::move(item));
@@ -66,7 +71,9 @@ int list_escalations(Program& program) {
     const TaskStore tasks(place->agentforge);
     add_without_record(*pending, tasks, store);
     std::vector<PendingItem> open;
-    for (const Error& problem : pending->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    for (const Error& problem : pending->problems) {
+        program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
+    }
     std::copy_if(pending->items.begin(), pending->items.end(), std::back_inserter(open),
                  [&tasks](const PendingItem& item) { return !has_ended(tasks, item.task_id); });
     if (program.json_output) {
@@ -85,7 +92,8 @@ int list_escalations(Program& program) {
     }
     if (open.empty()) { program.out << "Nothing waits for a person.\n"; }
     for (const PendingItem& item : open) {
-        program.out << item.id << "  since " << item.created_at << "\n  task " << item.task_id << ", stage " << item.stage << "\n  ";
+        program.out << item.id << "  since " << item.created_at << "\n  task " << item.task_id << ", stage " << item.stage
+                    << "\n  ";
         if (item.kind == PendingItem::Kind::approval) {
             program.out << "approval of its artifact: agentforge approve | feedback | reject " << item.id << "\n";
         } else if (item.kind == PendingItem::Kind::action) {
@@ -113,7 +121,11 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         if (!request.ok()) { return program.fail(request.error()); }
         if (only_action) {
             const json::object action = action_of(*request);
-            if (program.json_output) { program.print_json(action); } else { program.out << to_yaml(action); }
+            if (program.json_output) {
+                program.print_json(action);
+            } else {
+                program.out << to_yaml(action);
+            }
             return 0;
         }
         const auto decision = store.action_decision(id);
@@ -124,7 +136,10 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         line("action_hash", request->artifact_hash);
         told["action"] = request->artifact;
         lines.emplace_back("action", action_text(request->artifact));
-        line("answer", !*decision ? "" : !(*decision)->approved ? "rejected" : (*decision)->edited ? "approved, changed" : "approved");
+        line("answer", !*decision               ? ""
+                       : !(*decision)->approved ? "rejected"
+                       : (*decision)->edited    ? "approved, changed"
+                                                : "approved");
         line("feedback", *decision ? (*decision)->feedback : "");
         if (*decision && (*decision)->edited) {
             told["edited"] = *(*decision)->edited;
@@ -145,7 +160,9 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         const TaskStore tasks(place->agentforge);
         if (const auto state = read_task_state(tasks, request->task_id); state.ok()) {
             for (const StageState& stage : state->stages) {
-                if (stage.name == request->stage && !stage.artifact.empty()) { line("artifact_file", (tasks.paths(request->task_id).root / stage.artifact).string()); }
+                if (stage.name == request->stage && !stage.artifact.empty()) {
+                    line("artifact_file", (tasks.paths(request->task_id).root / stage.artifact).string());
+                }
             }
             if (state->approval && state->approval->id == id) {
                 told["answers"] = state->feedback_answers;
@@ -154,7 +171,10 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         }
         told["artifact"] = request->artifact;
         lines.emplace_back("artifact", to_yaml(request->artifact));
-        line("answer", !*decision ? "" : (*decision)->decision == "approve" ? "approved" : (*decision)->decision == "reject" ? "refused" : (*decision)->decision);
+        line("answer", !*decision                           ? ""
+                       : (*decision)->decision == "approve" ? "approved"
+                       : (*decision)->decision == "reject"  ? "refused"
+                                                            : (*decision)->decision);
         line("feedback", *decision ? in_words(Feedback{(*decision)->feedback, (*decision)->issues}) : "");
         if (!*decision) { how = "agentforge approve | feedback | reject " + id; }
     } else {
@@ -187,7 +207,9 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         program.print_json(told);
         return 0;
     }
-    if (!how.empty() && has_ended(TaskStore(place->agentforge), std::string(told.at("task_id").as_string()))) { how = "not any more: its task has ended"; }
+    if (!how.empty() && has_ended(TaskStore(place->agentforge), std::string(told.at("task_id").as_string()))) {
+        how = "not any more: its task has ended";
+    }
     program.out << printable(id, 300) << "\n";
     for (const auto& [name, value] : lines) {
         if (value.find('\n') != std::string::npos) {
@@ -195,7 +217,8 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
             tell_lines(program.out, value);
             continue;
         }
-        program.out << "  " << name << std::string(std::max<std::size_t>(1, 14 - name.size()), ' ') << printable_lines(value) << "\n";
+        program.out << "  " << name << std::string(std::max<std::size_t>(1, 14 - name.size()), ' ') << printable_lines(value)
+                    << "\n";
     }
     if (!how.empty()) { program.out << "  answer it     " << how << "\n"; }
     return 0;
@@ -203,14 +226,17 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
 
 int run_resolve(Program& program, const ResolveArguments& arguments) {
     if (arguments.answer.empty() && !arguments.abort) {
-        program.fail(Error{"AF-CLI-011", "there is no answer", arguments.id, "give it as the second argument, or --abort to end the task", ErrorKind::invalid});
+        program.fail(Error{"AF-CLI-011", "there is no answer", arguments.id,
+                           "give it as the second argument, or --abort to end the task", ErrorKind::invalid});
         return static_cast<int>(ExitCode::usage);
     }
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     if (arguments.id.starts_with("APR-") || arguments.id.starts_with("ACT-")) {
-        return program.fail(Error{"AF-ESC-090", printable(arguments.id, 120) + " is no question: it is approved or refused", "",
-                                  "decide on it: agentforge approve " + printable(arguments.id, 120) + ", agentforge feedback or agentforge reject", ErrorKind::invalid});
+        return program.fail(Error{
+            "AF-ESC-090", printable(arguments.id, 120) + " is no question: it is approved or refused", "",
+            "decide on it: agentforge approve " + printable(arguments.id, 120) + ", agentforge feedback or agentforge reject",
+            ErrorKind::invalid});
     }
     const auto escalation = EscalationStore(place->agentforge).escalation(arguments.id);
     if (!escalation.ok()) { return program.fail(escalation.error()); }
@@ -221,7 +247,9 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
     resolution.abort = arguments.abort;
     if (!arguments.answer.empty()) { resolution.context["answer"] = (*project)->secrets().redactor->redact(arguments.answer); }
     resolution.resolved_by = "user";
-    if (const auto written = (*project)->escalations().resolve(arguments.id, resolution); !written.ok()) { return program.fail(written.error()); }
+    if (const auto written = (*project)->escalations().resolve(arguments.id, resolution); !written.ok()) {
+        return program.fail(written.error());
+    }
     return go_on_with_answer(program, **project, escalation->task_id, arguments.id, arguments.no_resume);
 }
 
@@ -237,7 +265,8 @@ bool has_ended(const TaskStore& tasks, const std::string& task_id) {
 void add_escalations(CLI::App& app, Program& program) {
     const Command group = add_subcommand(app, "escalations", "What waits for a person");
     group->require_subcommand();
-    group->footer("Examples:\n  agentforge escalations list\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1");
+    group->footer(
+        "Examples:\n  agentforge escalations list\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1");
     const Command list = add_subcommand(*group, "list", "List open questions, approvals and actions");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge escalations list --json");
@@ -247,12 +276,15 @@ void add_escalations(CLI::App& app, Program& program) {
     });
 
     auto shown = std::make_shared<std::string>();
-    const Command show = add_subcommand(*group, "show", "Show one question, approval or action with its context, its options and its answer");
+    const Command show =
+        add_subcommand(*group, "show", "Show one question, approval or action with its context, its options and its answer");
     auto only_action = std::make_shared<bool>(false);
     add_option(*show, "id", *shown, "The id (ESC-…, APR-… or ACT-…)")->type_name("ID")->required();
     add_flag(*show, "--json", program.json_output, "Answer as JSON");
-    add_flag(*show, "--action", *only_action, "Only the tool and the arguments of an action, as YAML, to be changed and given to `approve --edited`");
-    show->footer("Examples:\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1\n  agentforge escalations show ACT-20260102-add-oauth2-1f2e3d4c-green-7 --action > action.yaml");
+    add_flag(*show, "--action", *only_action,
+             "Only the tool and the arguments of an action, as YAML, to be changed and given to `approve --edited`");
+    show->footer(
+        "Examples:\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1\n  agentforge escalations show ACT-20260102-add-oauth2-1f2e3d4c-green-7 --action > action.yaml");
     show->callback([&program, shown, only_action] {
         program.pages = true;
         program.command = [&program, shown, only_action] { return show_escalation(program, *shown, *only_action); };
@@ -266,7 +298,8 @@ void add_escalations(CLI::App& app, Program& program) {
     add_flag(*resolve, "--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
     add_run_output(resolve, program);
     resolve->footer("Example:  agentforge resolve ESC-20260102-add-oauth2-1f2e3d4c-clarify-1 \"Yes, require PKCE\"");
-    resolve->callback([&program, arguments] { program.command = [&program, arguments] { return run_resolve(program, *arguments); }; });
+    resolve->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return run_resolve(program, *arguments); }; });
 }
 
 }  // namespace agentforge::kernel

@@ -23,23 +23,32 @@ struct FixArguments {
 
 std::string request_for(const NamedViolation& named) {
     const Violation& violation = named.violation;
-    return "Fix violation " + named.id + ": " + violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" + violation.check_id + ", " + violation.contract + ")" +
+    return "Fix violation " + named.id + ": " + violation.file + ":" + std::to_string(violation.line) + ": " + violation.message +
+           " (" + violation.check_id + ", " + violation.contract + ")" +
            (violation.fix_hint.empty() ? "" : " " + violation.fix_hint) + " Change nothing else that anybody could notice.";
 }
 
 /// The violation as it is in the files that the task begins with.
 Result<NamedViolation> look_for(Project& project, const Program& program, const NamedViolation& record, bool uncommitted) {
     const std::string& file = record.violation.file;
-    AF_TRY(const FileCheck checked, check_file(project.task_workspace_options(), project.processes(), file, uncommitted, read_records(records_folder(project.place())), Stop{program.cancel, std::nullopt}));
+    AF_TRY(const FileCheck checked,
+           check_file(project.task_workspace_options(), project.processes(), file, uncommitted,
+                      read_records(records_folder(project.place())), Stop{program.cancel, std::nullopt}));
     const auto found = std::ranges::find(checked.violations, record.id, &NamedViolation::id);
     if (found == checked.violations.end()) {
-        return Error{"AF-CLI-143", "the violation " + record.id + " is not in " + (uncommitted ? "your checkout" : "the last commit") + ": " + file, records_folder(project.place()).string(),
-                     uncommitted ? "It is gone; `agentforge check` lists what is left" : "Commit the file, or take your checkout as it is: --include-uncommitted. `agentforge check` lists what there is",
-                     ErrorKind::not_found};
+        return Error{
+            "AF-CLI-143",
+            "the violation " + record.id + " is not in " + (uncommitted ? "your checkout" : "the last commit") + ": " + file,
+            records_folder(project.place()).string(),
+            uncommitted
+                ? "It is gone; `agentforge check` lists what is left"
+                : "Commit the file, or take your checkout as it is: --include-uncommitted. `agentforge check` lists what there is",
+            ErrorKind::not_found};
     }
     if (checked.in_tests) {
-        return Error{"AF-CLI-144", "the violation " + record.id + " stands in a test, and a task that fixes one may not change tests: " + file, "",
-                     "Change the test yourself; `agentforge check " + file + "` says whether it is gone", ErrorKind::invalid};
+        return Error{"AF-CLI-144",
+                     "the violation " + record.id + " stands in a test, and a task that fixes one may not change tests: " + file,
+                     "", "Change the test yourself; `agentforge check " + file + "` says whether it is gone", ErrorKind::invalid};
     }
     return *found;
 }
@@ -53,14 +62,18 @@ Result<void> put_into(PipelineTemplate& pipeline, const NamedViolation& named) {
         judged = true;
     }
     if (judged) { return {}; }
-    return Error{"AF-CLI-145", "no stage of the pipeline `" + pipeline.name + "` ends at the gate `fix`, so nothing would measure whether the violation is gone", pipeline.source,
-                 "Give its last stage `exit_gate: fix`, or take the file away: the shipped `fix` is used then", ErrorKind::invalid};
+    return Error{"AF-CLI-145",
+                 "no stage of the pipeline `" + pipeline.name +
+                     "` ends at the gate `fix`, so nothing would measure whether the violation is gone",
+                 pipeline.source, "Give its last stage `exit_gate: fix`, or take the file away: the shipped `fix` is used then",
+                 ErrorKind::invalid};
 }
 
 int run_fix(Program& program, const FixArguments& arguments) {
     StartArguments task = *arguments.task;
     task.pipeline = "fix";
-    task.prepare = [&program, id = arguments.id, uncommitted = task.include_uncommitted](Project& project, PipelineTemplate& pipeline) -> Result<std::string> {
+    task.prepare = [&program, id = arguments.id, uncommitted = task.include_uncommitted](
+                       Project& project, PipelineTemplate& pipeline) -> Result<std::string> {
         AF_TRY(const NamedViolation record, read_record(records_folder(project.place()), id));
         AF_TRY(const NamedViolation named, look_for(project, program, record, uncommitted));
         AF_CHECK(put_into(pipeline, named));
@@ -75,14 +88,19 @@ int run_fix(Program& program, const FixArguments& arguments) {
 
 void add_fix(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<FixArguments>();
-    const Command command = add_subcommand(app, "fix", "Have one violation fixed: at the end it is gone, and nothing else is worse");
-    add_option(*command, "violation", arguments->id, "Its id, as `agentforge check` tells it")->type_name("VIOLATION")->required();
+    const Command command =
+        add_subcommand(app, "fix", "Have one violation fixed: at the end it is gone, and nothing else is worse");
+    add_option(*command, "violation", arguments->id, "Its id, as `agentforge check` tells it")
+        ->type_name("VIOLATION")
+        ->required();
     add_task_options(command, program, arguments->task);
-    command->footer("Examples:\n"
-                    "  agentforge check\n"
-                    "  agentforge fix V-04b31cde217a\n"
-                    "  agentforge diff TASK");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_fix(program, *arguments); }; });
+    command->footer(
+        "Examples:\n"
+        "  agentforge check\n"
+        "  agentforge fix V-04b31cde217a\n"
+        "  agentforge diff TASK");
+    command->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return run_fix(program, *arguments); }; });
 }
 
 }  // namespace agentforge::kernel

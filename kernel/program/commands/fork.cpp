@@ -48,11 +48,22 @@ void add_fork(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ForkArguments>();
     const Command command = add_subcommand(app, "fork", "Go on from a step of a task, as a task of its own");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
-    add_option(*command, "--from-step", arguments->from_step, "The step after which it goes on; `agentforge logs TASK` shows their numbers")->type_name("N")->required()->positive();
-    const Option feedback = add_option(*command, "--with-feedback", arguments->feedback, "Tell the model this; it stands in every context of the stage that goes on");
+    add_option(*command, "--from-step", arguments->from_step,
+               "The step after which it goes on; `agentforge logs TASK` shows their numbers")
+        ->type_name("N")
+        ->required()
+        ->positive();
+    const Option feedback = add_option(*command, "--with-feedback", arguments->feedback,
+                                       "Tell the model this; it stands in every context of the stage that goes on");
     feedback->type_name("TEXT");
-    add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); }, "Model backend of the fork (default: that of the task)")->type_name("BACKEND");
-    add_option_function(*command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); }, "Model of the fork (default: that of the task)")->type_name("NAME");
+    add_option_function(
+        *command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
+        "Model backend of the fork (default: that of the task)")
+        ->type_name("BACKEND");
+    add_option_function(
+        *command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
+        "Model of the fork (default: that of the task)")
+        ->type_name("NAME");
     const Option only_make = add_flag(*command, "--no-resume", arguments->only_make, "Only make it; `agentforge resume` goes on");
     only_make->excludes(feedback);
     add_run_output(command, program);
@@ -62,7 +73,8 @@ void add_fork(CLI::App& app, Program& program) {
             if (!arguments->feedback.empty()) {
                 if (const auto fits = check_guidance(arguments->feedback); !fits.ok()) { return program.fail(fits.error()); }
             }
-            return with_task(program, arguments->task, [&](Project& project, const std::string& id) { return run_fork(program, project, id, *arguments); });
+            return with_task(program, arguments->task,
+                             [&](Project& project, const std::string& id) { return run_fork(program, project, id, *arguments); });
         };
     });
 }

@@ -23,20 +23,33 @@ struct GcArguments {
     bool dry_run = false;
 };
 
-std::string megabytes(std::uint64_t bytes) { return bytes < 1'000'000 ? fmt::format("{} kB", (bytes + 999) / 1000) : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6); }
+std::string megabytes(std::uint64_t bytes) {
+    return bytes < 1'000'000 ? fmt::format("{} kB", (bytes + 999) / 1000)
+                             : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
 
 json::object item_json(const Garbage& item) {
-    return {{"kind", to_string(item.kind)}, {"task_id", item.task}, {"place", item.place}, {"count", item.count}, {"bytes", item.bytes}};
+    return {{"kind", to_string(item.kind)},
+            {"task_id", item.task},
+            {"place", item.place},
+            {"count", item.count},
+            {"bytes", item.bytes}};
 }
 
 Result<GarbagePolicy> policy_of(const GcArguments& arguments) {
-    const auto age = arguments.older_than == "0" ? std::optional(std::chrono::milliseconds(0)) : parse_time_span(arguments.older_than);
-    if (!age) { return Error{"AF-CLI-180", "`--older-than " + printable(arguments.older_than, 40) + "` is no time span", "", "write it as `30d` or `12h`; `0` takes all that have ended", ErrorKind::invalid}; }
+    const auto age =
+        arguments.older_than == "0" ? std::optional(std::chrono::milliseconds(0)) : parse_time_span(arguments.older_than);
+    if (!age) {
+        return Error{"AF-CLI-180", "`--older-than " + printable(arguments.older_than, 40) + "` is no time span", "",
+                     "write it as `30d` or `12h`; `0` takes all that have ended", ErrorKind::invalid};
+    }
     return GarbagePolicy{SystemClock().now() - *age, arguments.blobs};
 }
 
 void print_item(Program& program, const Garbage& item) {
-    const std::string what = item.kind == GarbageKind::refs ? std::to_string(item.count) + (item.count == 1 ? " recorded tree" : " recorded trees") : std::string(to_string(item.kind));
+    const std::string what = item.kind == GarbageKind::refs
+                                 ? std::to_string(item.count) + (item.count == 1 ? " recorded tree" : " recorded trees")
+                                 : std::string(to_string(item.kind));
     program.out << fmt::format("  {:>10}  {:<18} {}\n", megabytes(item.bytes), what, item.task);
 }
 
@@ -55,7 +68,9 @@ int collect(Program& program, const GcArguments& arguments) {
     if (!plan.ok()) { return program.fail(plan.error()); }
     if (!arguments.dry_run) {
         InterruptedWrites interrupted{project->agentforge, repository->git_directory(), {*state}};
-        if (const auto home = program.environment.find("HOME"); home != program.environment.end()) { interrupted.user_folders.push_back(std::filesystem::path(home->second) / ".agentforge"); }
+        if (const auto home = program.environment.find("HOME"); home != program.environment.end()) {
+            interrupted.user_folders.push_back(std::filesystem::path(home->second) / ".agentforge");
+        }
         sweep_interrupted_writes(interrupted);
     }
     json::array freed;
@@ -74,12 +89,17 @@ int collect(Program& program, const GcArguments& arguments) {
     for (const KeptGarbage& each : plan->kept) { kept.push_back(json::object{{"task_id", each.task}, {"why", each.why}}); }
     for (const Error& problem : problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     if (program.json_output) {
-        program.print_json({{"dry_run", arguments.dry_run}, {"freed", std::move(freed)}, {"kept", std::move(kept)}, {"bytes", bytes}});
+        program.print_json(
+            {{"dry_run", arguments.dry_run}, {"freed", std::move(freed)}, {"kept", std::move(kept)}, {"bytes", bytes}});
         return problems.empty() ? 0 : 1;
     }
-    for (const KeptGarbage& each : plan->kept) { program.out << "Kept: " << each.task << "; " << printable(each.why, 200) << "\n"; }
+    for (const KeptGarbage& each : plan->kept) {
+        program.out << "Kept: " << each.task << "; " << printable(each.why, 200) << "\n";
+    }
     const bool refs = std::ranges::any_of(plan->items, [](const Garbage& item) { return item.kind == GarbageKind::refs; });
-    program.out << (plan->items.empty() ? std::string("Nothing to free.") : (arguments.dry_run ? "In all " : "In all, ") + megabytes(bytes)) << "\n";
+    program.out << (plan->items.empty() ? std::string("Nothing to free.")
+                                        : (arguments.dry_run ? "In all " : "In all, ") + megabytes(bytes))
+                << "\n";
     if (refs) { program.out << (arguments.dry_run ? "" : "  recorded trees go with the next `git gc`\n"); }
     return problems.empty() ? 0 : 1;
 }
@@ -88,13 +108,18 @@ int collect(Program& program, const GcArguments& arguments) {
 
 void add_gc(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<GcArguments>();
-    const Command command = add_subcommand(app, "gc", "Free what ended tasks left behind: worktrees, recorded trees, blobs; never a journal");
-    add_option(*command, "--older-than", arguments->older_than, "Trees and blobs only of tasks that ended so long ago (default: 14d; 0: all that ended)")->type_name("SPAN");
-    add_flag(*command, "--blobs", arguments->blobs, "Free the blobs of archived tasks, too: their steps then lack what was sent and answered");
+    const Command command =
+        add_subcommand(app, "gc", "Free what ended tasks left behind: worktrees, recorded trees, blobs; never a journal");
+    add_option(*command, "--older-than", arguments->older_than,
+               "Trees and blobs only of tasks that ended so long ago (default: 14d; 0: all that ended)")
+        ->type_name("SPAN");
+    add_flag(*command, "--blobs", arguments->blobs,
+             "Free the blobs of archived tasks, too: their steps then lack what was sent and answered");
     add_flag(*command, "--dry-run", arguments->dry_run, "Say what would be freed, with its size; nothing is removed");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n  agentforge gc --dry-run\n  agentforge gc --older-than 30d --blobs");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return collect(program, *arguments); }; });
+    command->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return collect(program, *arguments); }; });
 }
 
 }  // namespace agentforge::kernel

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `agentforge history TASK`: the way that a task took through its stages: each visit and how it ended, and each way back with its reason.
+// `agentforge history TASK`: the way that a task took through its stages: each visit and how it ended, and each way back with its
+// reason.
 #include <fmt/format.h>
 
 #include <ostream>
@@ -44,16 +45,31 @@ struct Waypoints {
         if (!started.plan_step) { return std::nullopt; }
         return Waypoint{"", *started.stage, "works", plan_step_text(*started.plan_step)};
     }
-    Said operator()(const records::StageFailed& failed) const { return Waypoint{"", failed.stage, "failed", failed.error.code + " " + failed.error.message}; }
+    Said operator()(const records::StageFailed& failed) const {
+        return Waypoint{"", failed.stage, "failed", failed.error.code + " " + failed.error.message};
+    }
     Said operator()(const records::StageSkipped& skipped) const { return Waypoint{"", skipped.stage, "skipped", skipped.reason}; }
     Said operator()(const records::StageCompleted& completed) const { return Waypoint{"", completed.stage, "completed", ""}; }
-    Said operator()(const records::ArtifactRejected& rejected) const { return Waypoint{"", rejected.stage, "refused", rejected.errors.empty() ? "" : rejected.errors.front()}; }
-    Said operator()(const records::ReviewFinished& review) const { return Waypoint{"", review.stage, "reviewed", fmt::format("by {}: {} blocking", review.reviewer, review.blocking)}; }
-    Said operator()(const records::CycleStarted& cycle) const { return Waypoint{"", *cycle.to, "sent back", "from " + *cycle.stage + ": " + *cycle.reason}; }
-    Said operator()(const records::EscalationRaised& raised) const { return Waypoint{"", raised.stage, "asked", raised.escalation_id}; }
-    Said operator()(const records::EscalationResolved& resolved) const { return Waypoint{"", *resolved.stage, "answered", resolved.escalation_id + (resolved.resolved_by->empty() ? "" : " by " + *resolved.resolved_by)}; }
+    Said operator()(const records::ArtifactRejected& rejected) const {
+        return Waypoint{"", rejected.stage, "refused", rejected.errors.empty() ? "" : rejected.errors.front()};
+    }
+    Said operator()(const records::ReviewFinished& review) const {
+        return Waypoint{"", review.stage, "reviewed", fmt::format("by {}: {} blocking", review.reviewer, review.blocking)};
+    }
+    Said operator()(const records::CycleStarted& cycle) const {
+        return Waypoint{"", *cycle.to, "sent back", "from " + *cycle.stage + ": " + *cycle.reason};
+    }
+    Said operator()(const records::EscalationRaised& raised) const {
+        return Waypoint{"", raised.stage, "asked", raised.escalation_id};
+    }
+    Said operator()(const records::EscalationResolved& resolved) const {
+        return Waypoint{"", *resolved.stage, "answered",
+                        resolved.escalation_id + (resolved.resolved_by->empty() ? "" : " by " + *resolved.resolved_by)};
+    }
     template <class Other>
-    Said operator()(const Other&) const { return std::nullopt; }
+    Said operator()(const Other&) const {
+        return std::nullopt;
+    }
 };
 
 std::vector<Waypoint> waypoints_of(const std::vector<Record>& all) {
@@ -86,7 +102,10 @@ int show_history(Program& program, const HistoryArguments& arguments) {
         json::object told{{"task_id", *id}, {"status", to_string(state->status)}, {"cycles", std::move(told_cycles)}};
         if (!arguments.cycles) {
             json::array told_way;
-            for (const Waypoint& point : way) { told_way.push_back(json::object{{"time", point.time}, {"stage", point.stage}, {"what", point.what}, {"detail", point.detail}}); }
+            for (const Waypoint& point : way) {
+                told_way.push_back(
+                    json::object{{"time", point.time}, {"stage", point.stage}, {"what", point.what}, {"detail", point.detail}});
+            }
             told["way"] = std::move(told_way);
         }
         program.print_json(told);
@@ -95,17 +114,24 @@ int show_history(Program& program, const HistoryArguments& arguments) {
     program.out << *id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n\n";
     for (const Waypoint& point : way) {
         program.out << fmt::format("  {}  {:<10} {}", point.time, printable(point.stage, 40), point.what);
-        if (!point.detail.empty()) { program.out << std::string(point.what.size() < 10 ? 10 - point.what.size() : 0, ' ') << " " << printable(point.detail, 400); }
+        if (!point.detail.empty()) {
+            program.out << std::string(point.what.size() < 10 ? 10 - point.what.size() : 0, ' ') << " "
+                        << printable(point.detail, 400);
+        }
         program.out << "\n";
     }
     if (!arguments.cycles) { return 0; }
     if (cycles.empty()) { program.out << "  no stage was gone back to\n"; }
     for (std::size_t at = 0; at < cycles.size(); ++at) {
-        program.out << fmt::format("  {:>2}  {}  from {} back to {}\n      {}\n", at + 1, cycles[at].time, printable(cycles[at].from, 40), printable(cycles[at].to, 40), printable(cycles[at].reason, 1000));
+        program.out << fmt::format("  {:>2}  {}  from {} back to {}\n      {}\n", at + 1, cycles[at].time,
+                                   printable(cycles[at].from, 40), printable(cycles[at].to, 40),
+                                   printable(cycles[at].reason, 1000));
     }
     for (std::size_t at = 0; at < state->stages.size(); ++at) {
         if (state->stages[at].cycles == 0) { continue; }
-        program.out << fmt::format("  {}: {} of at most {} before a person is asked\n", printable(state->stages[at].name, 40), state->stages[at].cycles - state->stages[at].cycles_before, state->pipeline.stages[at].max_cycles);
+        program.out << fmt::format("  {}: {} of at most {} before a person is asked\n", printable(state->stages[at].name, 40),
+                                   state->stages[at].cycles - state->stages[at].cycles_before,
+                                   state->pipeline.stages[at].max_cycles);
     }
     return 0;
 }
@@ -114,7 +140,8 @@ int show_history(Program& program, const HistoryArguments& arguments) {
 
 void add_history(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<HistoryArguments>();
-    const Command command = add_subcommand(app, "history", "Show the way that a task took through its stages, and what it was sent back for");
+    const Command command =
+        add_subcommand(app, "history", "Show the way that a task took through its stages, and what it was sent back for");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_flag(*command, "--cycles", arguments->cycles, "Only the ways back to an earlier stage, with their reasons and limits");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");

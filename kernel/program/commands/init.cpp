@@ -18,10 +18,10 @@ namespace {
 /// What was found out, for the settings file and for whoever reads along.
 struct InitFindings {
     RepositorySurroundings repository;
-    GateReadiness gates;                ///< Without scopes: no language was recognised.
-    std::string problem;                ///< What is wrong with language files of the project.
-    std::string command;                ///< What might run the tests where no language is recognised: `make check`.
-    std::vector<std::string> models;    ///< Backends that could be asked now.
+    GateReadiness gates;              ///< Without scopes: no language was recognised.
+    std::string problem;              ///< What is wrong with language files of the project.
+    std::string command;              ///< What might run the tests where no language is recognised: `make check`.
+    std::vector<std::string> models;  ///< Backends that could be asked now.
 };
 
 /// A repository that somebody else made is not trusted by setting it up; the user hears that there is something to look at.
@@ -30,12 +30,12 @@ void name_what_is_not_trusted(Program& program, const TrustedSettings& loaded) {
 }
 
 /// By the shipped languages and the project's own; what its settings say is not asked, as they may be wrong.
-Result<GateReadiness> look_at_languages(const Program& program, const ProjectPlace& place, const ProductPaths& product, const std::vector<std::string>& files,
-                                        std::string& problem) {
+Result<GateReadiness> look_at_languages(const Program& program, const ProjectPlace& place, const ProductPaths& product,
+                                        const std::vector<std::string>& files, std::string& problem) {
     GitTaskWorkspaceOptions options;
     options.repository = place.root.string();
     const auto state = state_directory(program.environment);
-    options.state_directory = state.ok() ? *state : (place.agentforge / "cache").string();      // Nothing is written there.
+    options.state_directory = state.ok() ? *state : (place.agentforge / "cache").string();  // Nothing is written there.
     options.gates.languages_directory = product.config + "/languages";
     options.gates.more_languages = {(place.agentforge / "languages").string()};
     options.gates.conformance_directories = {product.config + "/conformance"};
@@ -55,13 +55,17 @@ std::string test_target(const std::filesystem::path& root) {
         const auto text = read_file(root / name);
         if (!text.ok()) { continue; }
         for (const char* target : {"check", "test"}) {
-            if (text->starts_with(std::string(target) + ":") || text->find("\n" + std::string(target) + ":") != std::string::npos) { return target; }
+            if (text->starts_with(std::string(target) + ":") ||
+                text->find("\n" + std::string(target) + ":") != std::string::npos) {
+                return target;
+            }
         }
     }
     return {};
 }
 
-Result<InitFindings> find_out(const Program& program, const ProjectPlace& place, const ProductPaths& product, const Settings* settings) {
+Result<InitFindings> find_out(const Program& program, const ProjectPlace& place, const ProductPaths& product,
+                              const Settings* settings) {
     InitFindings found;
     AF_TRY(found.repository, look_around(place.root));
     AF_TRY(found.gates, look_at_languages(program, place, product, found.repository.files, found.problem));
@@ -72,8 +76,11 @@ Result<InitFindings> find_out(const Program& program, const ProjectPlace& place,
         if (const auto candidates = model_candidates(any, program.environment); candidates.ok()) {
             for (const ModelCandidate& candidate : *candidates) {
                 // A server of this machine is known to run only once it is asked; a command is there or not.
-                const bool absent = !candidate.settings.preset.empty() && !is_on_path(program.environment, candidate.settings.preset);
-                if (candidate.missing.empty() && !absent && !candidate.needs_model && candidate.settings.base_url.empty()) { found.models.push_back(candidate.name); }
+                const bool absent =
+                    !candidate.settings.preset.empty() && !is_on_path(program.environment, candidate.settings.preset);
+                if (candidate.missing.empty() && !absent && !candidate.needs_model && candidate.settings.base_url.empty()) {
+                    found.models.push_back(candidate.name);
+                }
             }
         }
     }
@@ -82,11 +89,15 @@ Result<InitFindings> find_out(const Program& program, const ProjectPlace& place,
 
 /// `python, 12 source files, 3 test files`
 std::string counted_files(const ScopeReadiness& scope) {
-    return scope.language + ", " + std::to_string(scope.source_files) + (scope.source_files == 1 ? " source file, " : " source files, ") +
-           (scope.test_files == 0 ? "no tests yet" : std::to_string(scope.test_files) + (scope.test_files == 1 ? " test file" : " test files"));
+    return scope.language + ", " + std::to_string(scope.source_files) +
+           (scope.source_files == 1 ? " source file, " : " source files, ") +
+           (scope.test_files == 0 ? "no tests yet"
+                                  : std::to_string(scope.test_files) + (scope.test_files == 1 ? " test file" : " test files"));
 }
 
-std::string folder_of_scope(const ScopeReadiness& scope) { return scope.directory.empty() ? "." : printable(scope.directory, 100); }
+std::string folder_of_scope(const ScopeReadiness& scope) {
+    return scope.directory.empty() ? "." : printable(scope.directory, 100);
+}
 
 /// `gates: {language: python, scopes: {api: go}}`
 std::string settled_languages(const GateReadiness& gates) {
@@ -96,11 +107,13 @@ std::string settled_languages(const GateReadiness& gates) {
         if (scope.directory.empty()) {
             language = scope.language;
         } else {
-            scopes += (scopes.empty() ? "" : ", ") + json::serialize(json::string(printable(scope.directory, 100))) + ": " + scope.language;
+            scopes += (scopes.empty() ? "" : ", ") + json::serialize(json::string(printable(scope.directory, 100))) + ": " +
+                      scope.language;
         }
     }
     const std::string comma = language.empty() || scopes.empty() ? "" : ", ";
-    return "gates: {" + (language.empty() ? "" : "language: " + language) + comma + (scopes.empty() ? "" : "scopes: {" + scopes + "}") + "}";
+    return "gates: {" + (language.empty() ? "" : "language: " + language) + comma +
+           (scopes.empty() ? "" : "scopes: {" + scopes + "}") + "}";
 }
 
 /// Where the remote is, without user and password; a folder as it is.
@@ -109,35 +122,45 @@ std::string shown_remote(const RepositorySurroundings& repository) {
     return place.host.empty() ? repository.remote_address : place.host + "/" + place.path;
 }
 
-/// What a person would keep: what holds for everybody who works on the project. Who commits and which model answers is each one's own.
+/// What a person would keep: what holds for everybody who works on the project. Who commits and which model answers is each one's
+/// own.
 std::string settings_text(const InitFindings& found) {
     const auto comment = [](const std::string& text) { return "# " + printable(text, 200) + "\n"; };
-    std::string text = "# Settings of this project for agentforge, to be committed. `agentforge doctor` says what is in force.\n"
-                       "# Every key is listed in docs/settings.md of the product; an unknown key is an error.\n";
+    std::string text =
+        "# Settings of this project for agentforge, to be committed. `agentforge doctor` says what is in force.\n"
+        "# Every key is listed in docs/settings.md of the product; an unknown key is an error.\n";
     std::string keys;
     const auto& scopes = found.gates.scopes;
-    if (scopes.size() == 1) { text += comment("The language is found out from the files: " + counted_files(scopes.front()) + "."); }
+    if (scopes.size() == 1) {
+        text += comment("The language is found out from the files: " + counted_files(scopes.front()) + ".");
+    }
     if (scopes.size() > 1) { text += "# Each folder's language is found out from the files:\n"; }
     for (std::size_t index = 0; scopes.size() > 1 && index < scopes.size(); ++index) {
         text += comment("  " + folder_of_scope(scopes[index]) + "  " + counted_files(scopes[index]));
     }
     if (!scopes.empty()) { text += "# " + settled_languages(found.gates) + "     would settle it.\n"; }
     if (!found.command.empty()) {
-        text += "# No language is recognised. Where this runs the tests and prints TAP, or writes JUnit XML below $AGENTFORGE_RESULTS (docs/gates.md):\n"
-                "# gates: {language: generic, command: [make, " + found.command + "]}\n";
+        text +=
+            "# No language is recognised. Where this runs the tests and prints TAP, or writes JUnit XML below $AGENTFORGE_RESULTS (docs/gates.md):\n"
+            "# gates: {language: generic, command: [make, " +
+            found.command + "]}\n";
     }
     for (const ScopeReadiness& scope : scopes) {
         for (const SetupStep& step : scope.setup) {
-            text += comment("What " + step.files.front() + " names is fetched by `agentforge setup`, once for each content of the file; gates read it and are offline.");
+            text += comment(
+                "What " + step.files.front() +
+                " names is fetched by `agentforge setup`, once for each content of the file; gates read it and are offline.");
         }
     }
     if (found.repository.python) {
-        text += comment("Python's checks run in the .venv, venv, .tox or .nox that its user made here and did not commit; gates.programs.python3 names another interpreter.");
+        text += comment(
+            "Python's checks run in the .venv, venv, .tox or .nox that its user made here and did not commit; gates.programs.python3 names another interpreter.");
     }
     if (!found.repository.hooks.empty()) {
         std::string names;
         for (const std::string& name : found.repository.hooks) { names += (names.empty() ? "" : ", ") + name; }
-        text += comment("Commit hooks run, confined, before each delivery: " + names + ". `delivery: {hooks: skip}` leaves them out.");
+        text += comment("Commit hooks run, confined, before each delivery: " + names +
+                        ". `delivery: {hooks: skip}` leaves them out.");
     }
     if (!found.repository.secret_files.empty()) {
         std::string list;
@@ -151,25 +174,43 @@ json::object findings_json(const InitFindings& found) {
     const RepositorySurroundings& repository = found.repository;
     const ScopeReadiness none;
     const ScopeReadiness& whole = found.gates.scopes.empty() ? none : found.gates.scopes.front();
-    return {{"language", whole.language}, {"source_files", whole.source_files}, {"test_files", whole.test_files}, {"scopes", gates_json(found.gates)}, {"branch", repository.branch}, {"remote", repository.remote},
-            {"remote_place", shown_remote(repository)}, {"author", repository.author}, {"signing", repository.signing},
-            {"hooks", json::array(repository.hooks.begin(), repository.hooks.end())}, {"secret_files", json::array(repository.secret_files.begin(), repository.secret_files.end())},
-            {"models", json::array(found.models.begin(), found.models.end())}, {"agentforge_is_ignored", repository.agentforge_is_ignored}};
+    return {{"language", whole.language},
+            {"source_files", whole.source_files},
+            {"test_files", whole.test_files},
+            {"scopes", gates_json(found.gates)},
+            {"branch", repository.branch},
+            {"remote", repository.remote},
+            {"remote_place", shown_remote(repository)},
+            {"author", repository.author},
+            {"signing", repository.signing},
+            {"hooks", json::array(repository.hooks.begin(), repository.hooks.end())},
+            {"secret_files", json::array(repository.secret_files.begin(), repository.secret_files.end())},
+            {"models", json::array(found.models.begin(), found.models.end())},
+            {"agentforge_is_ignored", repository.agentforge_is_ignored}};
 }
 
 std::string languages_text(const InitFindings& found) {
     const auto& scopes = found.gates.scopes;
     if (scopes.empty()) {
-        return "none that a gate is there for (docs/gates.md)" + (found.command.empty() ? "" : "; perhaps gates: {language: generic, command: [make, " + found.command + "]}");
+        return "none that a gate is there for (docs/gates.md)" +
+               (found.command.empty() ? "" : "; perhaps gates: {language: generic, command: [make, " + found.command + "]}");
     }
     std::string text;
     for (const ScopeReadiness& scope : scopes) {
-        text += (text.empty() ? "" : "\n            ") + (scopes.size() == 1 ? "" : folder_of_scope(scope) + ": ") + counted_files(scope);
+        text += (text.empty() ? "" : "\n            ") + (scopes.size() == 1 ? "" : folder_of_scope(scope) + ": ") +
+                counted_files(scope);
         for (const ToolState& tool : scope.tools) {
-            if (tool.needed && !tool.found) { text += "\n            `" + tool.wanted() + (tool.unsupported ? "` cannot be measured: " : "` is not installed: ") + tool.install; }
+            if (tool.needed && !tool.found) {
+                text += "\n            `" + tool.wanted() +
+                        (tool.unsupported ? "` cannot be measured: " : "` is not installed: ") + tool.install;
+            }
         }
         for (const SetupStep& step : scope.setup) {
-            if (!step.ready) { text += "\n            " + printable(step.files.front(), 100) + (step.required ? ": fetched by `agentforge setup`, which comes next" : ": fetched by `agentforge setup`, where your system has not got it all"); }
+            if (!step.ready) {
+                text += "\n            " + printable(step.files.front(), 100) +
+                        (step.required ? ": fetched by `agentforge setup`, which comes next"
+                                       : ": fetched by `agentforge setup`, where your system has not got it all");
+            }
         }
     }
     return text;
@@ -184,17 +225,27 @@ void tell_findings(Program& program, const InitFindings& found) {
     };
     program.out << "Found:\n"
                 << "  language  " << languages_text(found) << "\n"
-                << "  branch    " << (repository.branch.empty() ? "none, HEAD is detached" : printable(repository.branch)) << (repository.has_commit ? "" : ", without a commit: a task needs one to begin on")
-                << (repository.remote.empty() ? "" : "; remote " + printable(repository.remote) + " (" + printable(shown_remote(repository)) + ")") << "\n"
-                << "  commits   " << (repository.author.empty() ? "as AgentForge: git knows no user.name and user.email" : "as " + printable(repository.author))
+                << "  branch    " << (repository.branch.empty() ? "none, HEAD is detached" : printable(repository.branch))
+                << (repository.has_commit ? "" : ", without a commit: a task needs one to begin on")
+                << (repository.remote.empty()
+                        ? ""
+                        : "; remote " + printable(repository.remote) + " (" + printable(shown_remote(repository)) + ")")
+                << "\n"
+                << "  commits   "
+                << (repository.author.empty() ? "as AgentForge: git knows no user.name and user.email"
+                                              : "as " + printable(repository.author))
                 << (repository.signing.empty() ? "" : ", signed (" + printable(repository.signing) + ")") << "\n";
-    if (!repository.hooks.empty()) { program.out << "  hooks     " << listed(repository.hooks) << ": run, confined, before each delivery\n"; }
-    if (!repository.secret_files.empty()) { program.out << "  secrets   " << listed(repository.secret_files) << ": hidden from models and journals\n"; }
+    if (!repository.hooks.empty()) {
+        program.out << "  hooks     " << listed(repository.hooks) << ": run, confined, before each delivery\n";
+    }
+    if (!repository.secret_files.empty()) {
+        program.out << "  secrets   " << listed(repository.secret_files) << ": hidden from models and journals\n";
+    }
     if (!found.models.empty()) { program.out << "  models    " << printable(listed(found.models), 300) << "\n"; }
 }
 
-/// What the project's tests say now, as a task would find them. Without a commit or a language, or with settings that are wrong, nothing is run.
-/// Errors: what would keep a task from its first model call.
+/// What the project's tests say now, as a task would find them. Without a commit or a language, or with settings that are wrong,
+/// nothing is run. Errors: what would keep a task from its first model call.
 Result<std::string> try_tests(Program& program, const InitFindings& found, bool settings_are_read) {
     if (!settings_are_read || !found.repository.has_commit || found.gates.scopes.empty()) { return std::string(); }
     NullProgress progress;
@@ -202,7 +253,7 @@ Result<std::string> try_tests(Program& program, const InitFindings& found, bool 
     if (!project.ok()) { return std::string(); }
     AF_TRY(const GateReadiness gates, check_gates(**project));
     const auto can = check_can_measure(gates, (*project)->settings().text("gates.setup"));
-    if (!can.ok() && can.error().code == "AF-GATE-100") { return std::string(); }     // `agentforge setup` comes next.
+    if (!can.ok() && can.error().code == "AF-GATE-100") { return std::string(); }  // `agentforge setup` comes next.
     if (!can.ok()) { return can.error(); }
     AF_TRY(const SuiteNow suite, measure_suite(program, **project));
     return suite.text;
@@ -228,11 +279,15 @@ int run_init(Program& program) {
     if (loaded.ok()) { name_what_is_not_trusted(program, *loaded); }
     if (!found->problem.empty()) { program.err << "agentforge: " << printable_lines(found->problem) << "\n"; }
     if (found->repository.agentforge_is_ignored) {
-        program.err << "agentforge: an ignore file of the repository hides .agentforge, so its settings will not be committed; .agentforge/.gitignore hides by itself what tasks leave behind\n";
+        program.err
+            << "agentforge: an ignore file of the repository hides .agentforge, so its settings will not be committed; .agentforge/.gitignore hides by itself what tasks leave behind\n";
     }
     const auto tests = try_tests(program, *found, loaded.ok());
     if (program.json_output) {
-        json::object told{{"project", place->root.string()}, {"settings", settings.string()}, {"existed", existed}, {"found", findings_json(*found)}};
+        json::object told{{"project", place->root.string()},
+                          {"settings", settings.string()},
+                          {"existed", existed},
+                          {"found", findings_json(*found)}};
         if (!tests.ok()) { return program.fail(tests.error()); }
         if (!tests->empty()) { told["tests"] = *tests; }
         program.print_json(told);
@@ -249,7 +304,8 @@ int run_init(Program& program) {
 }  // namespace
 
 void add_init(CLI::App& app, Program& program) {
-    const Command command = add_subcommand(app, "init", "Set up this repository: finds out what there is, and makes .agentforge with settings to keep in git");
+    const Command command = add_subcommand(
+        app, "init", "Set up this repository: finds out what there is, and makes .agentforge with settings to keep in git");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge init");
     command->callback([&program] { program.command = [&program] { return run_init(program); }; });

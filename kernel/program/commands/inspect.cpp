@@ -65,12 +65,17 @@ struct Line {
 
     std::string operator()(const records::Step& taken) const {
         const std::string files = listed_files(taken);
-        return fmt::format("step {} {}: {}{}", step, *taken.action->type, *taken.result->summary, files.empty() ? "" : "  changed: " + files);
+        return fmt::format("step {} {}: {}{}", step, *taken.action->type, *taken.result->summary,
+                           files.empty() ? "" : "  changed: " + files);
     }
-    std::string operator()(const records::Gate& gate) const { return fmt::format("gate {} {}: {}", gate.gate, gate.passed ? "passed" : "FAILED", gate.summary); }
+    std::string operator()(const records::Gate& gate) const {
+        return fmt::format("gate {} {}: {}", gate.gate, gate.passed ? "passed" : "FAILED", gate.summary);
+    }
     std::string operator()(const records::StageFailed& failed) const { return named(failed) + "  " + failed.error.message; }
     template <class Other>
-    std::string operator()(const Other& other) const { return named(other); }
+    std::string operator()(const Other& other) const {
+        return named(other);
+    }
 
 private:
     template <class T>
@@ -105,7 +110,9 @@ struct Failure {
     bool operator()(const records::Gate& gate) const { return !gate.passed; }
     bool operator()(const records::Step& step) const { return *step.result->status != "success"; }
     template <class Other>
-    bool operator()(const Other&) const { return false; }
+    bool operator()(const Other&) const {
+        return false;
+    }
 };
 
 int show_journal(Program& program, const std::string& id, const std::vector<Record>& records, const Recovery& recovery) {
@@ -123,7 +130,8 @@ int show_journal(Program& program, const std::string& id, const std::vector<Reco
             continue;
         }
         const auto envelope = records::envelope_in(record);
-        program.out << fmt::format("{:>5}  {}  {:<20} {}\n", record.seq, time_of_day(envelope, 12), role_of(envelope), printable(record_line(record), 220));
+        program.out << fmt::format("{:>5}  {}  {:<20} {}\n", record.seq, time_of_day(envelope, 12), role_of(envelope),
+                                   printable(record_line(record), 220));
     }
     program.out << "\nOne step with all that was sent and answered: agentforge inspect " << id << " --step N\n";
     return 0;
@@ -141,16 +149,19 @@ bool blobs_were_freed(const TaskPaths& paths) {
 }
 
 Error freed_blobs(const TaskPaths& paths) {
-    return Error{"AF-JRNL-011", "the task's blobs were freed", paths.blobs().string(), "move the task's folder away, and `agentforge archive restore " + paths.root.filename().string() + "` brings them back",
-                 ErrorKind::not_found};
+    return Error{
+        "AF-JRNL-011", "the task's blobs were freed", paths.blobs().string(),
+        "move the task's folder away, and `agentforge archive restore " + paths.root.filename().string() + "` brings them back",
+        ErrorKind::not_found};
 }
 
 int show_step(Program& program, const TaskPaths& paths, const TaskState& state, const InspectArguments& arguments) {
     const auto found = StepIndex(paths.journal()).find(arguments.step);
     if (!found.ok()) { return program.fail(found.error()); }
     if (!*found) {
-        return program.fail(Error{"AF-CLI-012", "there is no step " + std::to_string(arguments.step), paths.root.filename().string(),
-                                  "the task has steps 1 to " + std::to_string(state.steps), ErrorKind::not_found});
+        return program.fail(Error{"AF-CLI-012", "there is no step " + std::to_string(arguments.step),
+                                  paths.root.filename().string(), "the task has steps 1 to " + std::to_string(state.steps),
+                                  ErrorKind::not_found});
     }
     const Record& step_record = **found;
     const auto envelope = records::envelope_in(step_record);
@@ -162,9 +173,11 @@ int show_step(Program& program, const TaskPaths& paths, const TaskState& state, 
     json::object parts;
     if (freed) {
         parts = {{"system", ""}, {"context", ""}, {"record", "{}"}};
-        program.err << "agentforge: what was sent and answered is not shown: " << freed_blobs(paths).message << "; " << freed_blobs(paths).remedy << "\n";
+        program.err << "agentforge: what was sent and answered is not shown: " << freed_blobs(paths).message << "; "
+                    << freed_blobs(paths).remedy << "\n";
     }
-    for (const auto& [name, blob] : {std::pair{"system", taken.system_blob}, {"context", taken.context_blob}, {"record", taken.record_blob}}) {
+    for (const auto& [name, blob] :
+         {std::pair{"system", taken.system_blob}, {"context", taken.context_blob}, {"record", taken.record_blob}}) {
         if (freed) { break; }
         auto text = blob_text(blobs, *blob);
         if (!text.ok()) { return program.fail(text.error()); }
@@ -185,16 +198,26 @@ int show_step(Program& program, const TaskPaths& paths, const TaskState& state, 
         return 0;
     }
     const bool everything = arguments.show.empty();
-    // One part sent into a file or a pipe comes as it is (a diff is for `git apply`); what people look at cannot act on their terminal.
-    const auto shown = [&](const std::string& text) { return everything || program.out_is_terminal ? printable_lines(text) : text; };
+    // One part sent into a file or a pipe comes as it is (a diff is for `git apply`); what people look at cannot act on their
+    // terminal.
+    const auto shown = [&](const std::string& text) {
+        return everything || program.out_is_terminal ? printable_lines(text) : text;
+    };
     const json::object& detail = record->get_object();
     if (everything) {
-        program.out << "step " << arguments.step << "  " << taken.phase << "  " << role_of(envelope) << "  " << envelope.timestamp.value_or("") << "\n";
+        program.out << "step " << arguments.step << "  " << taken.phase << "  " << role_of(envelope) << "  "
+                    << envelope.timestamp.value_or("") << "\n";
     }
     if (everything && freed) { program.out << "\n" << printable(record_line(step_record), 1000) << "\n"; }
-    if ((everything && !freed) || arguments.show == "system") { program.out << "\n--- system prompt\n" << shown(text_of(parts, "system")) << "\n"; }
-    if ((everything && !freed) || arguments.show == "context") { program.out << "\n--- context\n" << shown(text_of(parts, "context")) << "\n"; }
-    if ((everything && !freed) || arguments.show == "answer") { program.out << "\n--- answer\n" << shown(to_json_pretty(map_of(detail, "completion"))); }
+    if ((everything && !freed) || arguments.show == "system") {
+        program.out << "\n--- system prompt\n" << shown(text_of(parts, "system")) << "\n";
+    }
+    if ((everything && !freed) || arguments.show == "context") {
+        program.out << "\n--- context\n" << shown(text_of(parts, "context")) << "\n";
+    }
+    if ((everything && !freed) || arguments.show == "answer") {
+        program.out << "\n--- answer\n" << shown(to_json_pretty(map_of(detail, "completion")));
+    }
     if ((everything && !freed) || arguments.show == "result") {
         program.out << "\n--- result: " << printable(text_of(detail, "summary"), 1000) << "\n";
         for (const char* key : {"output", "error"}) {
@@ -220,7 +243,8 @@ int show_gates(Program& program, const std::string& id, const std::vector<Record
     for (const Record& record : records) {
         const auto gate = records::as<records::Gate>(record);
         if (!gate || !gate->commands) { continue; }
-        gates.push_back({{"seq", record.seq}, {"gate", gate->gate}, {"duration_ms", *gate->duration_ms}, {"commands", *gate->commands}});
+        gates.push_back(
+            {{"seq", record.seq}, {"gate", gate->gate}, {"duration_ms", *gate->duration_ms}, {"commands", *gate->commands}});
     }
     const GateTime time = gate_time(records);
     if (program.json_output) {
@@ -229,7 +253,8 @@ int show_gates(Program& program, const std::string& id, const std::vector<Record
     }
     for (const json::value& gate : gates) {
         const json::object& body = gate.get_object();
-        program.out << fmt::format("{:>5}  {:<12} {:>9.1f} s\n", number_of(body, "seq"), text_of(body, "gate"), static_cast<double>(number_of(body, "duration_ms")) / 1000.0);
+        program.out << fmt::format("{:>5}  {:<12} {:>9.1f} s\n", number_of(body, "seq"), text_of(body, "gate"),
+                                   static_cast<double>(number_of(body, "duration_ms")) / 1000.0);
         std::map<std::tuple<std::string, std::string, std::string>, std::pair<std::size_t, std::chrono::milliseconds>> lines;
         for (const GateCommand& each : gate_commands_from_json(body.at("commands"))) {
             auto& [count, duration] = lines[{each.tree, each.purpose, each.command}];
@@ -239,7 +264,8 @@ int show_gates(Program& program, const std::string& id, const std::vector<Record
         for (const auto& [name, sum] : lines) {
             const auto& [tree, purpose, command] = name;
             const auto& [count, duration] = sum;
-            program.out << fmt::format("         {:<10} {:>9.1f} s  {:>3} x  {:<8}  {}\n", command, static_cast<double>(duration.count()) / 1000.0, count, tree.substr(0, 8), purpose);
+            program.out << fmt::format("         {:<10} {:>9.1f} s  {:>3} x  {:<8}  {}\n", command,
+                                       static_cast<double>(duration.count()) / 1000.0, count, tree.substr(0, 8), purpose);
         }
     }
     program.out << "\nCommands of the gates: " << (time.total.count() == 0 ? "none" : in_words(time)) << ".\n";
@@ -260,7 +286,7 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
     Recovery recovery;
     const auto records = store.records(*id, &recovery);
     if (!records.ok()) { return program.fail(records.error()); }
-    const auto state = fold_all(*records);      // The hash chain may be intact although the records do not add up to a task.
+    const auto state = fold_all(*records);  // The hash chain may be intact although the records do not add up to a task.
     if (!state.ok() && arguments.gates) { return program.fail(state.error()); }
     if (arguments.gates) { return show_gates(program, *id, *records); }
     const int shown = show_journal(program, *id, *records, recovery);
@@ -297,12 +323,15 @@ std::string record_on_terminal(const Program& program, const Record& record, con
     const auto envelope = records::envelope_in(record);
     const auto typed = records::read_record(record.body);
     const bool failure = typed.ok() && std::visit(Failure{}, typed->body);
-    const std::string role = terminal_columns(STDOUT_FILENO) >= wide ? fmt::format("{:<20} ", printable(role_of(envelope), 60)) : "";
+    const std::string role =
+        terminal_columns(STDOUT_FILENO) >= wide ? fmt::format("{:<20} ", printable(role_of(envelope), 60)) : "";
     const std::string line = begin + time_of_day(envelope, 8) + "  " + role + printable(record_line(record), 400);
     return failure ? fitted_line(program, "", line) : fitted_line(program, line);
 }
 
-int inspect_step(Program& program, const std::string& task, std::uint64_t step) { return run_inspect(program, {.task = task, .step = step, .show = ""}); }
+int inspect_step(Program& program, const std::string& task, std::uint64_t step) {
+    return run_inspect(program, {.task = task, .step = step, .show = ""});
+}
 
 void add_inspect(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<InspectArguments>();
@@ -311,7 +340,8 @@ void add_inspect(CLI::App& app, Program& program) {
     const Option step = add_option(*command, "--step", arguments->step, "This step, with all that was sent and answered");
     step->type_name("N")->positive();
     add_option(*command, "--show", arguments->show, "Only this part of the step")
-        ->one_of({"system", "context", "answer", "result", "diff"})->needs("--step");
+        ->one_of({"system", "context", "answer", "result", "diff"})
+        ->needs("--step");
     add_flag(*command, "--gates", arguments->gates, "What the gates have run, for which tree and how long")->excludes(step);
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n  agentforge inspect 1f2e3d4c\n  agentforge inspect 1f2e3d4c --step 7 --show context");

@@ -15,7 +15,8 @@ namespace agentforge::kernel {
 [[nodiscard]] std::string record_line(const Record& record);
 /// The files that a step's command changed by itself, with commas; empty if there are none.
 [[nodiscard]] std::string listed_files(const records::Step& step);
-/// The same with time and, where there is room, role, cut to the terminal's width behind `begin`; what tells of a failure is whole.
+/// The same with time and, where there is room, role, cut to the terminal's width behind `begin`; what tells of a failure is
+/// whole.
 [[nodiscard]] std::string record_on_terminal(const Program& program, const Record& record, const std::string& begin);
 /// How long gates took, according to a journal.
 [[nodiscard]] GateTime gate_time(const std::vector<Record>& records);

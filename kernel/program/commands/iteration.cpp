@@ -8,9 +8,13 @@
 
 namespace agentforge::kernel {
 
-bool sits_at_terminal(const Program& program) { return program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output && program.detached < 0; }
+bool sits_at_terminal(const Program& program) {
+    return program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output &&
+           program.detached < 0;
+}
 
-Result<std::set<std::string>> iterated_stages(const Program& program, const Project& project, const PipelineTemplate& pipeline, const Entry& entry, const StartArguments& arguments) {
+Result<std::set<std::string>> iterated_stages(const Program& program, const Project& project, const PipelineTemplate& pipeline,
+                                              const Entry& entry, const StartArguments& arguments) {
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     const std::size_t end = pipeline.index_of(exit).value_or(pipeline.stages.size() - 1);
     std::set<std::string> reached;
@@ -25,21 +29,29 @@ Result<std::set<std::string>> iterated_stages(const Program& program, const Proj
         if (reached.contains(named)) { continue; }
         const auto index = pipeline.index_of(named);
         const std::string skipped = index ? why_not_run(pipeline, entry, exit, *index) : std::string();
-        std::string why = index ? "the template of " + what + " does not say `iterate: true` there" : "there is no such stage in " + what;
+        std::string why =
+            index ? "the template of " + what + " does not say `iterate: true` there" : "there is no such stage in " + what;
         if (!skipped.empty()) { why = skipped; }
         return Error{"AF-CLI-160", "stage `" + printable(named, 80) + "` does not iterate: " + why, "--iterate-at",
-                     (names.empty() ? "" : "these do: " + names + "; ") + (index && skipped.empty() ? "`--approve " + named + "` asks for approval there" : "`agentforge pipelines show " + pipeline.name + "` shows the stages"),
+                     (names.empty() ? "" : "these do: " + names + "; ") +
+                         (index && skipped.empty() ? "`--approve " + named + "` asks for approval there"
+                                                   : "`agentforge pipelines show " + pipeline.name + "` shows the stages"),
                      ErrorKind::invalid};
     }
     if (!arguments.iterate_at.empty()) { return std::set<std::string>(arguments.iterate_at.begin(), arguments.iterate_at.end()); }
     if (arguments.no_iterate) { return std::set<std::string>(); }
     if (arguments.iterate && reached.empty()) {
-        return Error{"AF-CLI-161", "no stage of " + what + " iterates" + (entry.imports.empty() ? "" : " with what is given") + (end + 1 < pipeline.stages.size() ? " before the task ends at `" + exit + "`" : ""), "--iterate",
-                     "`--approve STAGE` asks for approval; a template makes a stage iterate with `iterate: true`", ErrorKind::invalid};
+        return Error{"AF-CLI-161",
+                     "no stage of " + what + " iterates" + (entry.imports.empty() ? "" : " with what is given") +
+                         (end + 1 < pipeline.stages.size() ? " before the task ends at `" + exit + "`" : ""),
+                     "--iterate", "`--approve STAGE` asks for approval; a template makes a stage iterate with `iterate: true`",
+                     ErrorKind::invalid};
     }
     const std::string mode = project.settings().text("pipeline.iterate");
     if (arguments.iterate || mode == "always") { return reached; }
-    if (mode == "never" || !arguments.exit_after.empty() || !sits_at_terminal(program) || !reached.contains(exit)) { return std::set<std::string>(); }
+    if (mode == "never" || !arguments.exit_after.empty() || !sits_at_terminal(program) || !reached.contains(exit)) {
+        return std::set<std::string>();
+    }
     return std::set<std::string>{exit};
 }
 
@@ -48,10 +60,17 @@ std::vector<std::string> ways_after_end(const TaskState& state, const std::strin
     if (state.status != TaskStatus::completed || !state.delivery.empty() || !state.commit.empty()) { return ways; }
     const bool made = state.stage().status == StageStatus::completed;
     const bool follows = state.stage_index + 1 < state.stages.size() || !state.pipeline.continuation.next_pipeline.empty();
-    if (made && state.stage_template().iterate) { ways.push_back("agentforge continue " + id + " --revise     (have " + state.stage().artifact.substr(state.stage().artifact.rfind('/') + 1) + " revised)"); }
+    if (made && state.stage_template().iterate) {
+        ways.push_back("agentforge continue " + id + " --revise     (have " +
+                       state.stage().artifact.substr(state.stage().artifact.rfind('/') + 1) + " revised)");
+    }
     if (follows) {
         const std::string& next = state.pipeline.continuation.next_pipeline;
-        ways.push_back("agentforge continue " + id + "     (" + (state.stage_index + 1 < state.stages.size() ? "go on with stage " + state.stages[state.stage_index + 1].name : "go on with pipeline " + next) + ")");
+        ways.push_back("agentforge continue " + id + "     (" +
+                       (state.stage_index + 1 < state.stages.size()
+                            ? "go on with stage " + state.stages[state.stage_index + 1].name
+                            : "go on with pipeline " + next) +
+                       ")");
     }
     return ways;
 }

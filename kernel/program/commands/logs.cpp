@@ -32,7 +32,8 @@ void print_record(Program& program, const LogArguments& arguments, const Record&
     if (!program.out_is_terminal) {
         const auto envelope = records::envelope_in(record);
         const std::string role = envelope.agent ? *envelope.agent->role : std::string();
-        program.out << fmt::format("{}  {:<20} {}\n", envelope.timestamp.value_or(""), printable(role, 60), printable(record_line(record), 400));
+        program.out << fmt::format("{}  {:<20} {}\n", envelope.timestamp.value_or(""), printable(role, 60),
+                                   printable(record_line(record), 400));
         return;
     }
     program.out << record_on_terminal(program, record, "") << "\n";
@@ -46,7 +47,10 @@ public:
     Result<std::vector<Record>> more() {
         std::vector<Record> records;
         std::ifstream in(file_, std::ios::binary);
-        if (!in) { return Error{"AF-CLI-072", "the journal is gone", file_.string(), "the task was removed while you followed it", ErrorKind::io}; }
+        if (!in) {
+            return Error{"AF-CLI-072", "the journal is gone", file_.string(), "the task was removed while you followed it",
+                         ErrorKind::io};
+        }
         in.seekg(static_cast<std::streamoff>(offset_));
         for (std::string line; std::getline(in, line) && !in.eof(); offset_ += line.size() + 1) {
             if (!line.starts_with("- {")) { continue; }
@@ -72,7 +76,7 @@ int follow(Program& program, const LogArguments& arguments, const TaskPaths& pat
     Tail tail(paths.journal(), seen);
     const JournalChange change(paths.journal());
     while (true) {
-        const bool running = TaskLock::holder(paths).has_value();       // Asked first: what is written after that is read below.
+        const bool running = TaskLock::holder(paths).has_value();  // Asked first: what is written after that is read below.
         const auto records = tail.more();
         if (!records.ok()) { return program.fail(records.error()); }
         for (const Record& record : *records) { print_record(program, arguments, record); }
@@ -91,7 +95,8 @@ int told_whole(Program& program, const TaskStore& store, const std::string& id) 
 
 int show_logs(Program& program, const LogArguments& arguments) {
     if (arguments.follow && arguments.format == "json") {
-        program.fail(Error{"AF-CLI-073", "--follow has no end that one JSON object could wait for", "", "use --output-format stream-json: one object a line", ErrorKind::invalid});
+        program.fail(Error{"AF-CLI-073", "--follow has no end that one JSON object could wait for", "",
+                           "use --output-format stream-json: one object a line", ErrorKind::invalid});
         return 2;
     }
     const auto place = ProjectPlace::find(program);
@@ -110,7 +115,8 @@ int show_logs(Program& program, const LogArguments& arguments) {
         return told_whole(program, store, *id);
     }
     for (std::size_t index = first; index < records->size(); ++index) { print_record(program, arguments, (*records)[index]); }
-    return arguments.follow ? follow(program, arguments, paths, records->empty() ? 0 : records->back().seq) : told_whole(program, store, *id);
+    return arguments.follow ? follow(program, arguments, paths, records->empty() ? 0 : records->back().seq)
+                            : told_whole(program, store, *id);
 }
 
 }  // namespace
@@ -121,10 +127,24 @@ void add_logs(CLI::App& app, Program& program) {
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_flag(*command, "--follow,-f", arguments->follow, "Go on until no process runs the task any more");
     add_option(*command, "--tail", arguments->tail, "Begin with the last N lines")->type_name("N")->positive();
-    const Option json = add_flag_callback(*command, "--json", [&program, arguments] { program.json_output = true; arguments->format = "json"; }, "Answer as JSON");
-    add_option_function(*command, "--output-format", [&program, arguments](const std::string& format) { program.json_output = format != "text"; arguments->format = format; },
-                        "How to answer; stream-json is one record a line")->one_of({"text", "json", "stream-json"})->excludes(json);
-    command->footer("Examples:\n  agentforge logs 1f2e3d4c --follow\n  agentforge logs 1f2e3d4c --tail 20\n  agentforge logs 1f2e3d4c --output-format stream-json");
+    const Option json = add_flag_callback(
+        *command, "--json",
+        [&program, arguments] {
+            program.json_output = true;
+            arguments->format = "json";
+        },
+        "Answer as JSON");
+    add_option_function(
+        *command, "--output-format",
+        [&program, arguments](const std::string& format) {
+            program.json_output = format != "text";
+            arguments->format = format;
+        },
+        "How to answer; stream-json is one record a line")
+        ->one_of({"text", "json", "stream-json"})
+        ->excludes(json);
+    command->footer(
+        "Examples:\n  agentforge logs 1f2e3d4c --follow\n  agentforge logs 1f2e3d4c --tail 20\n  agentforge logs 1f2e3d4c --output-format stream-json");
     command->callback([&program, arguments] {
         program.pages = !arguments->follow && arguments->format == "text";
         program.command = [&program, arguments] { return show_logs(program, *arguments); };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `agentforge metrics TASK`: what each stage of a task took: time, tokens and their share of the limit, retries, cycles, plan steps (Task 012, FR-077 to FR-081).
+// `agentforge metrics TASK`: what each stage of a task took: time, tokens and their share of the limit, retries, cycles, plan
+// steps (Task 012, FR-077 to FR-081).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,9 +23,12 @@ TaskLimits limits_of(const TaskState& state) {
     return limits != nullptr && limits->is_object() ? TaskLimits::from_json(limits->get_object()) : TaskLimits{};
 }
 
-/// The tokens that are the stage's own: a limit of its own, or its share of the task's. What earlier stages leave over comes on top.
+/// The tokens that are the stage's own: a limit of its own, or its share of the task's. What earlier stages leave over comes on
+/// top.
 std::optional<std::uint64_t> own_tokens(const TaskLimits& limits, const StageTemplate& stage) {
-    if (const auto own = limits.stages.find(stage.name); own != limits.stages.end() && own->second.tokens) { return own->second.tokens; }
+    if (const auto own = limits.stages.find(stage.name); own != limits.stages.end() && own->second.tokens) {
+        return own->second.tokens;
+    }
     if (!limits.task.tokens || stage.budget_share == 0) { return std::nullopt; }
     return *limits.task.tokens * stage.budget_share / 100;
 }
@@ -36,9 +40,18 @@ unsigned sent_back_by(const TaskState& state, const std::string& stage) {
 json::object stage_metrics(const TaskState& state, std::size_t index, const TaskLimits& limits) {
     const StageState& stage = state.stages[index];
     const StageTemplate& shape = state.pipeline.stages[index];
-    json::object told{{"stage", stage.name},      {"part", shape.part},       {"status", to_string(stage.status)}, {"duration_ms", stage.duration_ms},
-                      {"wall_ms", stage.wall_ms}, {"tokens", figures_of(state, stage).tokens}, {"budget_share", shape.budget_share}, {"visits", stage.visits},
-                      {"retries", stage.retries}, {"cycles", stage.cycles},   {"sent_back", sent_back_by(state, stage.name)}, {"steps", stage.steps}};
+    json::object told{{"stage", stage.name},
+                      {"part", shape.part},
+                      {"status", to_string(stage.status)},
+                      {"duration_ms", stage.duration_ms},
+                      {"wall_ms", stage.wall_ms},
+                      {"tokens", figures_of(state, stage).tokens},
+                      {"budget_share", shape.budget_share},
+                      {"visits", stage.visits},
+                      {"retries", stage.retries},
+                      {"cycles", stage.cycles},
+                      {"sent_back", sent_back_by(state, stage.name)},
+                      {"steps", stage.steps}};
     if (const auto budget = own_tokens(limits, shape)) { told["token_budget"] = *budget; }
     if (stage.plan_step) { told["plan_step"] = records::to_fields(*stage.plan_step); }
     return told;
@@ -56,21 +69,32 @@ int show_metrics(Program& program, const std::string& task) {
     if (program.json_output) {
         json::array stages;
         for (std::size_t at = 0; at < state->stages.size(); ++at) { stages.push_back(stage_metrics(*state, at, limits)); }
-        program.print_json({{"task_id", *id}, {"status", to_string(state->status)}, {"pipeline", state->pipeline.name}, {"wall_ms", state->wall_ms()}, {"tokens", cost_figures(*state).tokens},
-                            {"cycles", state->resumption.cycles.size()}, {"stages", std::move(stages)}});
+        program.print_json({{"task_id", *id},
+                            {"status", to_string(state->status)},
+                            {"pipeline", state->pipeline.name},
+                            {"wall_ms", state->wall_ms()},
+                            {"tokens", cost_figures(*state).tokens},
+                            {"cycles", state->resumption.cycles.size()},
+                            {"stages", std::move(stages)}});
         return 0;
     }
     program.out << *id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n\n"
-                << fmt::format("  {:<10} {:<9} {:>9} {:>20} {:>7} {:>6} {:>9}  {}\n", "stage", "part", "time", "tokens", "retries", "cycles", "sent back", "steps");
+                << fmt::format("  {:<10} {:<9} {:>9} {:>20} {:>7} {:>6} {:>9}  {}\n", "stage", "part", "time", "tokens",
+                               "retries", "cycles", "sent back", "steps");
     for (std::size_t at = 0; at < state->stages.size(); ++at) {
         const StageState& stage = state->stages[at];
         const auto budget = own_tokens(limits, state->pipeline.stages[at]);
-        const std::string tokens = std::to_string(figures_of(*state, stage).tokens) + (budget ? " / " + std::to_string(*budget) : "");
-        const std::string plan = stage.plan_step ? fmt::format(", {} of {} of the plan", stage.plan_step->number, stage.plan_step->of) : "";
-        program.out << fmt::format("  {:<10} {:<9} {:>9} {:>20} {:>7} {:>6} {:>9}  {}{}\n", printable(stage.name, 40), state->pipeline.stages[at].part, human_duration(std::chrono::milliseconds(stage.duration_ms)), tokens,
-                                   stage.retries, stage.cycles, sent_back_by(*state, stage.name), stage.steps, plan);
+        const std::string tokens =
+            std::to_string(figures_of(*state, stage).tokens) + (budget ? " / " + std::to_string(*budget) : "");
+        const std::string plan =
+            stage.plan_step ? fmt::format(", {} of {} of the plan", stage.plan_step->number, stage.plan_step->of) : "";
+        program.out << fmt::format("  {:<10} {:<9} {:>9} {:>20} {:>7} {:>6} {:>9}  {}{}\n", printable(stage.name, 40),
+                                   state->pipeline.stages[at].part, human_duration(std::chrono::milliseconds(stage.duration_ms)),
+                                   tokens, stage.retries, stage.cycles, sent_back_by(*state, stage.name), stage.steps, plan);
     }
-    program.out << fmt::format("\n  {} tokens, sent back {} time{}, {} while it ran\n", cost_figures(*state).tokens, state->resumption.cycles.size(), state->resumption.cycles.size() == 1 ? "" : "s", human_duration(std::chrono::milliseconds(state->wall_ms())));
+    program.out << fmt::format("\n  {} tokens, sent back {} time{}, {} while it ran\n", cost_figures(*state).tokens,
+                               state->resumption.cycles.size(), state->resumption.cycles.size() == 1 ? "" : "s",
+                               human_duration(std::chrono::milliseconds(state->wall_ms())));
     return 0;
 }
 
@@ -78,7 +102,8 @@ int show_metrics(Program& program, const std::string& task) {
 
 void add_metrics(CLI::App& app, Program& program) {
     auto task = std::make_shared<std::string>();
-    const Command command = add_subcommand(app, "metrics", "Show what each stage of a task took: time, tokens of its budget, retries, cycles, steps");
+    const Command command =
+        add_subcommand(app, "metrics", "Show what each stage of a task took: time, tokens of its budget, retries, cycles, steps");
     add_option(*command, "task", *task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge metrics 1f2e3d4c");

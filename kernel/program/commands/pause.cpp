@@ -15,14 +15,20 @@ int run_pause(Program& program, const std::string& task, const std::string& reas
     const auto id = store.resolve(task);
     if (!id.ok()) { return program.fail(id.error()); }
     if (!TaskLock::holder(store.paths(*id))) {
-        return program.fail(Error{"AF-CLI-074", "no process runs the task, so there is nothing to pause", "task " + *id,
-                                  "`agentforge resume " + *id + "` goes on where it stopped, `agentforge abort " + *id + "` ends it", ErrorKind::conflict});
+        return program.fail(
+            Error{"AF-CLI-074", "no process runs the task, so there is nothing to pause", "task " + *id,
+                  "`agentforge resume " + *id + "` goes on where it stopped, `agentforge abort " + *id + "` ends it",
+                  ErrorKind::conflict});
     }
     if (const auto asked = ask_to_pause(store, *id, reason, when); !asked.ok()) { return program.fail(asked.error()); }
     if (program.json_output) {
-        program.print_json({{"task_id", *id}, {"asked_to_pause", true}, {"when", when == PauseWhen::at_once ? "at_once" : "after_step"}, {"reason", reason}});
+        program.print_json({{"task_id", *id},
+                            {"asked_to_pause", true},
+                            {"when", when == PauseWhen::at_once ? "at_once" : "after_step"},
+                            {"reason", reason}});
     } else {
-        program.out << "Asked the process that runs it to pause" << (when == PauseWhen::at_once ? ": " : " after its step: ") << *id << "\n  go on with: agentforge resume " << *id << "\n";
+        program.out << "Asked the process that runs it to pause" << (when == PauseWhen::at_once ? ": " : " after its step: ")
+                    << *id << "\n  go on with: agentforge resume " << *id << "\n";
     }
     return 0;
 }
@@ -36,13 +42,21 @@ void add_pause(CLI::App& app, Program& program) {
         bool after_step = false;
     };
     auto arguments = std::make_shared<Arguments>();
-    const Command command = add_subcommand(app, "pause", "Let the process that runs a task save it and end, at once; `agentforge resume` goes on");
+    const Command command =
+        add_subcommand(app, "pause", "Let the process that runs a task save it and end, at once; `agentforge resume` goes on");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_option(*command, "--reason", arguments->reason, "Why; goes into the journal")->type_name("TEXT");
-    add_flag(*command, "--after-step", arguments->after_step, "Let the step under way end first: a model call is then not made twice");
+    add_flag(*command, "--after-step", arguments->after_step,
+             "Let the step under way end first: a model call is then not made twice");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
-    command->footer("Examples:\n  agentforge pause 1f2e3d4c --reason \"the machine is needed\"\n  agentforge pause 1f2e3d4c --after-step");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_pause(program, arguments->task, arguments->reason, arguments->after_step ? PauseWhen::after_step : PauseWhen::at_once); }; });
+    command->footer(
+        "Examples:\n  agentforge pause 1f2e3d4c --reason \"the machine is needed\"\n  agentforge pause 1f2e3d4c --after-step");
+    command->callback([&program, arguments] {
+        program.command = [&program, arguments] {
+            return run_pause(program, arguments->task, arguments->reason,
+                             arguments->after_step ? PauseWhen::after_step : PauseWhen::at_once);
+        };
+    });
 }
 
 }  // namespace agentforge::kernel

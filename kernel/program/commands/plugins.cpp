@@ -16,7 +16,8 @@ Result<std::unique_ptr<PluginsOfProject>> open_plugins(const Program& program) {
     AF_TRY(opened->product, ProductPaths::find());
     AF_TRY(opened->loaded, load_settings(program, opened->place, opened->product));
     const Settings& settings = *opened->loaded.settings;
-    opened->registry = PluginRegistry::discover(plugin_search(program, opened->place, opened->product, settings, opened->loaded.trust));
+    opened->registry =
+        PluginRegistry::discover(plugin_search(program, opened->place, opened->product, settings, opened->loaded.trust));
     if (const auto fit = check_plugin_settings(opened->registry, settings); !fit.ok()) { opened->choice = fit.error(); }
     return opened;
 }
@@ -34,11 +35,14 @@ PluginCondition condition_of(const PluginManifest& plugin) {
 std::vector<const PluginManifest*> plugins_in_use(const PluginRegistry& registry) {
     std::vector<const PluginManifest*> used;
     for (const PluginManifest& plugin : registry.plugins()) {
-        const bool left_out = plugin.state == PluginState::disabled || plugin.state == PluginState::duplicate || plugin.state == PluginState::not_trusted;
+        const bool left_out = plugin.state == PluginState::disabled || plugin.state == PluginState::duplicate ||
+                              plugin.state == PluginState::not_trusted;
         if (plugin.source != PluginSource::product && !left_out) { used.push_back(&plugin); }
     }
     // A version that the lock there is keeps out may be here beside the one that it names: the newest is what is locked.
-    std::erase_if(used, [&](const PluginManifest* one) { return std::ranges::any_of(used, [&](const PluginManifest* other) { return supersedes(*other, *one); }); });
+    std::erase_if(used, [&](const PluginManifest* one) {
+        return std::ranges::any_of(used, [&](const PluginManifest* other) { return supersedes(*other, *one); });
+    });
     return used;
 }
 
@@ -54,13 +58,16 @@ json::value list_of(const std::vector<std::string>& list) {
 
 json::object plugin_json(const PluginManifest& plugin, const PluginCondition& condition) {
     json::array provides;
-    for (const ManifestEntry& entry : plugin.provides) { provides.push_back(json::object{{"kind", to_string(entry.kind)}, {"name", entry.name}}); }
+    for (const ManifestEntry& entry : plugin.provides) {
+        provides.push_back(json::object{{"kind", to_string(entry.kind)}, {"name", entry.name}});
+    }
     json::object object{{"id", plugin.id},
                         {"version", plugin.version},
                         {"licence", plugin.licence},
                         {"description", plugin.description},
-                        plugin.command.empty() ? std::pair<json::string_view, json::value>{"library", plugin.directory + "/" + plugin.library}
-                                               : std::pair<json::string_view, json::value>{"command", list_of(plugin.command)},
+                        plugin.command.empty()
+                            ? std::pair<json::string_view, json::value>{"library", plugin.directory + "/" + plugin.library}
+                            : std::pair<json::string_view, json::value>{"command", list_of(plugin.command)},
                         {"provides", std::move(provides)},
                         {"source", to_string(plugin.source)},
                         {"state", condition.state}};

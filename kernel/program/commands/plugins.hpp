@@ -21,7 +21,7 @@ struct PluginsOfProject {
     ProductPaths product;
     TrustedSettings loaded;
     PluginRegistry registry;
-    std::optional<Error> choice;        ///< What is wrong with `plugins.enable`, `disable` or `settings`.
+    std::optional<Error> choice;  ///< What is wrong with `plugins.enable`, `disable` or `settings`.
 };
 
 /// Errors: those of ProjectPlace::find and load_settings.

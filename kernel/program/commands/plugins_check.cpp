@@ -20,7 +20,7 @@ constexpr const char* child_command = "check-child";
 
 int check(Program& program, const std::string& file, double timeout_s) {
     CheckOptions options;
-    options.file = (program.directory / file).string();     // -C counts here too; an absolute path stays.
+    options.file = (program.directory / file).string();  // -C counts here too; an absolute path stays.
     options.call_limit = std::chrono::milliseconds(std::llround(timeout_s * 1000));
     options.program = "/proc/self/exe";
     std::error_code failure;
@@ -29,29 +29,42 @@ int check(Program& program, const std::string& file, double timeout_s) {
     options.environment = program.environment;
     const auto report = check_plugin(options, [&program] { return program.cancel != nullptr && program.cancel->requested(); });
     if (!report.ok()) { return program.fail(report.error()); }
-    if (program.json_output) { program.print_json(check_json(*report)); }
-    else { program.out << printable_lines(check_text(*report)); }
+    if (program.json_output) {
+        program.print_json(check_json(*report));
+    } else {
+        program.out << printable_lines(check_text(*report));
+    }
     return report->passed() ? 0 : 1;
 }
 
 int child() {
-    exit_guard::end_is_meant();     // The parent says which call ended it.
+    exit_guard::end_is_meant();  // The parent says which call ended it.
     CheckHooks hooks;
-    hooks.arguments = [](std::string_view tool, const json::object& schema, json::object& arguments) { return check_arguments(tool, schema, arguments); };
+    hooks.arguments = [](std::string_view tool, const json::object& schema, json::object& arguments) {
+        return check_arguments(tool, schema, arguments);
+    };
     return exercise_plugin(hooks);
 }
 
 }  // namespace
 
 void add_plugins_check(CLI::App& group, Program& program) {
-    struct Given { std::string file; double timeout_s = 5; };
+    struct Given {
+        std::string file;
+        double timeout_s = 5;
+    };
     const auto given = std::make_shared<Given>();
     const Command check_command = add_subcommand(group, "check", "Try one plugin out in a process of its own");
-    add_option(*check_command, "FILE", given->file, "The plugin's library, its plugin.json, or their folder")->type_name("FILE")->required();
+    add_option(*check_command, "FILE", given->file, "The plugin's library, its plugin.json, or their folder")
+        ->type_name("FILE")
+        ->required();
     add_flag(*check_command, "--json", program.json_output, "Answer as JSON");
-    add_option(*check_command, "--timeout", given->timeout_s, "How long one call may take, in seconds (5)")->type_name("SECONDS")->between(0.05, 3600.0);
+    add_option(*check_command, "--timeout", given->timeout_s, "How long one call may take, in seconds (5)")
+        ->type_name("SECONDS")
+        ->between(0.05, 3600.0);
     check_command->footer("Example:  agentforge plugins check build/plugins/tool/my_tool");
-    check_command->callback([given, &program] { program.command = [given, &program] { return check(program, given->file, given->timeout_s); }; });
+    check_command->callback(
+        [given, &program] { program.command = [given, &program] { return check(program, given->file, given->timeout_s); }; });
     const Command child_app = *add_subcommand(group, child_command, "")->hidden();
     child_app->callback([&program] { program.command = [] { return child(); }; });
 }

@@ -31,7 +31,9 @@ int list_plugins(Program& program) {
     for (const PluginManifest& plugin : registry.plugins()) {
         conditions.push_back(condition_of(plugin));
         if (conditions.back().state == to_string(PluginState::ready)) {
-            if (const auto loaded = registry.try_load(plugin); !loaded.ok()) { conditions.back() = {"cannot be loaded", loaded.error()}; }
+            if (const auto loaded = registry.try_load(plugin); !loaded.ok()) {
+                conditions.back() = {"cannot be loaded", loaded.error()};
+            }
         }
         // What discovery did not see: the files differ.
         if (plugin.state == PluginState::ready && conditions.back().problem) { problems.push_back(*conditions.back().problem); }
@@ -39,12 +41,15 @@ int list_plugins(Program& program) {
     const auto& plugins = registry.plugins();
     if (program.json_output) {
         json::array array;
-        for (std::size_t index = 0; index < plugins.size(); ++index) { array.push_back(plugin_json(plugins[index], conditions[index])); }
+        for (std::size_t index = 0; index < plugins.size(); ++index) {
+            array.push_back(plugin_json(plugins[index], conditions[index]));
+        }
         json::array told;
         for (const Error& problem : problems) { told.emplace_back(problem.to_string()); }
         json::object stages;
         for (const auto& [name, words] : registry.described_stages()) { stages[name] = words; }
-        program.print_json({{"plugins", std::move(array)}, {"stages_that_are_data", std::move(stages)}, {"problems", std::move(told)}});
+        program.print_json(
+            {{"plugins", std::move(array)}, {"stages_that_are_data", std::move(stages)}, {"problems", std::move(told)}});
         return 0;
     }
     for (const PluginKind kind : {PluginKind::stage, PluginKind::tool, PluginKind::llm, PluginKind::escalation}) {
@@ -52,13 +57,17 @@ int list_plugins(Program& program) {
         for (std::size_t index = 0; index < plugins.size(); ++index) {
             for (const ManifestEntry& entry : plugins[index].provides) {
                 if (entry.kind != kind) { continue; }
-                program.out << fitted_line(program, fmt::format("  {:<22} {:<9} {}", entry.name, plugins[index].version, printable(plugins[index].description, 100)),
-                                           remark(plugins[index], conditions[index])) << "\n";
+                program.out << fitted_line(program,
+                                           fmt::format("  {:<22} {:<9} {}", entry.name, plugins[index].version,
+                                                       printable(plugins[index].description, 100)),
+                                           remark(plugins[index], conditions[index]))
+                            << "\n";
             }
         }
         if (kind != PluginKind::stage) { continue; }
         for (const auto& [name, words] : registry.described_stages()) {
-            program.out << fitted_line(program, fmt::format("  {:<22} {:<9} {}", name, "data", printable(words, 100)), "") << "\n";
+            program.out << fitted_line(program, fmt::format("  {:<22} {:<9} {}", name, "data", printable(words, 100)), "")
+                        << "\n";
         }
     }
     for (const Error& problem : problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }

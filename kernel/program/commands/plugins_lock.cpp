@@ -26,7 +26,9 @@ int lock_plugins(Program& program) {
     if (!opened.ok()) { return program.fail(opened.error()); }
     const PluginsOfProject& project = **opened;
     // What is not trusted is not in use; a lock without it would be read as a decision against it.
-    if (!project.loaded.trust.allowed() && !project.loaded.trust.plugin_folders.empty()) { return program.fail(project.loaded.trust.refusal()); }
+    if (!project.loaded.trust.allowed() && !project.loaded.trust.plugin_folders.empty()) {
+        return program.fail(project.loaded.trust.refusal());
+    }
     if (project.choice) { return program.fail(*project.choice); }
     const std::vector<const PluginManifest*> plugins = plugins_in_use(project.registry);
     const std::filesystem::path file = project.place.root / lock_file;
@@ -36,7 +38,9 @@ int lock_plugins(Program& program) {
     const bool needed = !plugins.empty() || std::filesystem::exists(std::filesystem::symlink_status(file, error));
     if (needed) {
         if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); }
-        if (const auto written = write_file_atomic(file, lock->text(), Durability::synced); !written.ok()) { return program.fail(written.error()); }
+        if (const auto written = write_file_atomic(file, lock->text(), Durability::synced); !written.ok()) {
+            return program.fail(written.error());
+        }
     }
     const auto trusted = trust_again(program, project);
     if (!trusted.ok()) { return program.fail(trusted.error()); }
@@ -47,13 +51,17 @@ int lock_plugins(Program& program) {
             for (const auto& [name, hash] : locked.files) { files[name] = hash; }
             array.push_back(json::object{{"id", id}, {"version", locked.version}, {"files", std::move(files)}});
         }
-        program.print_json({{"lock", needed ? json::value(file.string()) : json::value(nullptr)}, {"plugins", std::move(array)}, {"trusted", *trusted}});
+        program.print_json({{"lock", needed ? json::value(file.string()) : json::value(nullptr)},
+                            {"plugins", std::move(array)},
+                            {"trusted", *trusted}});
         return 0;
     }
     for (const auto& [id, locked] : lock->plugins) {
-        program.out << "  " << printable(id, 120) << " " << printable(locked.version, 60) << ", " << locked.files.size() << " files\n";
+        program.out << "  " << printable(id, 120) << " " << printable(locked.version, 60) << ", " << locked.files.size()
+                    << " files\n";
     }
-    program.out << (needed ? "Locked: " + file.string() + "\n" : std::string("There is nothing to lock: only the product's own plugins are in use.\n"));
+    program.out << (needed ? "Locked: " + file.string() + "\n"
+                           : std::string("There is nothing to lock: only the product's own plugins are in use.\n"));
     if (*trusted && needed) { program.out << "You had trusted this project, and now you trust it with this lock.\n"; }
     return 0;
 }

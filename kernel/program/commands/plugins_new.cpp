@@ -23,13 +23,20 @@ constexpr std::size_t longest_name = 64;
 
 /// A name that is one could stand nowhere in the plugin's code.
 constexpr std::array<std::string_view, 97> keywords{
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "char8_t", "char16_t", "char32_t",
-    "class", "compl", "concept", "const", "consteval", "constexpr", "constinit", "const_cast", "continue", "co_await", "co_return", "co_yield", "decltype",
-    "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
-    "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected",
-    "public", "register", "reinterpret_cast", "requires", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct",
-    "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void",
-    "volatile", "wchar_t", "while", "xor", "xor_eq", "final", "override", "import", "module", "main"};
+    "alignas",     "alignof",   "and",        "and_eq",    "asm",      "auto",         "bitand",
+    "bitor",       "bool",      "break",      "case",      "catch",    "char",         "char8_t",
+    "char16_t",    "char32_t",  "class",      "compl",     "concept",  "const",        "consteval",
+    "constexpr",   "constinit", "const_cast", "continue",  "co_await", "co_return",    "co_yield",
+    "decltype",    "default",   "delete",     "do",        "double",   "dynamic_cast", "else",
+    "enum",        "explicit",  "export",     "extern",    "false",    "float",        "for",
+    "friend",      "goto",      "if",         "inline",    "int",      "long",         "mutable",
+    "namespace",   "new",       "noexcept",   "not",       "not_eq",   "nullptr",      "operator",
+    "or",          "or_eq",     "private",    "protected", "public",   "register",     "reinterpret_cast",
+    "requires",    "return",    "short",      "signed",    "sizeof",   "static",       "static_assert",
+    "static_cast", "struct",    "switch",     "template",  "this",     "thread_local", "throw",
+    "true",        "try",       "typedef",    "typeid",    "typename", "union",        "unsigned",
+    "using",       "virtual",   "void",       "volatile",  "wchar_t",  "while",        "xor",
+    "xor_eq",      "final",     "override",   "import",    "module",   "main"};
 
 struct Wanted {
     std::string kind;
@@ -41,10 +48,14 @@ struct Wanted {
 std::string name_problem(std::string_view name) {
     const auto small = [](char letter) { return letter >= 'a' && letter <= 'z'; };
     if (name.empty()) { return "it is empty"; }
-    if (name.size() > longest_name) { return "it has " + std::to_string(name.size()) + " characters, more than " + std::to_string(longest_name); }
+    if (name.size() > longest_name) {
+        return "it has " + std::to_string(name.size()) + " characters, more than " + std::to_string(longest_name);
+    }
     if (!small(name.front())) { return "it does not begin with a small letter"; }
     for (const char letter : name) {
-        if (!small(letter) && (letter < '0' || letter > '9') && letter != '_') { return "it holds something else than small letters, digits and `_`"; }
+        if (!small(letter) && (letter < '0' || letter > '9') && letter != '_') {
+            return "it holds something else than small letters, digits and `_`";
+        }
     }
     if (std::find(keywords.begin(), keywords.end(), name) != keywords.end()) { return "it is a word of C++"; }
     return {};
@@ -66,7 +77,9 @@ std::string class_name(std::string_view name) {
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) { text.replace(at, from.size(), to); }
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
     return text;
 }
 
@@ -78,17 +91,20 @@ Result<fs::path> templates_folder() {
     for (const fs::path& folder : {data / "templates", data / "sdk" / "templates"}) {
         if (fs::is_directory(folder, ignored)) { return folder; }
     }
-    return Error{"AF-PLUG-063", "the templates of plugins are not installed", (data / "templates").string(), "install AgentForge as a whole, its SDK included", ErrorKind::not_found};
+    return Error{"AF-PLUG-063", "the templates of plugins are not installed", (data / "templates").string(),
+                 "install AgentForge as a whole, its SDK included", ErrorKind::not_found};
 }
 
 /// <prefix>/share/agentforge/templates → <prefix>; a word where the program was not installed.
 std::string prefix_of(const fs::path& templates) {
     const fs::path data = templates.parent_path();
-    return data.filename() == "agentforge" && data.parent_path().filename() == "share" ? data.parent_path().parent_path().string() : "AGENTFORGE_PREFIX";
+    return data.filename() == "agentforge" && data.parent_path().filename() == "share" ? data.parent_path().parent_path().string()
+                                                                                       : "AGENTFORGE_PREFIX";
 }
 
 /// Relative path → text, of the finished plugin.
-Result<std::map<std::string, std::string>> filled_in(const fs::path& folder, const Wanted& wanted, const fs::path& target, const std::string& prefix) {
+Result<std::map<std::string, std::string>> filled_in(const fs::path& folder, const Wanted& wanted, const fs::path& target,
+                                                     const std::string& prefix) {
     const auto fill = [&](std::string text) {
         text = replaced(std::move(text), "template_name", wanted.name);
         text = replaced(std::move(text), "TemplateName", class_name(wanted.name));
@@ -97,14 +113,16 @@ Result<std::map<std::string, std::string>> filled_in(const fs::path& folder, con
     };
     std::map<std::string, std::string> files;
     std::error_code problem;
-    for (auto entry = fs::recursive_directory_iterator(folder, problem); !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
+    for (auto entry = fs::recursive_directory_iterator(folder, problem); !problem && entry != fs::recursive_directory_iterator();
+         entry.increment(problem)) {
         if (!entry->is_regular_file(problem)) { continue; }
         AF_TRY(std::string text, read_file(entry->path(), 1U << 20U));
         files.emplace(fill(fs::relative(entry->path(), folder, problem).string()), fill(std::move(text)));
     }
     if (problem || files.empty()) {
-        return Error{"AF-PLUG-063", "the template cannot be read" + (problem ? ": " + problem.message() : std::string(": it is empty")), folder.string(),
-                     "install AgentForge as a whole, its SDK included", ErrorKind::not_found};
+        return Error{"AF-PLUG-063",
+                     "the template cannot be read" + (problem ? ": " + problem.message() : std::string(": it is empty")),
+                     folder.string(), "install AgentForge as a whole, its SDK included", ErrorKind::not_found};
     }
     return files;
 }
@@ -120,14 +138,16 @@ Result<void> write_all_files(const fs::path& target, const std::map<std::string,
 Result<void> make_plugin(const fs::path& target, const std::map<std::string, std::string>& files) {
     AF_CHECK(make_directories(target.parent_path()));
     std::error_code problem;
-    if (!fs::create_directory(target, problem)) {     // False where it is there, even if empty: it is somebody's.
+    if (!fs::create_directory(target, problem)) {  // False where it is there, even if empty: it is somebody's.
         if (problem && problem != std::errc::file_exists) {
-            return Error{"AF-PLUG-062", "the folder cannot be made: " + problem.message(), target.string(), "choose another with --directory DIR", ErrorKind::io};
+            return Error{"AF-PLUG-062", "the folder cannot be made: " + problem.message(), target.string(),
+                         "choose another with --directory DIR", ErrorKind::io};
         }
-        return Error{"AF-PLUG-062", "there is something of this name already, and nothing is overwritten", target.string(), "choose another name, or another place with --directory DIR", ErrorKind::conflict};
+        return Error{"AF-PLUG-062", "there is something of this name already, and nothing is overwritten", target.string(),
+                     "choose another name, or another place with --directory DIR", ErrorKind::conflict};
     }
     auto written = write_all_files(target, files);
-    if (!written.ok()) { fs::remove_all(target, problem); }     // It was made here, just now.
+    if (!written.ok()) { fs::remove_all(target, problem); }  // It was made here, just now.
     return written;
 }
 
@@ -135,7 +155,8 @@ int run_new(Program& program, const Wanted& wanted) {
     const auto templates = templates_folder();
     if (!templates.ok()) { return program.fail(templates.error()); }
     if (const std::string problem = name_problem(wanted.name); !problem.empty()) {
-        program.fail({"AF-PLUG-061", "`" + printable(wanted.name, 80) + "` is no name for a plugin: " + problem, "", "use small letters, digits and `_`, beginning with a letter, such as word_count", ErrorKind::invalid});
+        program.fail({"AF-PLUG-061", "`" + printable(wanted.name, 80) + "` is no name for a plugin: " + problem, "",
+                      "use small letters, digits and `_`, beginning with a letter, such as word_count", ErrorKind::invalid});
         return 2;
     }
     const fs::path target = (program.directory / wanted.directory / wanted.name).lexically_normal();
@@ -147,7 +168,8 @@ int run_new(Program& program, const Wanted& wanted) {
     if (program.json_output) {
         json::array names;
         for (const auto& [name, text] : *files) { names.emplace_back(name); }
-        program.print_json({{"kind", wanted.kind}, {"name", wanted.name}, {"directory", target.string()}, {"files", std::move(names)}});
+        program.print_json(
+            {{"kind", wanted.kind}, {"name", wanted.name}, {"directory", target.string()}, {"files", std::move(names)}});
         return 0;
     }
     program.out << "Made the " << wanted.kind << " plugin " << wanted.name << " in " << target.string() << ":\n";
@@ -163,11 +185,16 @@ int run_new(Program& program, const Wanted& wanted) {
 }  // namespace
 
 void add_plugins_new(CLI::App& group, Program& program) {
-    const Command command = add_subcommand(group, "new", "Make a plugin's folder from a template: stage, tool, llm or escalation");
+    const Command command =
+        add_subcommand(group, "new", "Make a plugin's folder from a template: stage, tool, llm or escalation");
     const auto wanted = std::make_shared<Wanted>();
-    add_option(*command, "kind", wanted->kind, "stage, tool, llm or escalation")->type_name("KIND")->one_of({"stage", "tool", "llm", "escalation"})->required();
+    add_option(*command, "kind", wanted->kind, "stage, tool, llm or escalation")
+        ->type_name("KIND")
+        ->one_of({"stage", "tool", "llm", "escalation"})
+        ->required();
     add_option(*command, "name", wanted->name, "Its name: small letters, digits and `_`")->type_name("NAME")->required();
-    add_option(*command, "--directory", wanted->directory, "Make the folder in this one instead of the current one")->type_name("DIR");
+    add_option(*command, "--directory", wanted->directory, "Make the folder in this one instead of the current one")
+        ->type_name("DIR");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge plugins new tool word_count");
     command->callback([&program, wanted] { program.command = [&program, wanted] { return run_new(program, *wanted); }; });

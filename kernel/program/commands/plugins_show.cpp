@@ -26,7 +26,9 @@ std::string lock_words(const PluginRegistry& registry, const PluginManifest& plu
 }
 
 std::string trust_words(const ProjectTrust& trust, const PluginManifest& plugin) {
-    if (plugin.source != PluginSource::project) { return "not needed: " + std::string(plugin.source == PluginSource::product ? "the product's own" : "your own choice"); }
+    if (plugin.source != PluginSource::project) {
+        return "not needed: " + std::string(plugin.source == PluginSource::product ? "the product's own" : "your own choice");
+    }
     return trust.for_this_run ? "for this run" : std::string(to_string(trust.verdict));
 }
 
@@ -52,7 +54,8 @@ json::object describe(const PluginsOfProject& opened, const PluginManifest& plug
     json::object object = plugin_json(plugin, condition);
     object["manifest"] = plugin.directory + "/plugin.json";
     object["manifest_sha256"] = plugin.sha256();
-    const auto library = plugin.library.empty() ? Result<std::string>(std::string()) : read_file(plugin.directory + "/" + plugin.library, 1ULL << 30U);
+    const auto library = plugin.library.empty() ? Result<std::string>(std::string())
+                                                : read_file(plugin.directory + "/" + plugin.library, 1ULL << 30U);
     object["library_sha256"] = library.ok() && !plugin.library.empty() ? json::value(sha256(*library)) : json::value(nullptr);
     object["sdk"] = plugin.sdk;
     object["lock"] = lock_words(opened.registry, plugin);
@@ -60,7 +63,9 @@ json::object describe(const PluginsOfProject& opened, const PluginManifest& plug
     const Interfaces host;
     for (json::value& entry : object.at("provides").as_array()) {
         for (const PluginKind kind : {PluginKind::stage, PluginKind::tool, PluginKind::llm, PluginKind::escalation}) {
-            if (entry.at("kind").as_string() == to_string(kind)) { entry.as_object()["interface_versions_of_this_host"] = host.support(kind, 0).versions; }
+            if (entry.at("kind").as_string() == to_string(kind)) {
+                entry.as_object()["interface_versions_of_this_host"] = host.support(kind, 0).versions;
+            }
         }
     }
     object["config_schema"] = plugin.config_schema;
@@ -68,7 +73,9 @@ json::object describe(const PluginsOfProject& opened, const PluginManifest& plug
     return object;
 }
 
-std::string text_of(const json::value& value) { return value.is_string() ? std::string(value.get_string()) : json::serialize(value); }
+std::string text_of(const json::value& value) {
+    return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+}
 
 void print(Program& program, const json::object& plugin) {
     std::ostream& out = program.out;
@@ -78,7 +85,9 @@ void print(Program& program, const json::object& plugin) {
         out << "  " << label << std::string(label.size() < 12 ? 12 - label.size() : 1, ' ') << printable(text, 400) << "\n";
     };
     out << printable(text_of(plugin.at("id")), 200) << " " << printable(text_of(plugin.at("version")), 80) << "\n";
-    if (!plugin.at("description").as_string().empty()) { out << "  " << printable(text_of(plugin.at("description")), 300) << "\n"; }
+    if (!plugin.at("description").as_string().empty()) {
+        out << "  " << printable(text_of(plugin.at("description")), 300) << "\n";
+    }
     line("state", "state");
     if (plugin.contains("problem")) { out << printable_lines("    " + text_of(plugin.at("problem"))) << "\n"; }
     line("source", "source");
@@ -101,7 +110,8 @@ void print(Program& program, const json::object& plugin) {
     if (plugin.at("config_schema").as_object().empty()) { out << "  settings    its manifest says nothing about settings\n"; }
     for (const json::value& setting : plugin.at("settings").as_array()) {
         const auto& entry = setting.get_object();
-        out << "  setting     " << printable(text_of(entry.at("name")), 80) << " = " << (entry.contains("value") ? printable(text_of(entry.at("value")), 200) : "(not set)") << "   "
+        out << "  setting     " << printable(text_of(entry.at("name")), 80) << " = "
+            << (entry.contains("value") ? printable(text_of(entry.at("value")), 200) : "(not set)") << "   "
             << printable(json::serialize(entry.at("schema")), 300) << "\n";
     }
 }

@@ -14,7 +14,7 @@ namespace {
 struct Verified {
     std::string id;
     std::string version;
-    std::string place;              ///< "": no plugin.
+    std::string place;  ///< "": no plugin.
     std::optional<Error> problem;
 };
 
@@ -22,7 +22,10 @@ struct Verified {
 std::vector<Verified> verify(const PluginRegistry& registry, const PluginLock& lock) {
     std::vector<Verified> all;
     for (const PluginManifest& plugin : registry.plugins()) {
-        if (plugin.source == PluginSource::product || plugin.state == PluginState::disabled || plugin.state == PluginState::duplicate) { continue; }
+        if (plugin.source == PluginSource::product || plugin.state == PluginState::disabled ||
+            plugin.state == PluginState::duplicate) {
+            continue;
+        }
         Verified verified{plugin.id, plugin.version, plugin.directory + "/plugin.json", {}};
         PluginManifest pinned = plugin;
         if (const auto admitted = lock.admits(plugin); !admitted.ok()) {
@@ -39,10 +42,13 @@ std::vector<Verified> verify(const PluginRegistry& registry, const PluginLock& l
         if (std::ranges::find(all, id, &Verified::id) != all.end()) { continue; }
         const auto found = std::ranges::find(registry.plugins(), id, &PluginManifest::id);
         const bool disabled = found != registry.plugins().end() && found->state == PluginState::disabled;
-        if (disabled) { continue; }     // Locked, and left out by choice: no difference.
-        all.push_back({id, locked.version, "",
-                       Error{"AF-PLUG-033", "The lock names the plugin `" + id + "` " + locked.version + ", which was not found", locked.where,
-                             "Install it, or name its folder in plugins.paths; if it is no longer used, run `agentforge plugins lock`.", ErrorKind::not_found}});
+        if (disabled) { continue; }  // Locked, and left out by choice: no difference.
+        all.push_back(
+            {id, locked.version, "",
+             Error{"AF-PLUG-033", "The lock names the plugin `" + id + "` " + locked.version + ", which was not found",
+                   locked.where,
+                   "Install it, or name its folder in plugins.paths; if it is no longer used, run `agentforge plugins lock`.",
+                   ErrorKind::not_found}});
     }
     return all;
 }
@@ -57,9 +63,12 @@ int verify_plugins(Program& program) {
     if (!*lock) {
         const std::vector<const PluginManifest*> plugins = plugins_in_use(registry);
         if (!plugins.empty()) {
-            return program.fail(Error{"AF-PLUG-035", "This project uses " + std::to_string(plugins.size()) + " plugin(s) that are not the product's own, and has no lock: " +
-                                                         plugins.front()->id + (plugins.size() > 1 ? ", …" : ""), file,
-                                      "Look at them with `agentforge plugins list`, then run `agentforge plugins lock`.", ErrorKind::not_found});
+            return program.fail(Error{"AF-PLUG-035",
+                                      "This project uses " + std::to_string(plugins.size()) +
+                                          " plugin(s) that are not the product's own, and has no lock: " + plugins.front()->id +
+                                          (plugins.size() > 1 ? ", …" : ""),
+                                      file, "Look at them with `agentforge plugins list`, then run `agentforge plugins lock`.",
+                                      ErrorKind::not_found});
         }
     }
     const std::vector<Verified> all = *lock ? verify(registry, **lock) : std::vector<Verified>();
@@ -67,16 +76,20 @@ int verify_plugins(Program& program) {
     if (program.json_output) {
         json::array array;
         for (const Verified& each : all) {
-            json::object object{{"id", each.id}, {"version", each.version}, {"manifest", each.place.empty() ? json::value(nullptr) : json::value(each.place)},
+            json::object object{{"id", each.id},
+                                {"version", each.version},
+                                {"manifest", each.place.empty() ? json::value(nullptr) : json::value(each.place)},
                                 {"matches", !each.problem.has_value()}};
             if (each.problem) { object["problem"] = each.problem->to_string(); }
             array.push_back(std::move(object));
         }
-        program.print_json({{"lock", *lock ? json::value(file) : json::value(nullptr)}, {"verified", good}, {"plugins", std::move(array)}});
+        program.print_json(
+            {{"lock", *lock ? json::value(file) : json::value(nullptr)}, {"verified", good}, {"plugins", std::move(array)}});
         return good ? 0 : 1;
     }
     for (const Verified& each : all) {
-        program.out << (each.problem ? "DIFFERS  " : "ok       ") << printable(each.id, 120) << " " << printable(each.version, 60) << "\n";
+        program.out << (each.problem ? "DIFFERS  " : "ok       ") << printable(each.id, 120) << " " << printable(each.version, 60)
+                    << "\n";
         if (each.problem) { program.err << "agentforge: " << printable_lines(each.problem->to_string()) << "\n"; }
     }
     if (!*lock) { program.out << "Only the product's own plugins are in use; there is no lock to hold them against.\n"; }
@@ -86,7 +99,8 @@ int verify_plugins(Program& program) {
 }  // namespace
 
 void add_plugins_verify(CLI::App& group, Program& program) {
-    const Command verify = add_subcommand(group, "verify", "Hold every plugin that is not the product's own against plugins.lock");
+    const Command verify =
+        add_subcommand(group, "verify", "Hold every plugin that is not the product's own against plugins.lock");
     add_flag(*verify, "--json", program.json_output, "Answer as JSON");
     verify->footer("Example:  agentforge plugins verify");
     verify->callback([&program] {

@@ -17,20 +17,32 @@ int run_rebase(Program& program, Project& project, const std::string& id, bool c
     const auto result = project.controller().rebase(id, check);
     if (!result.ok()) { return program.fail(result.error()); }
     if (program.json_output) {
-        program.print_json({{"task_id", id}, {"rebased", result->done}, {"drift", to_json(result->drift)}, {"branch", result->branch}, {"replaced", result->replaced},
-                            {"commit", result->done ? result->commit : result->replaced}, {"gate", result->summary}, {"commit_hooks", result->hooks}});
+        program.print_json({{"task_id", id},
+                            {"rebased", result->done},
+                            {"drift", to_json(result->drift)},
+                            {"branch", result->branch},
+                            {"replaced", result->replaced},
+                            {"commit", result->done ? result->commit : result->replaced},
+                            {"gate", result->summary},
+                            {"commit_hooks", result->hooks}});
         return 0;
     }
     program.out << printable(describe(result->drift), 500) << "\n";
     if (!result->done) {
-        program.out << (result->drift.moved() ? "It can be rebased: agentforge rebase " + id : std::string("There is nothing to rebase.")) << "\n";
+        program.out << (result->drift.moved() ? "It can be rebased: agentforge rebase " + id
+                                              : std::string("There is nothing to rebase."))
+                    << "\n";
         return 0;
     }
     program.out << "Rebased: " << id << "\n"
-                << "  commit " << result->commit << " on branch " << result->branch << " (was " << result->replaced.substr(0, 12) << ")\n"
+                << "  commit " << result->commit << " on branch " << result->branch << " (was " << result->replaced.substr(0, 12)
+                << ")\n"
                 << "  gate:    " << printable(result->summary, 300) << "\n";
     if (result->hooks != "none") { program.out << "  hooks:   " << printable(result->hooks, 300) << "\n"; }
-    if (result->pushed_before) { program.out << "  The branch that was pushed is still the old one: git push --force-with-lease REMOTE " << result->branch << "\n"; }
+    if (result->pushed_before) {
+        program.out << "  The branch that was pushed is still the old one: git push --force-with-lease REMOTE " << result->branch
+                    << "\n";
+    }
     return 0;
 }
 
@@ -38,14 +50,17 @@ int run_rebase(Program& program, Project& project, const std::string& id, bool c
 
 void add_rebase(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RebaseArguments>();
-    const Command command = add_subcommand(app, "rebase", "Put a delivered commit on the newest base, measured by the gates again");
+    const Command command =
+        add_subcommand(app, "rebase", "Put a delivered commit on the newest base, measured by the gates again");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_flag(*command, "--check", arguments->check, "Only report how the base has moved and whether the two merge");
     add_run_output(command, program);
     command->footer("Example:  agentforge rebase 1f2e3d4c");
     command->callback([&program, arguments] {
         program.command = [&program, arguments] {
-            return with_task(program, arguments->task, [&](Project& project, const std::string& id) { return run_rebase(program, project, id, arguments->check); });
+            return with_task(program, arguments->task, [&](Project& project, const std::string& id) {
+                return run_rebase(program, project, id, arguments->check);
+            });
         };
     });
 }

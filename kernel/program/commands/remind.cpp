@@ -27,7 +27,9 @@ public:
         if (level >= LogLevel::warning) { progress(message); }
     }
     void progress(std::string_view text) override {
-        if (!program_.quiet && !program_.json_output) { program_.err << "agentforge: " << printable_lines(std::string(text)) << "\n"; }
+        if (!program_.quiet && !program_.json_output) {
+            program_.err << "agentforge: " << printable_lines(std::string(text)) << "\n";
+        }
     }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
 
@@ -39,19 +41,25 @@ json::object remind_json(const PendingItem& item, const ProcessedDue& done) {
     json::array told;
     for (const std::string& name : done.told) { told.emplace_back(name); }
     json::array problems;
-    for (const Error& error : done.problems) { problems.push_back(json::object{{"code", error.code}, {"message", error.message}, {"where", error.where}, {"remedy", error.remedy}}); }
-    return {{"id", item.id}, {"task_id", item.task_id}, {"told_by", std::move(told)}, {"reminder", done.reminder}, {"settled", done.settled}, {"overdue", done.overdue},
-            {"problems", std::move(problems)}};
+    for (const Error& error : done.problems) {
+        problems.push_back(
+            json::object{{"code", error.code}, {"message", error.message}, {"where", error.where}, {"remedy", error.remedy}});
+    }
+    return {{"id", item.id},           {"task_id", item.task_id}, {"told_by", std::move(told)},     {"reminder", done.reminder},
+            {"settled", done.settled}, {"overdue", done.overdue}, {"problems", std::move(problems)}};
 }
 
 void say_tended(Program& program, const PendingItem& item, const ProcessedDue& done, const AnswerBy& by) {
     if (!done.settled.empty()) {
         program.out << item.id << ": nobody answered by " << by.deadline << "; "
-                    << (done.settled == "abort" ? "the task is to end" : "the answer is \"" + printable(by.default_answer, 200) + "\"") << ". Go on with: agentforge resume " << item.task_id << "\n";
+                    << (done.settled == "abort" ? "the task is to end"
+                                                : "the answer is \"" + printable(by.default_answer, 200) + "\"")
+                    << ". Go on with: agentforge resume " << item.task_id << "\n";
     } else if (!done.told.empty()) {
         std::string names;
         for (const std::string& name : done.told) { names += (names.empty() ? "" : ", ") + printable(name, 80); }
-        program.out << item.id << ": told by " << names << (done.reminder == 0 ? "" : " (reminder " + std::to_string(done.reminder) + ")")
+        program.out << item.id << ": told by " << names
+                    << (done.reminder == 0 ? "" : " (reminder " + std::to_string(done.reminder) + ")")
                     << (done.overdue ? ", its deadline was " + by.deadline : "") << "\n";
     }
 }
@@ -70,7 +78,9 @@ int tend_people(Program& program, const RemindArguments& arguments, std::set<std
     }
     const auto pending = project.escalations().pending(only);
     if (!pending.ok()) { return program.fail(pending.error()); }
-    for (const Error& problem : pending->problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    for (const Error& problem : pending->problems) {
+        program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
+    }
     RemindContext context(program);
     json::array items;
     bool told = false;
@@ -89,11 +99,18 @@ int tend_people(Program& program, const RemindArguments& arguments, std::set<std
         }
         const auto by = project.escalations().answer_by(item.id);
         say_tended(program, item, done, by.ok() ? *by : AnswerBy());
-        for (const Error& problem : done.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+        for (const Error& problem : done.problems) {
+            program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
+        }
     }
-    const int code = context.cancelled() ? static_cast<int>(ExitCode::cancelled) : failed ? static_cast<int>(ExitCode::failed) : 0;
-    if (program.json_output) { program.print_json({{"tended", std::move(items)}}); }
-    else if (!told && !failed && !program.quiet) { program.out << "Nothing is due.\n"; }
+    const int code = context.cancelled() ? static_cast<int>(ExitCode::cancelled)
+                     : failed            ? static_cast<int>(ExitCode::failed)
+                                         : 0;
+    if (program.json_output) {
+        program.print_json({{"tended", std::move(items)}});
+    } else if (!told && !failed && !program.quiet) {
+        program.out << "Nothing is due.\n";
+    }
     return code;
 }
 
@@ -113,12 +130,15 @@ int run_remind(Program& program, const RemindArguments& arguments) {
 void add_remind(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RemindArguments>();
     const Command command = add_subcommand(app, "remind", "Tell people what still waits for them, and heed deadlines; for cron");
-    add_option(*command, "task", arguments->task, "Only this task's questions, and at once: its id, or enough of it")->type_name("TASK");
-    const Option go_on = add_flag(*command, "--resume", arguments->go_on, "Go on with the tasks whose question was answered by its deadline");
+    add_option(*command, "task", arguments->task, "Only this task's questions, and at once: its id, or enough of it")
+        ->type_name("TASK");
+    const Option go_on =
+        add_flag(*command, "--resume", arguments->go_on, "Go on with the tasks whose question was answered by its deadline");
     add_flag(*command, "--json", program.json_output, "Answer as JSON")->excludes(go_on);
     add_flag(*command, "-q,--quiet", program.quiet, "Say nothing where nothing was done");
     command->footer("Example:  agentforge remind --quiet        (every ten minutes from cron, see docs/escalation.md)");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_remind(program, *arguments); }; });
+    command->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return run_remind(program, *arguments); }; });
 }
 
 }  // namespace agentforge::kernel

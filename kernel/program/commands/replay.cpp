@@ -24,40 +24,56 @@ struct ReplayArguments {
 };
 
 ReplayPlace place_in(Project& project) {
-    return {project.tasks(), project.escalations(), project.services(), project.task_workspace_options(), project.processes(), project.ids(), &project.shown()};
+    return {project.tasks(),     project.escalations(), project.services(), project.task_workspace_options(),
+            project.processes(), project.ids(),         &project.shown()};
 }
 
 json::array to_json(const std::vector<ReplayDifference>& differences) {
     json::array out;
     for (const ReplayDifference& one : differences) {
-        out.push_back(json::object{{"kind", to_string(one.kind)}, {"where", one.where}, {"recorded", one.recorded}, {"now", one.now}, {"fits", one.fits}});
+        out.push_back(json::object{{"kind", to_string(one.kind)},
+                                   {"where", one.where},
+                                   {"recorded", one.recorded},
+                                   {"now", one.now},
+                                   {"fits", one.fits}});
     }
     return out;
 }
 
 json::object to_json(const ReplayReport& report) {
-    return {{"task_id", report.recorded_task}, {"replay_id", report.result.task_id}, {"status", to_string(report.result.status)}, {"as_recorded", report.as_recorded()},
-            {"same_base", report.same_base}, {"recorded_tree", report.recorded_tree}, {"tree", report.tree},
-            {"compared", json::object{{"actions", report.counts.actions}, {"gates", report.counts.gates}, {"artifacts", report.counts.artifacts}}},
+    return {{"task_id", report.recorded_task},
+            {"replay_id", report.result.task_id},
+            {"status", to_string(report.result.status)},
+            {"as_recorded", report.as_recorded()},
+            {"same_base", report.same_base},
+            {"recorded_tree", report.recorded_tree},
+            {"tree", report.tree},
+            {"compared",
+             json::object{
+                 {"actions", report.counts.actions}, {"gates", report.counts.gates}, {"artifacts", report.counts.artifacts}}},
             {"differences", to_json(report.differences)}};
 }
 
 void tell_differences(std::ostream& out, const std::vector<ReplayDifference>& differences) {
     for (const ReplayDifference& one : differences) {
-        out << "  " << printable(one.where, 300) << ": " << to_string(one.kind) << (one.fits ? " is different\n" : " does not fit\n")
-            << "    recorded: " << printable(one.recorded, 500) << "\n"
+        out << "  " << printable(one.where, 300) << ": " << to_string(one.kind)
+            << (one.fits ? " is different\n" : " does not fit\n") << "    recorded: " << printable(one.recorded, 500) << "\n"
             << "    now:      " << printable(one.now, 500) << "\n";
     }
 }
 
 std::string counted(const ReplayCounts& counts) {
-    const auto words = [](std::uint64_t number, const char* word) { return std::to_string(number) + " " + word + (number == 1 ? "" : "s"); };
+    const auto words = [](std::uint64_t number, const char* word) {
+        return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
+    };
     return words(counts.actions, "action") + ", " + words(counts.gates, "gate") + ", " + words(counts.artifacts, "artifact");
 }
 
-/// The verdict of --verify. A pause in which the replay waits for nothing but the end of the recording is none of its differences.
+/// The verdict of --verify. A pause in which the replay waits for nothing but the end of the recording is none of its
+/// differences.
 int tell_verified(Program& program, const ReplayReport& report) {
-    const bool failed = report.result.error && report.result.error->code != "AF-RPLY-002" && report.result.error->code != "AF-RPLY-003";
+    const bool failed =
+        report.result.error && report.result.error->code != "AF-RPLY-002" && report.result.error->code != "AF-RPLY-003";
     if (failed && report.as_recorded()) { return program.fail(*report.result.error); }
     if (program.json_output) {
         program.print_json(to_json(report));
@@ -69,7 +85,8 @@ int tell_verified(Program& program, const ReplayReport& report) {
                     << "  tree " << report.tree << "\n";
         return 0;
     }
-    program.out << "Not as recorded: " << report.recorded_task << "  (" << counted(report.counts) << " done again in a scratch worktree)\n";
+    program.out << "Not as recorded: " << report.recorded_task << "  (" << counted(report.counts)
+                << " done again in a scratch worktree)\n";
     tell_differences(program.out, report.differences);
     return 1;
 }
@@ -90,16 +107,26 @@ int run_actions(Program& program, Project& project, const std::string& id, const
     const auto report = replay_actions(place_in(project), id, {arguments.onto, arguments.go_on});
     if (!report.ok()) { return program.fail(report.error()); }
     json::array files;
-    for (const TreeChange& file : report->files) { files.push_back(json::object{{"path", file.path}, {"status", std::string(1, file.status)}}); }
+    for (const TreeChange& file : report->files) {
+        files.push_back(json::object{{"path", file.path}, {"status", std::string(1, file.status)}});
+    }
     if (program.json_output) {
-        program.print_json({{"task_id", id}, {"same_base", report->same_base}, {"base_tree", report->base_tree}, {"tree", report->tree}, {"done", report->done}, {"files", std::move(files)},
+        program.print_json({{"task_id", id},
+                            {"same_base", report->same_base},
+                            {"base_tree", report->base_tree},
+                            {"tree", report->tree},
+                            {"done", report->done},
+                            {"files", std::move(files)},
                             {"differences", to_json(report->misfits)}});
     } else {
-        program.out << "Changes of " << id << " done again: " << report->done << (report->misfits.empty() ? "" : ", and not all fit") << "\n";
+        program.out << "Changes of " << id << " done again: " << report->done
+                    << (report->misfits.empty() ? "" : ", and not all fit") << "\n";
         tell_differences(program.out, report->misfits);
         program.out << "  tree " << report->tree << ", measured by no gate\n"
                     << "  look:    git diff " << report->base_tree.substr(0, 12) << " " << report->tree.substr(0, 12) << "\n";
-        if (!report->misfits.empty() && !arguments.go_on) { program.out << "  It stopped there; with --continue it leaves out what does not fit.\n"; }
+        if (!report->misfits.empty() && !arguments.go_on) {
+            program.out << "  It stopped there; with --continue it leaves out what does not fit.\n";
+        }
     }
     return report->misfits.empty() ? 0 : 1;
 }
@@ -123,18 +150,28 @@ int run_replay(Program& program, Project& project, const std::string& id, const 
 json::object to_json(const RejudgedTask& task) {
     json::array verdicts;
     for (const Rejudged& one : task.verdicts) {
-        verdicts.push_back(json::object{{"seq", one.seq}, {"stage", one.stage}, {"gate", one.gate}, {"tree", one.tree}, {"passed", one.passed}, {"passes", one.passes}, {"changed", one.changed()},
-                                        {"recorded", one.recorded}, {"now", one.now}, {"other_rules", one.other_rules}});
+        verdicts.push_back(json::object{{"seq", one.seq},
+                                        {"stage", one.stage},
+                                        {"gate", one.gate},
+                                        {"tree", one.tree},
+                                        {"passed", one.passed},
+                                        {"passes", one.passes},
+                                        {"changed", one.changed()},
+                                        {"recorded", one.recorded},
+                                        {"now", one.now},
+                                        {"other_rules", one.other_rules}});
     }
     return {{"task_id", task.task_id}, {"verdicts", std::move(verdicts)}};
 }
 
 void tell_rejudged(std::ostream& out, const RejudgedTask& task) {
     const auto changed = std::ranges::count_if(task.verdicts, &Rejudged::changed);
-    out << task.task_id << ": " << task.verdicts.size() << (task.verdicts.size() == 1 ? " verdict" : " verdicts") << " measured again, " << changed << " changed\n";
+    out << task.task_id << ": " << task.verdicts.size() << (task.verdicts.size() == 1 ? " verdict" : " verdicts")
+        << " measured again, " << changed << " changed\n";
     for (const Rejudged& one : task.verdicts) {
         if (!one.changed()) { continue; }
-        out << "  record " << one.seq << ", gate " << one.gate << " of stage " << printable(one.stage) << ", tree " << one.tree.substr(0, 12) << (one.other_rules ? "; its settings or rules have changed since" : "") << "\n"
+        out << "  record " << one.seq << ", gate " << one.gate << " of stage " << printable(one.stage) << ", tree "
+            << one.tree.substr(0, 12) << (one.other_rules ? "; its settings or rules have changed since" : "") << "\n"
             << "    recorded: " << (one.passed ? "passed: " : "failed: ") << printable(one.recorded, 500) << "\n"
             << "    now:      " << (one.passes ? "passed: " : "failed: ") << printable(one.now, 500) << "\n";
     }
@@ -167,7 +204,11 @@ int run_rejudge(Program& program, const ReplayArguments& arguments) {
         if (!judged.ok() && judged.error().kind == ErrorKind::cancelled) { return program.fail(judged.error()); }
         if (!judged.ok()) {
             const Error& error = judged.error();
-            problems.push_back(json::object{{"task_id", id}, {"code", error.code}, {"message", error.message}, {"where", error.where}, {"remedy", error.remedy}});
+            problems.push_back(json::object{{"task_id", id},
+                                            {"code", error.code},
+                                            {"message", error.message},
+                                            {"where", error.where},
+                                            {"remedy", error.remedy}});
             program.err << "agentforge: " << id << ": " << printable_lines(error.to_string()) << "\n";
             continue;
         }
@@ -176,17 +217,21 @@ int run_rejudge(Program& program, const ReplayArguments& arguments) {
         if (!program.json_output) { tell_rejudged(program.out, *judged); }
     }
     const bool failed = changed || !problems.empty();
-    if (program.json_output) { program.print_json({{"changed", changed}, {"tasks", std::move(told)}, {"problems", std::move(problems)}}); }
+    if (program.json_output) {
+        program.print_json({{"changed", changed}, {"tasks", std::move(told)}, {"problems", std::move(problems)}});
+    }
     return failed ? 1 : 0;
 }
 
 int refuse_both(Program& program) {
-    program.fail(Error{"AF-CLI-001", "a replay that goes on stays on its base: --continue takes --onto only with --actions-only", "", "leave --onto out", ErrorKind::invalid});
+    program.fail(Error{"AF-CLI-001", "a replay that goes on stays on its base: --continue takes --onto only with --actions-only",
+                       "", "leave --onto out", ErrorKind::invalid});
     return static_cast<int>(ExitCode::usage);
 }
 
 int run_without_task(Program& program) {
-    program.fail(Error{"AF-CLI-001", "replay needs a TASK, or --all with --rejudge", "", "`agentforge replay --help` shows how", ErrorKind::invalid});
+    program.fail(Error{"AF-CLI-001", "replay needs a TASK, or --all with --rejudge", "", "`agentforge replay --help` shows how",
+                       ErrorKind::invalid});
     return static_cast<int>(ExitCode::usage);
 }
 
@@ -196,26 +241,35 @@ void add_replay(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ReplayArguments>();
     const Command command = add_subcommand(app, "replay", "Do every recorded action of a task again, without a model");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it; none with --all")->type_name("TASK");
-    const Option onto = add_option(*command, "--onto", arguments->onto, "Replay on this branch instead of the commit that the task began on");
+    const Option onto =
+        add_option(*command, "--onto", arguments->onto, "Replay on this branch instead of the commit that the task began on");
     onto->type_name("BRANCH");
-    const Option verify = add_flag(*command, "--verify", arguments->verify, "Replay in a scratch worktree, and compare each step with the journal; nothing is kept");
+    const Option verify = add_flag(*command, "--verify", arguments->verify,
+                                   "Replay in a scratch worktree, and compare each step with the journal; nothing is kept");
     verify->excludes(onto);
-    const Option go_on = add_flag(*command, "--continue", arguments->go_on, "Go on after the action that did not fit; with --actions-only: leave such actions out");
+    const Option go_on = add_flag(*command, "--continue", arguments->go_on,
+                                  "Go on after the action that did not fit; with --actions-only: leave such actions out");
     go_on->excludes(verify);
-    add_flag(*command, "--actions-only", arguments->actions_only, "Only the changes of files, without gates and without a new task; shows the tree that comes of them")->excludes(verify);
-    const Option rejudge = add_flag(*command, "--rejudge", arguments->rejudge, "Only measure the judged trees again, with today's gates, and list the changed verdicts");
+    add_flag(*command, "--actions-only", arguments->actions_only,
+             "Only the changes of files, without gates and without a new task; shows the tree that comes of them")
+        ->excludes(verify);
+    const Option rejudge = add_flag(*command, "--rejudge", arguments->rejudge,
+                                    "Only measure the judged trees again, with today's gates, and list the changed verdicts");
     rejudge->excludes(onto);
     rejudge->excludes(verify);
     rejudge->excludes(go_on);
     add_flag(*command, "--all", arguments->all, "With --rejudge: all tasks of the project")->needs("--rejudge");
     add_run_output(command, program);
-    command->footer("Examples:\n  agentforge replay 1f2e3d4c --verify\n  agentforge replay 1f2e3d4c --onto release-2\n  agentforge replay --all --rejudge");
+    command->footer(
+        "Examples:\n  agentforge replay 1f2e3d4c --verify\n  agentforge replay 1f2e3d4c --onto release-2\n  agentforge replay --all --rejudge");
     command->callback([&program, arguments] {
         program.command = [&program, arguments] {
             if (arguments->task.empty() == !arguments->all) { return run_without_task(program); }
             if (arguments->go_on && !arguments->onto.empty() && !arguments->actions_only) { return refuse_both(program); }
             if (arguments->rejudge) { return run_rejudge(program, *arguments); }
-            return with_task(program, arguments->task, [&](Project& project, const std::string& id) { return run_replay(program, project, id, *arguments); });
+            return with_task(program, arguments->task, [&](Project& project, const std::string& id) {
+                return run_replay(program, project, id, *arguments);
+            });
         };
     });
 }

@@ -19,7 +19,9 @@ int add_repository(Program& program, const std::string& path, const std::string&
     const auto known = known_repositories(program);
     if (!known.ok()) { return program.fail(known.error()); }
     const std::filesystem::path directory = program.directory;
-    if (!path.empty()) { program.directory = std::filesystem::path(path).is_absolute() ? std::filesystem::path(path) : directory / path; }
+    if (!path.empty()) {
+        program.directory = std::filesystem::path(path).is_absolute() ? std::filesystem::path(path) : directory / path;
+    }
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const auto all = known->list();
@@ -66,7 +68,8 @@ int remove_repository(Program& program, const std::string& name) {
 Result<KnownRepositories> known_repositories(const Program& program) {
     const auto home = program.environment.find("HOME");
     if (home == program.environment.end() || home->second.empty() || home->second.front() != '/') {
-        return Error{"AF-CLI-003", "there is no home folder, where the list of repositories is kept", "HOME", "set HOME to an absolute path", ErrorKind::unavailable};
+        return Error{"AF-CLI-003", "there is no home folder, where the list of repositories is kept", "HOME",
+                     "set HOME to an absolute path", ErrorKind::unavailable};
     }
     return KnownRepositories(std::filesystem::path(home->second) / ".agentforge" / "repos.yaml");
 }
@@ -84,13 +87,16 @@ Result<std::vector<KnownRepository>> all_repositories(const Program& program) {
     if (const auto known = known_repositories(program); known.ok()) { AF_TRY(all, known->list()); }
     const auto place = ProjectPlace::find(program);
     const auto is_here = [&](const KnownRepository& each) { return place.ok() && each.path == place->root; };
-    if (place.ok() && std::ranges::none_of(all, is_here)) { all.insert(all.begin(), {repository_name(place->root, all), place->root}); }
+    if (place.ok() && std::ranges::none_of(all, is_here)) {
+        all.insert(all.begin(), {repository_name(place->root, all), place->root});
+    }
     if (all.empty()) { return place.error(); }
     return all;
 }
 
 void add_repo(CLI::App& app, Program& program) {
-    const Command group = add_subcommand(app, "repo", "The repositories that --repo, status --all and the dashboard know by name");
+    const Command group =
+        add_subcommand(app, "repo", "The repositories that --repo, status --all and the dashboard know by name");
     group->require_subcommand();
     group->footer("Examples:\n  agentforge repo add\n  agentforge repo list");
 
@@ -101,7 +107,8 @@ void add_repo(CLI::App& app, Program& program) {
     add_option(*add, "--name", *name, "What to call it; without it, its folder's name")->type_name("NAME");
     add_flag(*add, "--json", program.json_output, "Answer as JSON");
     add->footer("Example:  agentforge repo add ../backend --name backend-service");
-    add->callback([&program, path, name] { program.command = [&program, path, name] { return add_repository(program, *path, *name); }; });
+    add->callback(
+        [&program, path, name] { program.command = [&program, path, name] { return add_repository(program, *path, *name); }; });
 
     const Command list = add_subcommand(*group, "list", "List the repositories");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
@@ -116,7 +123,8 @@ void add_repo(CLI::App& app, Program& program) {
     add_option(*remove, "name", *removed, "Its name")->type_name("NAME")->required();
     add_flag(*remove, "--json", program.json_output, "Answer as JSON");
     remove->footer("Example:  agentforge repo remove backend-service");
-    remove->callback([&program, removed] { program.command = [&program, removed] { return remove_repository(program, *removed); }; });
+    remove->callback(
+        [&program, removed] { program.command = [&program, removed] { return remove_repository(program, *removed); }; });
 }
 
 }  // namespace agentforge::kernel

@@ -11,19 +11,27 @@ void add_resume(CLI::App& app, Program& program) {
     auto task = std::make_shared<std::string>();
     auto detached = std::make_shared<bool>(false);
     auto guidance = std::make_shared<std::string>();
-    const Command command = add_subcommand(app, "resume", "Go on with a task, or a set of them, after an interruption, a failure or an answer");
-    add_option(*command, "task", *task, "The task's id, or enough of it; or a set's, which begins with set-")->type_name("TASK")->required();
-    add_flag_callback(*command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); },
-                               "Wait for a person where one is needed");
+    const Command command =
+        add_subcommand(app, "resume", "Go on with a task, or a set of them, after an interruption, a failure or an answer");
+    add_option(*command, "task", *task, "The task's id, or enough of it; or a set's, which begins with set-")
+        ->type_name("TASK")
+        ->required();
+    add_flag_callback(
+        *command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); },
+        "Wait for a person where one is needed");
     add_flag(*command, "--detach", *detached, "Go on in a process of its own; `agentforge attach` shows what it does");
-    add_option(*command, "--say", *guidance, "Tell the model this; it stands in every context of the stage that goes on")->type_name("TEXT");
+    add_option(*command, "--say", *guidance, "Tell the model this; it stands in every context of the stage that goes on")
+        ->type_name("TEXT");
     add_run_output(command, program);
-    command->footer("Examples:\n  agentforge resume task-20260102-add-oauth2-authentication-1f2e3d4c\n  agentforge resume 1f2e3d4c --say \"Leave the old endpoint as it is; write tests for the new one alone\"");
+    command->footer(
+        "Examples:\n  agentforge resume task-20260102-add-oauth2-authentication-1f2e3d4c\n  agentforge resume 1f2e3d4c --say \"Leave the old endpoint as it is; write tests for the new one alone\"");
     command->callback([&program, task, detached, guidance] {
         program.command = [&program, task, detached, guidance] {
             if (is_set_id(*task)) {
                 if (guidance->empty() && !*detached) { return resume_set(program, *task); }
-                return program.fail(Error{"AF-SET-014", "a set has tasks in several repositories: --say and --detach are for one of them", *task, "agentforge --repo NAME resume TASK --say \"…\"", ErrorKind::invalid});
+                return program.fail(Error{"AF-SET-014",
+                                          "a set has tasks in several repositories: --say and --detach are for one of them",
+                                          *task, "agentforge --repo NAME resume TASK --say \"…\"", ErrorKind::invalid});
             }
             if (!guidance->empty()) {
                 if (const auto fits = check_guidance(*guidance); !fits.ok()) { return program.fail(fits.error()); }

@@ -47,17 +47,17 @@ enum class RunPlan : unsigned char { start = 1, resume, leave };
 /// What has become of one.
 struct RunOutcome {
     std::string task;
-    std::string word;               ///< delivered, completed, asks, failed, aborted, paused, interrupted, running, not started
-    std::string detail;             ///< Why, or what it asks.
+    std::string word;    ///< delivered, completed, asks, failed, aborted, paused, interrupted, running, not started
+    std::string detail;  ///< Why, or what it asks.
     Spend spend;
     std::vector<std::string> unpriced;
-    bool before = false;            ///< An earlier run had ended it.
+    bool before = false;  ///< An earlier run had ended it.
 };
 
 struct Job {
     const RequestEntry* entry = nullptr;
     RunPlan plan = RunPlan::start;
-    std::string known_task;         ///< Of an earlier run; empty: none.
+    std::string known_task;  ///< Of an earlier run; empty: none.
     RunOutcome outcome;
 };
 
@@ -65,8 +65,8 @@ struct Job {
 struct RunningJob {
     std::size_t job = 0;
     pid_t pid = -1;
-    FileDescriptor alive;           ///< A pidfd: readable when the process has ended.
-    FileDescriptor out;             ///< What it printed.
+    FileDescriptor alive;  ///< A pidfd: readable when the process has ended.
+    FileDescriptor out;    ///< What it printed.
     FileDescriptor err;
 };
 
@@ -78,19 +78,25 @@ Result<std::string> text_of_requests(const Program& program, const RunArguments&
         const ssize_t got = ::read(STDIN_FILENO, part, sizeof part);
         if (got == 0) { return text; }
         if (got < 0 && errno == EINTR && !program.cancel->requested()) { continue; }
-        if (got < 0) { return Error{"AF-CLI-136", "the requests cannot be read: " + errno_text(errno), "standard input", "give a file: agentforge run FILE", ErrorKind::io}; }
+        if (got < 0) {
+            return Error{"AF-CLI-136", "the requests cannot be read: " + errno_text(errno), "standard input",
+                         "give a file: agentforge run FILE", ErrorKind::io};
+        }
         text.append(part, static_cast<std::size_t>(got));
     }
-    return Error{"AF-CLI-170", "standard input has more than " + std::to_string(most_request_file_bytes >> 20U) + " MiB", "standard input", "give the requests in several files", ErrorKind::invalid};
+    return Error{"AF-CLI-170", "standard input has more than " + std::to_string(most_request_file_bytes >> 20U) + " MiB",
+                 "standard input", "give the requests in several files", ErrorKind::invalid};
 }
 
 /// Of the run: as the user calls it, or made of the file's path, so that each file is a run of its own.
 Result<std::string> name_of_run(const Program& program, const RunArguments& arguments) {
     if (!arguments.name.empty()) {
         const bool fits = arguments.name.size() <= 80 && arguments.name.front() != '.' &&
-                          arguments.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == std::string::npos;
+                          arguments.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+                              std::string::npos;
         if (fits) { return arguments.name; }
-        return Error{"AF-CLI-174", "`" + printable(arguments.name, 80) + "` cannot be the name of a run", "", "use at most 80 letters, digits, dots, dashes and underscores", ErrorKind::invalid};
+        return Error{"AF-CLI-174", "`" + printable(arguments.name, 80) + "` cannot be the name of a run", "",
+                     "use at most 80 letters, digits, dots, dashes and underscores", ErrorKind::invalid};
     }
     if (arguments.file == "-") { return std::string("standard-input"); }
     std::error_code error;
@@ -102,13 +108,19 @@ Result<std::string> name_of_run(const Program& program, const RunArguments& argu
 
 std::string word_of_state(const TaskState& state, bool has_process) {
     switch (state.status) {
-        case TaskStatus::completed: return state.commit.empty() && state.delivery.empty() ? "completed" : "delivered";
-        case TaskStatus::failed: return "failed";
-        case TaskStatus::aborted: return "aborted";
-        case TaskStatus::awaiting_approval: return "asks";
-        case TaskStatus::paused: return state.waiting_for().empty() ? "paused" : "asks";
+        case TaskStatus::completed:
+            return state.commit.empty() && state.delivery.empty() ? "completed" : "delivered";
+        case TaskStatus::failed:
+            return "failed";
+        case TaskStatus::aborted:
+            return "aborted";
+        case TaskStatus::awaiting_approval:
+            return "asks";
+        case TaskStatus::paused:
+            return state.waiting_for().empty() ? "paused" : "asks";
         case TaskStatus::pending:
-        case TaskStatus::running: return has_process ? "running" : "interrupted";
+        case TaskStatus::running:
+            return has_process ? "running" : "interrupted";
     }
     return "interrupted";
 }
@@ -117,11 +129,18 @@ std::string word_of_state(const TaskState& state, bool has_process) {
 Result<std::optional<RunOutcome>> outcome_of(const TaskStore& store, const std::string& task) {
     std::error_code error;
     const TaskPaths paths = store.paths(task);
-    if (task.empty() || !std::filesystem::exists(paths.task(), error) || store.never_began(task)) { return std::optional<RunOutcome>(); }
+    if (task.empty() || !std::filesystem::exists(paths.task(), error) || store.never_began(task)) {
+        return std::optional<RunOutcome>();
+    }
     AF_TRY(const TaskState state, read_task_state(store, task));
-    RunOutcome outcome{task, word_of_state(state, TaskLock::holder(paths).has_value()), "", state.ledger.total(), state.ledger.unpriced_models(), false};
+    RunOutcome outcome{
+        task, word_of_state(state, TaskLock::holder(paths).has_value()), "", state.ledger.total(), state.ledger.unpriced_models(),
+        false};
     if (outcome.word == "asks") {
-        outcome.detail = state.escalation ? state.escalation->id : state.approval ? state.approval->id : state.action ? state.action->id : "";
+        outcome.detail = state.escalation ? state.escalation->id
+                         : state.approval ? state.approval->id
+                         : state.action   ? state.action->id
+                                          : "";
     } else if (outcome.word == "paused") {
         outcome.detail = state.pause_reason;
     } else {
@@ -130,7 +149,8 @@ Result<std::optional<RunOutcome>> outcome_of(const TaskStore& store, const std::
     return std::optional(std::move(outcome));
 }
 
-Result<std::vector<Job>> plan_run(const TaskStore& store, const std::vector<RequestEntry>& entries, const RunLedger& ledger, bool retry) {
+Result<std::vector<Job>> plan_run(const TaskStore& store, const std::vector<RequestEntry>& entries, const RunLedger& ledger,
+                                  bool retry) {
     std::vector<Job> jobs;
     for (const RequestEntry& entry : entries) {
         Job job{&entry, RunPlan::start, "", {}};
@@ -140,7 +160,8 @@ Result<std::vector<Job>> plan_run(const TaskStore& store, const std::vector<Requ
                 job.known_task = known->second;
                 job.outcome = std::move(*outcome);
                 const std::string& word = job.outcome.word;
-                const bool ended = word == "delivered" || word == "completed" || word == "aborted" || (word == "failed" && !retry);
+                const bool ended =
+                    word == "delivered" || word == "completed" || word == "aborted" || (word == "failed" && !retry);
                 job.plan = ended || word == "running" ? RunPlan::leave : RunPlan::resume;
                 job.outcome.before = ended;
             }
@@ -181,7 +202,11 @@ public:
 
 private:
     Result<std::optional<int>> begin(std::size_t job) {
-        RunningJob started{job, -1, {}, FileDescriptor(::memfd_create("result", MFD_CLOEXEC)), FileDescriptor(::memfd_create("messages", MFD_CLOEXEC))};
+        RunningJob started{job,
+                           -1,
+                           {},
+                           FileDescriptor(::memfd_create("result", MFD_CLOEXEC)),
+                           FileDescriptor(::memfd_create("messages", MFD_CLOEXEC))};
         program_.out.flush();
         program_.err.flush();
         const pid_t parent = ::getpid();
@@ -196,7 +221,8 @@ private:
 
     /// The others go on, and this request is left for the next run.
     Result<std::optional<int>> cannot_begin(std::size_t job, int error) {
-        const Error problem{"AF-CLI-175", "no process can be started for the request: " + errno_text(error), jobs_[job].entry->where, "run fewer at a time: --jobs N", ErrorKind::unavailable};
+        const Error problem{"AF-CLI-175", "no process can be started for the request: " + errno_text(error),
+                            jobs_[job].entry->where, "run fewer at a time: --jobs N", ErrorKind::unavailable};
         if (running_.empty()) { return problem; }
         jobs_[job].outcome = {"", "not started", problem.message, {}, {}, false};
         return std::optional<int>();
@@ -204,7 +230,7 @@ private:
 
     /// In the child, which main ends.
     int work(const Job& job, const RunningJob& own, pid_t parent) {
-        ::setsid();         // Ctrl-C in the terminal is the parent's to pass on.
+        ::setsid();  // Ctrl-C in the terminal is the parent's to pass on.
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (::getppid() != parent) { return static_cast<int>(ExitCode::cancelled); }
         exit_guard::watch_this_process();
@@ -225,7 +251,10 @@ private:
 
     /// Each saves its task at the end of its step and ends.
     void ask_to_stop() {
-        if (!program_.quiet) { program_.err << "agentforge: asking " << running_.size() << (running_.size() == 1 ? " task" : " tasks") << " to save and end; once more to stop at once" << std::endl; }
+        if (!program_.quiet) {
+            program_.err << "agentforge: asking " << running_.size() << (running_.size() == 1 ? " task" : " tasks")
+                         << " to save and end; once more to stop at once" << std::endl;
+        }
         for (const RunningJob& each : running_) { ::kill(each.pid, SIGINT); }
     }
 
@@ -253,16 +282,26 @@ private:
         if (outcome.ok() && *outcome) {
             job.outcome = std::move(**outcome);
         } else {
-            job.outcome = {outcome.ok() ? "" : task, outcome.ok() ? "not started" : "failed", outcome.ok() ? "" : outcome.error().to_string(), {}, {}, false};
+            job.outcome = {outcome.ok() ? "" : task,
+                           outcome.ok() ? "not started" : "failed",
+                           outcome.ok() ? "" : outcome.error().to_string(),
+                           {},
+                           {},
+                           false};
         }
         if (job.outcome.detail.empty() || job.outcome.word == "interrupted") {
             const json::value* error = result.if_contains("error");
-            if (error != nullptr && error->is_object()) { job.outcome.detail = text_of(error->get_object(), "code") + " " + text_of(error->get_object(), "message"); }
+            if (error != nullptr && error->is_object()) {
+                job.outcome.detail = text_of(error->get_object(), "code") + " " + text_of(error->get_object(), "message");
+            }
         }
         if (WIFSIGNALED(status)) { job.outcome.detail = "its process was ended by signal " + std::to_string(WTERMSIG(status)); }
         // A task that was made is found by its id; of a request that was not, the line is.
-        if (job.outcome.task.empty()) { job.outcome.detail = job.entry->where + (job.outcome.detail.empty() ? "" : ": ") + job.outcome.detail; }
-        tell(each.job, job.outcome.word + (job.outcome.task.empty() ? "" : " " + job.outcome.task) + (job.outcome.detail.empty() ? "" : ": " + printable(first_line(job.outcome.detail), 300)));
+        if (job.outcome.task.empty()) {
+            job.outcome.detail = job.entry->where + (job.outcome.detail.empty() ? "" : ": ") + job.outcome.detail;
+        }
+        tell(each.job, job.outcome.word + (job.outcome.task.empty() ? "" : " " + job.outcome.task) +
+                           (job.outcome.detail.empty() ? "" : ": " + printable(first_line(job.outcome.detail), 300)));
     }
 
     /// Of a process that ended without a word.
@@ -275,7 +314,9 @@ private:
 
     void tell(std::size_t job, const std::string& what) {
         if (program_.quiet || program_.json_output) { return; }
-        program_.err << fmt::format("[{}/{}] {}  \"{}\"\n", job + 1, jobs_.size(), what, printable(first_line(jobs_[job].entry->arguments.request), 60)) << std::flush;
+        program_.err << fmt::format("[{}/{}] {}  \"{}\"\n", job + 1, jobs_.size(), what,
+                                    printable(first_line(jobs_[job].entry->arguments.request), 60))
+                     << std::flush;
     }
 
     Program& program_;
@@ -322,18 +363,29 @@ ExitCode exit_code_of(const RunTotals& totals, bool cancelled) {
 json::object run_json(const std::string& name, const std::vector<Job>& jobs, const RunTotals& totals, ExitCode code) {
     json::array tasks;
     for (const Job& job : jobs) {
-        tasks.push_back(json::object{{"request", job.entry->arguments.request}, {"where", job.entry->where}, {"task_id", job.outcome.task}, {"outcome", job.outcome.word}, {"detail", job.outcome.detail},
-                                     {"done_before", job.outcome.before}, {"cost", spend_json(job.outcome.spend)}});
+        tasks.push_back(json::object{{"request", job.entry->arguments.request},
+                                     {"where", job.entry->where},
+                                     {"task_id", job.outcome.task},
+                                     {"outcome", job.outcome.word},
+                                     {"detail", job.outcome.detail},
+                                     {"done_before", job.outcome.before},
+                                     {"cost", spend_json(job.outcome.spend)}});
     }
     json::object counts;
     for (const auto& [word, count] : totals.words) { counts[word] = count; }
-    return {{"run", name}, {"requests", jobs.size()}, {"outcomes", std::move(counts)}, {"cost", spend_json(totals.spend)}, {"exit_code", static_cast<int>(code)}, {"tasks", std::move(tasks)}};
+    return {{"run", name},
+            {"requests", jobs.size()},
+            {"outcomes", std::move(counts)},
+            {"cost", spend_json(totals.spend)},
+            {"exit_code", static_cast<int>(code)},
+            {"tasks", std::move(tasks)}};
 }
 
 void print_run(Program& program, const RunArguments& arguments, const std::vector<Job>& jobs, const RunTotals& totals) {
     for (std::size_t index = 0; index < jobs.size(); ++index) {
         const RunOutcome& outcome = jobs[index].outcome;
-        program.out << fmt::format("{:>4}  {:<12} {}{}  \"{}\"\n", index + 1, outcome.word, outcome.task.empty() ? "-" : outcome.task, outcome.before ? " (before)" : "",
+        program.out << fmt::format("{:>4}  {:<12} {}{}  \"{}\"\n", index + 1, outcome.word,
+                                   outcome.task.empty() ? "-" : outcome.task, outcome.before ? " (before)" : "",
                                    printable(first_line(jobs[index].entry->arguments.request), 60));
         if (!outcome.detail.empty()) { program.out << "        " << printable(first_line(outcome.detail), 200) << "\n"; }
     }
@@ -346,20 +398,30 @@ void print_run(Program& program, const RunArguments& arguments, const std::vecto
     program.out << "\n";
     if (totals.of("asks") > 0) { program.out << "  answer what is asked: agentforge escalations list\n"; }
     const bool more = totals.of("not started") + totals.of("paused") + totals.of("interrupted") + totals.of("asks") > 0;
-    if (more && arguments.file != "-") { program.out << "  go on with the others: agentforge run " << printable(arguments.file, 200) << "\n"; }
+    if (more && arguments.file != "-") {
+        program.out << "  go on with the others: agentforge run " << printable(arguments.file, 200) << "\n";
+    }
 }
 
 void tell_run_plan(Program& program, const std::string& name, const std::vector<Job>& jobs) {
-    const auto word = [](const Job& job) { return job.plan == RunPlan::start ? "start" : job.plan == RunPlan::resume ? "resume" : "leave"; };
+    const auto word = [](const Job& job) {
+        return job.plan == RunPlan::start ? "start" : job.plan == RunPlan::resume ? "resume" : "leave";
+    };
     if (program.json_output) {
         json::array tasks;
-        for (const Job& job : jobs) { tasks.push_back(json::object{{"request", job.entry->arguments.request}, {"where", job.entry->where}, {"plan", word(job)}, {"task_id", job.known_task}}); }
+        for (const Job& job : jobs) {
+            tasks.push_back(json::object{{"request", job.entry->arguments.request},
+                                         {"where", job.entry->where},
+                                         {"plan", word(job)},
+                                         {"task_id", job.known_task}});
+        }
         program.print_json({{"run", name}, {"dry_run", true}, {"tasks", std::move(tasks)}});
         return;
     }
     for (const Job& job : jobs) {
-        program.out << fmt::format("{:<7} {}  \"{}\"{}\n", word(job), job.known_task.empty() ? printable(job.entry->where, 200) : job.known_task, printable(first_line(job.entry->arguments.request), 60),
-                                   job.outcome.word.empty() ? "" : "  " + job.outcome.word);
+        program.out << fmt::format(
+            "{:<7} {}  \"{}\"{}\n", word(job), job.known_task.empty() ? printable(job.entry->where, 200) : job.known_task,
+            printable(first_line(job.entry->arguments.request), 60), job.outcome.word.empty() ? "" : "  " + job.outcome.word);
     }
     program.out << "Nothing was done.\n";
 }
@@ -371,7 +433,9 @@ int run_requests(Program& program, const RunArguments& arguments) {
     if (!name.ok()) { return program.fail(name.error()); }
     const auto text = text_of_requests(program, arguments);
     if (!text.ok()) { return program.fail(text.error()); }
-    const RequestForm form = arguments.format.empty() ? form_of(arguments.file) : arguments.format == "yaml" ? RequestForm::yaml : RequestForm::lines;
+    const RequestForm form = arguments.format.empty()     ? form_of(arguments.file)
+                             : arguments.format == "yaml" ? RequestForm::yaml
+                                                          : RequestForm::lines;
     const auto entries = read_requests(*text, arguments.file == "-" ? "standard input" : arguments.file, form);
     if (!entries.ok()) { return program.fail(entries.error()); }
     if (const auto own = check_own_folder(place->agentforge); !own.ok()) { return program.fail(own.error()); }
@@ -406,17 +470,25 @@ int run_requests(Program& program, const RunArguments& arguments) {
 
 void add_run(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RunArguments>();
-    const Command command = add_subcommand(app, "run", "Take many requests to verified commits, some at a time, each as a task of its own");
-    add_option(*command, "file", arguments->file, "A request a line, as words or a JSON object; or a list in *.yaml; `-` reads standard input")->type_name("FILE")->required();
+    const Command command =
+        add_subcommand(app, "run", "Take many requests to verified commits, some at a time, each as a task of its own");
+    add_option(*command, "file", arguments->file,
+               "A request a line, as words or a JSON object; or a list in *.yaml; `-` reads standard input")
+        ->type_name("FILE")
+        ->required();
     add_option(*command, "--jobs,-j", arguments->jobs, "So many tasks at a time (default: 2)")->type_name("N")->between(1, 1000);
     add_option(*command, "--format", arguments->format, "What the file holds (default: by its name)")->one_of({"lines", "yaml"});
-    add_option(*command, "--name", arguments->name, "The run's name (default: from the file's path); a new name does every request again")->type_name("NAME");
+    add_option(*command, "--name", arguments->name,
+               "The run's name (default: from the file's path); a new name does every request again")
+        ->type_name("NAME");
     add_flag(*command, "--retry", arguments->retry, "Go on with tasks of an earlier run that failed, too");
     add_flag(*command, "--dry-run", arguments->dry_run, "Say what would be started and resumed; nothing is done");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     add_flag(*command, "--quiet,-q", program.quiet, "No progress");
-    command->footer("Examples:\n  agentforge run requests.txt --jobs 4\n  agentforge run requests.yaml --dry-run\n  printf '%s\\n' 'Add a cache' '{\"request\": \"Design a login\", \"pipeline\": \"design\"}' | agentforge run -");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_requests(program, *arguments); }; });
+    command->footer(
+        "Examples:\n  agentforge run requests.txt --jobs 4\n  agentforge run requests.yaml --dry-run\n  printf '%s\\n' 'Add a cache' '{\"request\": \"Design a login\", \"pipeline\": \"design\"}' | agentforge run -");
+    command->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return run_requests(program, *arguments); }; });
 }
 
 }  // namespace agentforge::kernel

@@ -22,7 +22,8 @@ class Scratch {
 public:
     Scratch() {
         std::error_code error;
-        std::string name = (std::filesystem::canonical(std::filesystem::temp_directory_path(error), error) / "agentforge-check-XXXXXX").string();
+        std::string name =
+            (std::filesystem::canonical(std::filesystem::temp_directory_path(error), error) / "agentforge-check-XXXXXX").string();
         if (mkdtemp(name.data()) != nullptr) { path_ = name; }
     }
     Scratch(const Scratch&) = delete;
@@ -58,7 +59,9 @@ ServerReport try_plugin(Project& project, const Program& program, const PluginMa
     AgentDefinition agent;
     agent.role = "check";
     for (const ManifestEntry& entry : manifest.provides) {
-        if (project.plugins().owner(entry.kind, entry.name) != &manifest) { continue; }     // Another plugin's is used; `plugins list` says so.
+        if (project.plugins().owner(entry.kind, entry.name) != &manifest) {
+            continue;
+        }  // Another plugin's is used; `plugins list` says so.
         if (entry.kind == PluginKind::tool) {
             agent.allowed_tools.push_back(entry.name);
         } else if (const auto stage = start_process_stage(manifest, entry.name, {}, place, {}, cancelled); !stage.ok()) {
@@ -68,7 +71,8 @@ ServerReport try_plugin(Project& project, const Program& program, const PluginMa
     }
     if (agent.allowed_tools.empty()) { return report; }
     ServerPool pool({});
-    const auto tools = load_tools(project.services(), agent, pool, [&place] { return place; }, {}, cancelled);
+    const auto tools = load_tools(
+        project.services(), agent, pool, [&place] { return place; }, {}, cancelled);
     if (!tools.ok()) {
         report.error = tools.error();
         return report;
@@ -84,7 +88,11 @@ json::object report_json(const ServerReport& report) {
     json::array tools, problems;
     for (const std::string& tool : report.tools) { tools.emplace_back(tool); }
     for (const Error& problem : report.problems) { problems.emplace_back(problem.to_string()); }
-    json::object made{{"name", report.name}, {"works", !report.error}, {"about", report.about}, {"tools", std::move(tools)}, {"problems", std::move(problems)}};
+    json::object made{{"name", report.name},
+                      {"works", !report.error},
+                      {"about", report.about},
+                      {"tools", std::move(tools)},
+                      {"problems", std::move(problems)}};
     if (report.error) { made["error"] = report.error->to_string(); }
     return made;
 }
@@ -105,18 +113,29 @@ int list_servers(Program& program) {
         for (const ServerDefinition& server : set.servers) {
             json::array command;
             for (const std::string& word : server.command) { command.emplace_back(word); }
-            array.push_back(json::object{{"name", server.name}, {"tools", server.prefix + "__*"}, {"command", std::move(command)}, {"where", server.where}, {"state", "not started"}});
+            array.push_back(json::object{{"name", server.name},
+                                         {"tools", server.prefix + "__*"},
+                                         {"command", std::move(command)},
+                                         {"where", server.where},
+                                         {"state", "not started"}});
         }
         json::array refused;
-        for (const auto& [name, error] : set.refused) { refused.push_back(json::object{{"name", name}, {"error", error.to_string()}}); }
+        for (const auto& [name, error] : set.refused) {
+            refused.push_back(json::object{{"name", name}, {"error", error.to_string()}});
+        }
         program.print_json({{"servers", std::move(array)}, {"refused", std::move(refused)}});
         return 0;
     }
     for (const ServerDefinition& server : set.servers) {
-        program.out << fmt::format("{:<18} {:<22} not started  {}\n", printable(server.name, 60), server.prefix + "__*", words(server.command));
+        program.out << fmt::format("{:<18} {:<22} not started  {}\n", printable(server.name, 60), server.prefix + "__*",
+                                   words(server.command));
     }
-    for (const auto& [name, error] : set.refused) { program.out << fmt::format("{:<18} refused: {}\n", printable(name, 60), printable(error.message, 300)); }
-    if (set.servers.empty() && set.refused.empty()) { program.out << "No tool servers are declared. See `agentforge help docs/servers.md`.\n"; }
+    for (const auto& [name, error] : set.refused) {
+        program.out << fmt::format("{:<18} refused: {}\n", printable(name, 60), printable(error.message, 300));
+    }
+    if (set.servers.empty() && set.refused.empty()) {
+        program.out << "No tool servers are declared. See `agentforge help docs/servers.md`.\n";
+    }
     return 0;
 }
 
@@ -126,7 +145,8 @@ int check_servers(Program& program, const std::string& name) {
     if (!project.ok()) { return program.fail(project.error()); }
     const auto reports = try_servers(**project, program, name);
     if (!name.empty() && reports.empty()) {
-        return program.fail(no_such_server((*project)->servers(), "no tool server and no plugin process is called `" + printable(name, 80) + "`", name));
+        return program.fail(no_such_server((*project)->servers(),
+                                           "no tool server and no plugin process is called `" + printable(name, 80) + "`", name));
     }
     bool failed = false;
     json::array array;
@@ -135,15 +155,22 @@ int check_servers(Program& program, const std::string& name) {
         array.push_back(report_json(report));
         if (program.json_output) { continue; }
         if (report.error) {
-            program.out << "FAILED   " << printable(report.name, 60) << "\n         " << printable(report.error->to_string(), 4000) << "\n";
+            program.out << "FAILED   " << printable(report.name, 60) << "\n         "
+                        << printable(report.error->to_string(), 4000) << "\n";
             continue;
         }
-        program.out << "ok       " << printable(report.name, 60) << (report.about.empty() ? "" : "  " + printable(report.about, 200)) << "\n";
+        program.out << "ok       " << printable(report.name, 60)
+                    << (report.about.empty() ? "" : "  " + printable(report.about, 200)) << "\n";
         for (const std::string& tool : report.tools) { program.out << "         " << tool << "\n"; }
-        for (const Error& problem : report.problems) { program.out << "warning  " << printable(problem.to_string(), 2000) << "\n"; }
+        for (const Error& problem : report.problems) {
+            program.out << "warning  " << printable(problem.to_string(), 2000) << "\n";
+        }
     }
-    if (program.json_output) { program.print_json({{"servers", std::move(array)}, {"works", !failed}}); }
-    else if (reports.empty()) { program.out << "No tool servers are declared. See `agentforge help docs/servers.md`.\n"; }
+    if (program.json_output) {
+        program.print_json({{"servers", std::move(array)}, {"works", !failed}});
+    } else if (reports.empty()) {
+        program.out << "No tool servers are declared. See `agentforge help docs/servers.md`.\n";
+    }
     return failed ? 1 : 0;
 }
 
@@ -170,13 +197,17 @@ ServerReport try_server(Project& project, const Program& program, const ServerDe
 std::vector<ServerReport> try_servers(Project& project, const Program& program, const std::string& name) {
     std::vector<ServerReport> reports;
     for (const ServerDefinition& server : project.servers().servers) {
-        if (name.empty() || server.name == name || server.prefix == name) { reports.push_back(try_server(project, program, server)); }
+        if (name.empty() || server.name == name || server.prefix == name) {
+            reports.push_back(try_server(project, program, server));
+        }
     }
     for (const auto& [refused, error] : project.servers().refused) {
         if (name.empty() || tool_prefix(name) == refused) { reports.push_back({refused, "", {}, {}, error}); }
     }
     for (const PluginManifest& manifest : project.plugins().plugins()) {
-        if (!manifest.command.empty() && (name.empty() || manifest.id == name)) { reports.push_back(try_plugin(project, program, manifest)); }
+        if (!manifest.command.empty() && (name.empty() || manifest.id == name)) {
+            reports.push_back(try_plugin(project, program, manifest));
+        }
     }
     return reports;
 }
@@ -194,7 +225,8 @@ void add_servers(CLI::App& app, Program& program) {
     });
 
     auto name = std::make_shared<std::string>();
-    const Command check = add_subcommand(*group, "check", "Start each tool server in the sandbox, list its tools and say what is wrong");
+    const Command check =
+        add_subcommand(*group, "check", "Start each tool server in the sandbox, list its tools and say what is wrong");
     add_option(*check, "name", *name, "Only this one")->type_name("SERVER");
     add_flag(*check, "--json", program.json_output, "Answer as JSON");
     check->footer("Example:  agentforge servers check files");

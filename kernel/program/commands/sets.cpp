@@ -47,19 +47,33 @@ Result<FileDescriptor> lock_set(const fs::path& folder) {
     const fs::path file = folder / "lock";
     FileDescriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (lock.valid() && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) { return lock; }
-    if (lock.valid() && errno == EWOULDBLOCK) { return Error{"AF-SET-008", "another process works on the set", file.string(), "wait until it has ended", ErrorKind::conflict}; }
-    return Error{"AF-SET-008", "the set cannot be locked: " + errno_text(errno), file.string(), "see whose file it is", ErrorKind::io};
+    if (lock.valid() && errno == EWOULDBLOCK) {
+        return Error{"AF-SET-008", "another process works on the set", file.string(), "wait until it has ended",
+                     ErrorKind::conflict};
+    }
+    return Error{"AF-SET-008", "the set cannot be locked: " + errno_text(errno), file.string(), "see whose file it is",
+                 ErrorKind::io};
 }
 
 /// What one command of a part prints goes nowhere: the set tells of all of them at the end. Errors and progress are shown.
 class PartProgram {
 public:
-    PartProgram(Program& whole, const fs::path& directory, const json::object& settings) : whole_(whole), program_{.out = out_, .err = whole.err, .environment = whole.environment, .directory = directory, .cancel = whole.cancel, .settings = {}, .command = {}} {
+    PartProgram(Program& whole, const fs::path& directory, const json::object& settings)
+        : whole_(whole),
+          program_{.out = out_,
+                   .err = whole.err,
+                   .environment = whole.environment,
+                   .directory = directory,
+                   .cancel = whole.cancel,
+                   .settings = {},
+                   .command = {}} {
         program_.err_is_terminal = whole.err_is_terminal;
         program_.quiet = whole.quiet || whole.json_output;
         program_.trust_project = whole.trust_project;
         program_.command_name = whole.command_name;
-        for (const auto& [key, value] : settings) { if (value.is_string()) { program_.settings.emplace_back(key, std::string(value.get_string())); } }
+        for (const auto& [key, value] : settings) {
+            if (value.is_string()) { program_.settings.emplace_back(key, std::string(value.get_string())); }
+        }
         program_.settings.insert(program_.settings.end(), whole.settings.begin(), whole.settings.end());
     }
     ~PartProgram() { whole_.leave_at_once = whole_.leave_at_once || program_.leave_at_once; }
@@ -78,31 +92,42 @@ TaskStore store_of(const SetPart& part) { return TaskStore(part.path / ".agentfo
 /// Nothing where the task was not made.
 Result<std::optional<TaskState>> state_of(const TaskStore& store, const std::string& task) {
     std::error_code error;
-    if (task.empty() || !fs::exists(store.paths(task).task(), error) || store.never_began(task)) { return std::optional<TaskState>(); }
+    if (task.empty() || !fs::exists(store.paths(task).task(), error) || store.never_began(task)) {
+        return std::optional<TaskState>();
+    }
     AF_TRY(TaskState state, read_task_state(store, task));
     return std::optional(std::move(state));
 }
 
 /// Its commit is ready, and nothing was done to the task since.
-bool is_prepared(const TaskState& state) { return !state.prepared.empty() && text_of(state.prepared, "workspace_tree") == state.tree && state.status == TaskStatus::paused && state.waiting_for().empty(); }
+bool is_prepared(const TaskState& state) {
+    return !state.prepared.empty() && text_of(state.prepared, "workspace_tree") == state.tree &&
+           state.status == TaskStatus::paused && state.waiting_for().empty();
+}
 
 std::string what_it_waits_for(const SetPart& part, const TaskState& state) {
     const std::string command = "agentforge --repo " + part.repo + " ";
     if (!state.waiting_for().empty()) { return "waits for a person: " + command + "status " + state.task_id; }
     if (state.status == TaskStatus::failed) { return "failed: " + state.error; }
-    if (state.status == TaskStatus::paused) { return "paused: " + (state.pause_reason.empty() ? std::string("no reason is known") : state.pause_reason); }
+    if (state.status == TaskStatus::paused) {
+        return "paused: " + (state.pause_reason.empty() ? std::string("no reason is known") : state.pause_reason);
+    }
     return std::string(to_string(state.status)) + " at stage " + state.stage().name;
 }
 
 /// One set, step by step. Each step can be done again after a crash; what is about to be done to branches is in the file first.
 class SetRun {
 public:
-    SetRun(Program& program, fs::path folder, TaskSet set) : program_(program), folder_(std::move(folder)), set_(std::move(set)) {}
+    SetRun(Program& program, fs::path folder, TaskSet set)
+        : program_(program), folder_(std::move(folder)), set_(std::move(set)) {}
 
     [[nodiscard]] fs::path file() const { return folder_ / "set.yaml"; }
 
     Result<int> run() {
-        if (set_.phase == SetPhase::undone) { return Error{"AF-SET-009", "set " + set_.id + " was undone: " + set_.reason, file().string(), "start it anew", ErrorKind::conflict}; }
+        if (set_.phase == SetPhase::undone) {
+            return Error{"AF-SET-009", "set " + set_.id + " was undone: " + set_.reason, file().string(), "start it anew",
+                         ErrorKind::conflict};
+        }
         AF_CHECK(find_repositories());
         if (set_.phase == SetPhase::specifying) {
             AF_TRY(const auto waits, specify());
@@ -124,9 +149,14 @@ public:
     }
 
     Result<int> abort(const std::string& reason) {
-        if (set_.phase == SetPhase::undone) { return Error{"AF-SET-009", "set " + set_.id + " was undone already: " + set_.reason, file().string(), "nothing is to be done", ErrorKind::conflict}; }
+        if (set_.phase == SetPhase::undone) {
+            return Error{"AF-SET-009", "set " + set_.id + " was undone already: " + set_.reason, file().string(),
+                         "nothing is to be done", ErrorKind::conflict};
+        }
         if (set_.phase == SetPhase::delivering || set_.phase == SetPhase::done) {
-            return Error{"AF-SET-009", "all branches of set " + set_.id + " are made", file().string(), set_.phase == SetPhase::done ? "nothing is to be done" : "agentforge resume " + set_.id, ErrorKind::conflict};
+            return Error{"AF-SET-009", "all branches of set " + set_.id + " are made", file().string(),
+                         set_.phase == SetPhase::done ? "nothing is to be done" : "agentforge resume " + set_.id,
+                         ErrorKind::conflict};
         }
         AF_CHECK(find_repositories());
         AF_TRY(kept_, take_branches_back());
@@ -154,7 +184,7 @@ public:
     [[nodiscard]] bool has_begun() const { return set_.phase != SetPhase::specifying || !set_.specification_task.empty(); }
 
 private:
-    using Waits = std::optional<int>;       ///< The exit code with which the command ends here.
+    using Waits = std::optional<int>;  ///< The exit code with which the command ends here.
 
     /// Finds each part's repository: where the set recorded it, else where the list of repositories has its name.
     Result<void> find_repositories() {
@@ -164,7 +194,9 @@ private:
             const auto known = find_known_repository(program_, part.repo);
             if (!known.ok() || !fs::is_directory(known->path, error)) {
                 return Error{"AF-SET-015", "repository `" + part.repo + "` is not at " + part.path.string(), file().string(),
-                             "put it back; or name its new place: agentforge repo remove " + part.repo + ", then agentforge repo add PATH --name " + part.repo, ErrorKind::not_found};
+                             "put it back; or name its new place: agentforge repo remove " + part.repo +
+                                 ", then agentforge repo add PATH --name " + part.repo,
+                             ErrorKind::not_found};
             }
             say("set " + set_.id + ": repository " + part.repo + " is at " + known->path.string() + " now");
             part.path = known->path;
@@ -189,7 +221,9 @@ private:
     Result<void> save() { return save_set(file(), set_); }
     [[nodiscard]] fs::path specification_of(const SetPart& part) const { return folder_ / (part.repo + ".yaml"); }
 
-    void say(const std::string& text) { if (!program_.quiet && !program_.json_output) { program_.err << "agentforge: " << printable(text, 1000) << std::endl; } }
+    void say(const std::string& text) {
+        if (!program_.quiet && !program_.json_output) { program_.err << "agentforge: " << printable(text, 1000) << std::endl; }
+    }
 
     // ------------------------------------------------------------------------------------------------------ specification --
 
@@ -201,14 +235,19 @@ private:
         if (!fs::exists(given, error)) {
             AF_CHECK(run_specification(own.program(), first));
             AF_TRY(const auto state, state_of(store_of(first), set_.specification_task));
-            if (!state) { return Waits(1); }        // It has said itself what came in the way.
-            if (state->status != TaskStatus::completed) { return waits_with({"the specification " + what_it_waits_for(first, *state)}, *state); }
+            if (!state) { return Waits(1); }  // It has said itself what came in the way.
+            if (state->status != TaskStatus::completed) {
+                return waits_with({"the specification " + what_it_waits_for(first, *state)}, *state);
+            }
         }
         const auto progress = make_progress(own.program());
         AF_TRY(const auto project, Project::open(own.program(), *progress));
-        AF_TRY(const ContractSet contracts, ContractSet::load({project->product().config + "/contracts", (project->place().agentforge / "contracts").string()}));
-        AF_TRY(const Import whole, fs::exists(given, error) ? import_file(contracts, "specification", "specification", given.string(), given.string())
-                                                            : import_from_task(contracts, "specification", "specification", project->tasks(), set_.specification_task));
+        AF_TRY(const ContractSet contracts, ContractSet::load({project->product().config + "/contracts",
+                                                               (project->place().agentforge / "contracts").string()}));
+        AF_TRY(const Import whole,
+               fs::exists(given, error)
+                   ? import_file(contracts, "specification", "specification", given.string(), given.string())
+                   : import_from_task(contracts, "specification", "specification", project->tasks(), set_.specification_task));
         std::vector<std::string> names;
         for (const SetPart& part : set_.parts) { names.push_back(part.repo); }
         AF_TRY(const std::vector<PartSpecification> divided, parts_of(whole.artifact, names));
@@ -241,7 +280,10 @@ private:
             return save();
         };
         say("set " + set_.id + ": the specification");
-        start_task(program, arguments, set_.request + "\n\nThis request is for several repositories: " + names + ". You see the first. Write one specification with `parts`: for each of these repositories its requirements, components, interfaces and files.");
+        start_task(
+            program, arguments,
+            set_.request + "\n\nThis request is for several repositories: " + names +
+                ". You see the first. Write one specification with `parts`: for each of these repositories its requirements, components, interfaces and files.");
         return {};
     }
 
@@ -252,16 +294,25 @@ private:
         std::vector<std::string> waiting;
         int code = 0;
         for (SetPart& part : set_.parts) {
-            if (program_.cancel->requested() || program_.cancel->finishing()) { return Waits(static_cast<int>(ExitCode::cancelled)); }
+            if (program_.cancel->requested() || program_.cancel->finishing()) {
+                return Waits(static_cast<int>(ExitCode::cancelled));
+            }
             AF_TRY(auto state, state_of(store_of(part), part.task));
             if (state && (state->status == TaskStatus::aborted || state->status == TaskStatus::completed)) {
-                return Error{"AF-SET-004", "task " + part.task + " of repository `" + part.repo + "` is " + std::string(to_string(state->status)) + ", so the set cannot be finished: no branch was made", file().string(),
-                             "agentforge abort " + set_.id + " ends the others", ErrorKind::conflict};
+                return Error{"AF-SET-004",
+                             "task " + part.task + " of repository `" + part.repo + "` is " +
+                                 std::string(to_string(state->status)) + ", so the set cannot be finished: no branch was made",
+                             file().string(), "agentforge abort " + set_.id + " ends the others", ErrorKind::conflict};
             }
             if (state && is_prepared(*state)) { continue; }
             PartProgram own(program_, part.path, set_.settings);
-            say("set " + set_.id + ": " + part.repo + (state || part.task.empty() ? "" : ": task " + part.task + " is not there, so a new one begins"));
-            if (state) { resume_and_tell(own.program(), part.task); } else { start_part(own.program(), part); }
+            say("set " + set_.id + ": " + part.repo +
+                (state || part.task.empty() ? "" : ": task " + part.task + " is not there, so a new one begins"));
+            if (state) {
+                resume_and_tell(own.program(), part.task);
+            } else {
+                start_part(own.program(), part);
+            }
             AF_TRY(state, state_of(store_of(part), part.task));
             if (state && is_prepared(*state)) { continue; }
             waiting.push_back(part.repo + ": " + (state ? what_it_waits_for(part, *state) : "not begun"));
@@ -285,7 +336,9 @@ private:
         start_task(program, arguments, set_.request);
     }
 
-    Waits waits_with(std::vector<std::string> waiting, const TaskState& state) { return told_waiting(waiting, !state.waiting_for().empty() ? static_cast<int>(ExitCode::person_needed) : 1); }
+    Waits waits_with(std::vector<std::string> waiting, const TaskState& state) {
+        return told_waiting(waiting, !state.waiting_for().empty() ? static_cast<int>(ExitCode::person_needed) : 1);
+    }
 
     Waits told_waiting(const std::vector<std::string>& waiting, int code) {
         if (program_.json_output) {
@@ -300,7 +353,8 @@ private:
         return code;
     }
 
-    // ---------------------------------------------------------------------------------------------------- all of them together --
+    // ---------------------------------------------------------------------------------------------------- all of them together
+    // --
 
     /// The commands that test the parts together, each in a checkout of its own repository's part.
     Result<void> test_together() {
@@ -316,7 +370,10 @@ private:
             AF_TRY(const auto project, Project::open(own.program(), *progress));
             // Branches that were not tested together as the project wants it are not made.
             const auto& left_out = project->trust().left_out();
-            if (const auto missed = std::ranges::find(left_out, "delivery.set_test", &GuardedSetting::key); missed != left_out.end()) { return cannot_do_without(*missed); }
+            if (const auto missed = std::ranges::find(left_out, "delivery.set_test", &GuardedSetting::key);
+                missed != left_out.end()) {
+                return cannot_do_without(*missed);
+            }
             const std::vector<std::string> command = project->settings().list("delivery.set_test");
             if (command.empty()) { continue; }
             say("set " + set_.id + ": testing the parts together, as " + part.repo + " says");
@@ -327,7 +384,8 @@ private:
         return save();
     }
 
-    Result<std::string> run_together(Project& project, const SetPart& at, const std::vector<std::string>& command, const std::map<std::string, std::string>& commits) {
+    Result<std::string> run_together(Project& project, const SetPart& at, const std::vector<std::string>& command,
+                                     const std::map<std::string, std::string>& commits) {
         const fs::path folder = fs::path(project.task_workspace_options().state_directory) / "sets" / set_.id;
         struct Checkouts {
             std::vector<std::pair<const SetPart*, fs::path>> made;
@@ -351,7 +409,10 @@ private:
         for (std::string word : command) {
             for (const auto& [repo, place] : places) {
                 const std::string name = "{" + repo + "}";
-                for (std::size_t found = word.find(name); found != std::string::npos; found = word.find(name, found + place.size())) { word.replace(found, name.size(), place); }
+                for (std::size_t found = word.find(name); found != std::string::npos;
+                     found = word.find(name, found + place.size())) {
+                    word.replace(found, name.size(), place);
+                }
             }
             AF_CHECK(check_placeholders(word));
             request.argv.push_back(std::move(word));
@@ -362,14 +423,23 @@ private:
         for (const auto& [repo, place] : places) { request.confinement.readable.push_back(place); }
         request.timeout = std::chrono::minutes(15);
         AF_TRY(const ProcessOutcome outcome, project.processes().run(request, Stop{program_.cancel, std::nullopt}));
-        if (outcome.cancelled) { return Error{"AF-SET-005", "the test of the parts together was interrupted", at.repo, "agentforge resume " + set_.id, ErrorKind::cancelled}; }
+        if (outcome.cancelled) {
+            return Error{"AF-SET-005", "the test of the parts together was interrupted", at.repo, "agentforge resume " + set_.id,
+                         ErrorKind::cancelled};
+        }
         if (outcome.exit_code == 0 && !outcome.timed_out) { return std::string("passed"); }
         std::string said = sanitize_utf8(outcome.out + outcome.err);
         if (said.size() > 1500) { said = "… " + sanitize_utf8(said.substr(said.size() - 1500)); }
         set_.test_result = at.repo + ": " + (outcome.timed_out ? "timed out" : "exit code " + std::to_string(outcome.exit_code));
         AF_CHECK(save());
-        return Error{"AF-SET-005", "the parts do not pass together, so no branch was made: the command of `" + at.repo + "` " + (outcome.timed_out ? "did not end in 15 minutes" : "ended with exit code " + std::to_string(outcome.exit_code)) + (said.empty() ? "" : ": " + said),
-                     "delivery.set_test", "mend what it tests with, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id + " and start anew", ErrorKind::denied};
+        return Error{
+            "AF-SET-005",
+            "the parts do not pass together, so no branch was made: the command of `" + at.repo + "` " +
+                (outcome.timed_out ? "did not end in 15 minutes" : "ended with exit code " + std::to_string(outcome.exit_code)) +
+                (said.empty() ? "" : ": " + said),
+            "delivery.set_test",
+            "mend what it tests with, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id + " and start anew",
+            ErrorKind::denied};
     }
 
     /// Refuses a misspelt `{repository}`: the command would get it unchanged, and might pass.
@@ -381,7 +451,8 @@ private:
             if (close == std::string::npos) { return {}; }
             const std::string name = word.substr(open + 1, close - open - 1);
             if (const std::string near = nearest(name, names); !near.empty()) {
-                return Error{"AF-SET-016", "`{" + printable(name, 80) + "}` is no repository of the set", "delivery.set_test", "did you mean `{" + near + "}`?", ErrorKind::invalid};
+                return Error{"AF-SET-016", "`{" + printable(name, 80) + "}` is no repository of the set", "delivery.set_test",
+                             "did you mean `{" + near + "}`?", ErrorKind::invalid};
             }
         }
         return {};
@@ -405,20 +476,25 @@ private:
     }
 
     [[nodiscard]] Error in_the_way(const SetPart& part, const std::string& why) const {
-        return Error{"AF-SET-006", "branch " + part.branch + " of repository `" + part.repo + "` cannot be made, so the set has none: " + why, part.path.string(),
-                     "rename what is in its way (git branch -m), then agentforge resume " + set_.id, ErrorKind::conflict};
+        return Error{"AF-SET-006",
+                     "branch " + part.branch + " of repository `" + part.repo + "` cannot be made, so the set has none: " + why,
+                     part.path.string(), "rename what is in its way (git branch -m), then agentforge resume " + set_.id,
+                     ErrorKind::conflict};
     }
 
     Result<void> make_branches() {
         for (const SetPart& part : set_.parts) {
             AF_TRY(const auto state, state_of(store_of(part), part.task));
             if (state && is_prepared(*state)) { continue; }
-            AF_CHECK(back_to_specified("task " + part.task + " of repository `" + part.repo + "` " + (state ? "is " + std::string(to_string(state->status)) : std::string("is gone"))));
-            return Error{"AF-SET-004", set_.reason + ", so the set cannot be finished" + kept_words(), file().string(), "agentforge abort " + set_.id + " ends the others", ErrorKind::conflict};
+            AF_CHECK(back_to_specified("task " + part.task + " of repository `" + part.repo + "` " +
+                                       (state ? "is " + std::string(to_string(state->status)) : std::string("is gone"))));
+            return Error{"AF-SET-004", set_.reason + ", so the set cannot be finished" + kept_words(), file().string(),
+                         "agentforge abort " + set_.id + " ends the others", ErrorKind::conflict};
         }
         for (const SetPart& part : set_.parts) {
             const auto repository = Repository::open(part.path);
-            const auto made = repository.ok() ? repository->create_branch(part.branch, part.commit) : Result<void>(repository.error());
+            const auto made =
+                repository.ok() ? repository->create_branch(part.branch, part.commit) : Result<void>(repository.error());
             if (made.ok()) { continue; }
             Error error = in_the_way(part, made.error().message);
             AF_CHECK(back_to_specified(error.message));
@@ -455,7 +531,11 @@ private:
             }
             // Another branch of this name is the user's own.
             AF_TRY(const bool stays, branch_holds(part->path, part->branch, part->commit));
-            if (stays) { kept.push_back("branch " + part->branch + " of " + part->repo + " stays, because it is checked out or has newer commits; `git -C " + part->path.string() + " branch -D " + part->branch + "` removes it"); }
+            if (stays) {
+                kept.push_back("branch " + part->branch + " of " + part->repo +
+                               " stays, because it is checked out or has newer commits; `git -C " + part->path.string() +
+                               " branch -D " + part->branch + "` removes it");
+            }
         }
         return kept;
     }
@@ -503,9 +583,19 @@ private:
         json::array parts;
         const bool undone = set_.phase == SetPhase::undone;
         for (const SetPart& each : set_.parts) {
-            parts.push_back(json::object{{"repo", each.repo}, {"path", each.path.string()}, {"task_id", each.task}, {"branch", undone ? "" : each.branch}, {"commit", undone ? "" : each.commit}});
+            parts.push_back(json::object{{"repo", each.repo},
+                                         {"path", each.path.string()},
+                                         {"task_id", each.task},
+                                         {"branch", undone ? "" : each.branch},
+                                         {"commit", undone ? "" : each.commit}});
         }
-        return {{"set_id", set_.id}, {"phase", to_string(set_.phase)}, {"success", set_.phase == SetPhase::done}, {"test_result", set_.test_result}, {"reason", set_.reason}, {"parts", std::move(parts)}, {"kept", json::array(kept_.begin(), kept_.end())}};
+        return {{"set_id", set_.id},
+                {"phase", to_string(set_.phase)},
+                {"success", set_.phase == SetPhase::done},
+                {"test_result", set_.test_result},
+                {"reason", set_.reason},
+                {"parts", std::move(parts)},
+                {"kept", json::array(kept_.begin(), kept_.end())}};
     }
 
     void tell() {
@@ -515,8 +605,12 @@ private:
         }
         program_.out << (set_.phase == SetPhase::done ? "Done: " : "Undone: ") << set_.id << "\n";
         for (const SetPart& each : set_.parts) {
-            if (set_.phase == SetPhase::done) { program_.out << "  " << each.repo << "  commit " << each.commit << " on branch " << each.branch << "\n"; }
-            else { program_.out << "  " << each.repo << "  " << (each.task.empty() ? "not begun" : each.task) << (kept_.empty() ? ", no branch\n" : "\n"); }
+            if (set_.phase == SetPhase::done) {
+                program_.out << "  " << each.repo << "  commit " << each.commit << " on branch " << each.branch << "\n";
+            } else {
+                program_.out << "  " << each.repo << "  " << (each.task.empty() ? "not begun" : each.task)
+                             << (kept_.empty() ? ", no branch\n" : "\n");
+            }
         }
         for (const std::string& line : kept_) { program_.out << "  " << printable(line, 600) << "\n"; }
         if (!set_.test_result.empty()) { program_.out << "  together: " << printable(set_.test_result, 300) << "\n"; }
@@ -525,12 +619,15 @@ private:
     Program& program_;
     fs::path folder_;
     TaskSet set_;
-    std::vector<std::string> kept_;         ///< Branches that stay, each with the reason.
+    std::vector<std::string> kept_;  ///< Branches that stay, each with the reason.
 };
 
 int finish(Program& program, const Result<int>& code) { return code.ok() ? *code : program.fail(code.error()); }
 
-Error unfit(std::string why) { return Error{"AF-SET-002", std::move(why), "--repos", "agentforge start --repos NAME,NAME \"…\"; `agentforge repo list` has the names", ErrorKind::invalid}; }
+Error unfit(std::string why) {
+    return Error{"AF-SET-002", std::move(why), "--repos",
+                 "agentforge start --repos NAME,NAME \"…\"; `agentforge repo list` has the names", ErrorKind::invalid};
+}
 
 Result<std::vector<SetPart>> parts_named(const Program& program, const std::string& list) {
     std::vector<SetPart> parts;
@@ -539,7 +636,9 @@ Result<std::vector<SetPart>> parts_named(const Program& program, const std::stri
         name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
         name.erase(name.find_last_not_of(' ') + 1);
         AF_TRY(const KnownRepository known, find_known_repository(program, name));
-        if (std::ranges::find(parts, known.path, &SetPart::path) != parts.end()) { return unfit("repository `" + name + "` is named twice"); }
+        if (std::ranges::find(parts, known.path, &SetPart::path) != parts.end()) {
+            return unfit("repository `" + name + "` is named twice");
+        }
         parts.push_back({known.name, known.path, {}, "", "", ""});
     }
     if (parts.size() < 2) { return unfit("a set is of two repositories or more"); }
@@ -548,10 +647,21 @@ Result<std::vector<SetPart>> parts_named(const Program& program, const std::stri
 
 /// What would be for one task only is refused rather than done for none.
 Result<void> check_fits_set(const StartArguments& arguments) {
-    const std::pair<bool, const char*> unfitting[] = {{arguments.detach, "--detach"}, {arguments.dry_run, "--dry-run"}, {arguments.interactive, "--interactive"}, {arguments.supervised, "--supervised"}, {arguments.iterate, "--iterate"},
-                                                      {!arguments.iterate_at.empty(), "--iterate-at"}, {!arguments.approve.empty(), "--approve"}, {!arguments.exit_after.empty(), "--exit-after"}, {!arguments.compare_to.empty(), "--compare-to"},
-                                                      {arguments.include_uncommitted, "--include-uncommitted"}, {!arguments.entry.tests.empty(), "--from-tests"}, {!arguments.entry.task.empty(), "--from-task"},
-                                                      {!arguments.entry.others.empty(), "--external"}, {!arguments.entry.skip_to.empty(), "--skip-to"}, {!arguments.entry.without.empty(), "--without"}};
+    const std::pair<bool, const char*> unfitting[] = {{arguments.detach, "--detach"},
+                                                      {arguments.dry_run, "--dry-run"},
+                                                      {arguments.interactive, "--interactive"},
+                                                      {arguments.supervised, "--supervised"},
+                                                      {arguments.iterate, "--iterate"},
+                                                      {!arguments.iterate_at.empty(), "--iterate-at"},
+                                                      {!arguments.approve.empty(), "--approve"},
+                                                      {!arguments.exit_after.empty(), "--exit-after"},
+                                                      {!arguments.compare_to.empty(), "--compare-to"},
+                                                      {arguments.include_uncommitted, "--include-uncommitted"},
+                                                      {!arguments.entry.tests.empty(), "--from-tests"},
+                                                      {!arguments.entry.task.empty(), "--from-task"},
+                                                      {!arguments.entry.others.empty(), "--external"},
+                                                      {!arguments.entry.skip_to.empty(), "--skip-to"},
+                                                      {!arguments.entry.without.empty(), "--without"}};
     for (const auto& [given, flag] : unfitting) {
         if (given) { return unfit(std::string(flag) + " is for one task, and --repos begins one in each repository"); }
     }
@@ -562,14 +672,24 @@ Result<fs::path> folder_of(const Program& program, const std::string& id) {
     AF_TRY(const fs::path sets, sets_folder(program));
     std::vector<std::string> ids;
     std::error_code error;
-    for (const fs::directory_entry& each : fs::directory_iterator(sets, error)) { ids.push_back(each.path().filename().string()); }
+    for (const fs::directory_entry& each : fs::directory_iterator(sets, error)) {
+        ids.push_back(each.path().filename().string());
+    }
     std::vector<std::string> found;
-    for (const std::string& each : ids) { if (each == id || each.starts_with(id) || each.ends_with(id.substr(set_prefix.size()))) { found.push_back(each); } }
+    for (const std::string& each : ids) {
+        if (each == id || each.starts_with(id) || each.ends_with(id.substr(set_prefix.size()))) { found.push_back(each); }
+    }
     if (std::ranges::find(ids, id) != ids.end()) { return sets / id; }
     if (found.size() == 1) { return sets / found.front(); }
     const std::string near = nearest(id, ids);
-    return Error{"AF-SET-007", found.empty() ? "there is no set `" + printable(id, 120) + "`" : "several sets are named so: " + found[0] + ", " + found[1], sets.string(),
-                 found.empty() ? (near.empty() ? "`agentforge start --repos` names the set that it begins" : "did you mean `" + near + "`?") : "give more of its name", ErrorKind::not_found};
+    return Error{"AF-SET-007",
+                 found.empty() ? "there is no set `" + printable(id, 120) + "`"
+                               : "several sets are named so: " + found[0] + ", " + found[1],
+                 sets.string(),
+                 found.empty()
+                     ? (near.empty() ? "`agentforge start --repos` names the set that it begins" : "did you mean `" + near + "`?")
+                     : "give more of its name",
+                 ErrorKind::not_found};
 }
 
 Result<int> begin_set(Program& program, const StartArguments& arguments, const std::string& request) {
@@ -590,7 +710,9 @@ Result<int> begin_set(Program& program, const StartArguments& arguments, const s
     for (const auto& [key, value] : program.settings) { set.settings[key] = value; }
     const fs::path folder = sets / set.id;
     std::optional<std::string> specification;
-    if (!arguments.entry.spec.empty()) { AF_TRY(specification, read_file((program.directory / arguments.entry.spec).string(), 16UL << 20U)); }
+    if (!arguments.entry.spec.empty()) {
+        AF_TRY(specification, read_file((program.directory / arguments.entry.spec).string(), 16UL << 20U));
+    }
     AF_TRY(const FileDescriptor lock, lock_set(folder));
     if (specification) { AF_CHECK(write_file_atomic(folder / "specification.yaml", *specification, Durability::synced, 0600)); }
     AF_CHECK(save_set(folder / "set.yaml", set));
@@ -632,13 +754,17 @@ std::vector<std::string> unfinished_sets(const Program& program, const std::file
         const bool here = place.empty() || std::ranges::find(set->parts, place, &SetPart::path) != set->parts.end();
         if (!here || set->phase == SetPhase::done || set->phase == SetPhase::undone) { continue; }
         const bool has_branches = set->phase == SetPhase::branching || set->phase == SetPhase::delivering;
-        lines.push_back("set " + name + " is not finished" + (has_branches ? ", and branches of it may be there" : ", and has no branch") + ": agentforge resume " + name);
+        lines.push_back("set " + name + " is not finished" +
+                        (has_branches ? ", and branches of it may be there" : ", and has no branch") + ": agentforge resume " +
+                        name);
     }
     std::ranges::sort(lines);
     return lines;
 }
 
-int start_set(Program& program, const StartArguments& arguments, const std::string& request) { return finish(program, begin_set(program, arguments, request)); }
+int start_set(Program& program, const StartArguments& arguments, const std::string& request) {
+    return finish(program, begin_set(program, arguments, request));
+}
 
 int resume_set(Program& program, const std::string& id) {
     return finish(program, with_set(program, id, [](SetRun& run) { return run.run(); }));

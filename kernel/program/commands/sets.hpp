@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request over several repositories (`start --repos A,B`): the set of its tasks, and what brings it to branches in all of them or in none.
+// One request over several repositories (`start --repos A,B`): the set of its tasks, and what brings it to branches in all of
+// them or in none.
 #pragma once
 
 #include <filesystem>
@@ -19,9 +20,11 @@ namespace agentforge::kernel {
 
 /// Begins a set and takes it as far as it goes. Returns the exit code.
 int start_set(Program& program, const StartArguments& arguments, const std::string& request);
-/// Goes on with a set: with its specification, its tasks, its branches; or takes back the branches that it cannot complete. Returns the exit code.
+/// Goes on with a set: with its specification, its tasks, its branches; or takes back the branches that it cannot complete.
+/// Returns the exit code.
 int resume_set(Program& program, const std::string& id);
-/// Ends a set for good: its tasks are aborted, and its branches, if it was about to make them, are removed. Returns the exit code.
+/// Ends a set for good: its tasks are aborted, and its branches, if it was about to make them, are removed. Returns the exit
+/// code.
 int abort_set(Program& program, const std::string& id, const std::string& reason);
 
 }  // namespace agentforge::kernel

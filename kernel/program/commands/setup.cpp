@@ -39,7 +39,8 @@ void print_setup(Program& program, const Setup& setup) {
     for (const SetupStep& step : setup.steps) {
         std::string files;
         for (const std::string& file : step.files) { files += (files.empty() ? "" : ", ") + file; }
-        program.out << (step.ready ? "there      " : "not there  ") << printable(step.name, 60) << ": " << printable(files, 300) << "\n"
+        program.out << (step.ready ? "there      " : "not there  ") << printable(step.name, 60) << ": " << printable(files, 300)
+                    << "\n"
                     << "           " << printable(command_text(step.argv), 1000) << "\n"
                     << "           in " << printable(step.folder, 400) << "\n";
     }
@@ -81,7 +82,8 @@ int run_setup(Program& program, const SetupArguments& arguments) {
     if (arguments.show && !all_there) {
         program.out << "Fetch what is not there with: agentforge setup\n";
     } else {
-        program.out << "All is there. Gates can read it, and nothing writes there any more; another lockfile is another folder.\n";
+        program.out
+            << "All is there. Gates can read it, and nothing writes there any more; another lockfile is another folder.\n";
     }
     return 0;
 }
@@ -90,12 +92,15 @@ int run_setup(Program& program, const SetupArguments& arguments) {
 
 void add_setup(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<SetupArguments>();
-    const Command command = add_subcommand(app, "setup", "Fetch what the project's lockfiles name, for the gates, once for each lockfile");
-    add_option(*command, "task", arguments->task, "The task whose files are looked at; the last commit's where none is given")->type_name("TASK");
+    const Command command =
+        add_subcommand(app, "setup", "Fetch what the project's lockfiles name, for the gates, once for each lockfile");
+    add_option(*command, "task", arguments->task, "The task whose files are looked at; the last commit's where none is given")
+        ->type_name("TASK");
     add_flag(*command, "--show", arguments->show, "Only show what would be run");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge setup --show");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_setup(program, *arguments); }; });
+    command->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return run_setup(program, *arguments); }; });
 }
 
 }  // namespace agentforge::kernel

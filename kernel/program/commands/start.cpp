@@ -32,13 +32,16 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::size_t most_counted_bytes = 16UL << 20;     // Of a pipe, to say how long a request is that is too long.
+constexpr std::size_t most_counted_bytes = 16UL << 20;  // Of a pipe, to say how long a request is that is too long.
 
-/// How much there is behind `size` bytes that were read: a file says it; a pipe is read, and only to a bound, for it may never end.
+/// How much there is behind `size` bytes that were read: a file says it; a pipe is read, and only to a bound, for it may never
+/// end.
 std::string counted_bytes(std::size_t size) {
     struct stat file {};
     const off_t at = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
-    if (::fstat(STDIN_FILENO, &file) == 0 && S_ISREG(file.st_mode) && at >= 0) { return std::to_string(size + static_cast<std::size_t>(std::max<off_t>(0, file.st_size - at))); }
+    if (::fstat(STDIN_FILENO, &file) == 0 && S_ISREG(file.st_mode) && at >= 0) {
+        return std::to_string(size + static_cast<std::size_t>(std::max<off_t>(0, file.st_size - at)));
+    }
     std::string dropped(64UL << 10, '\0');
     while (size <= most_counted_bytes) {
         const ssize_t got = ::read(STDIN_FILENO, dropped.data(), dropped.size());
@@ -60,8 +63,12 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
         if (got == 0) { break; }
         if (got < 0) {
             if (errno == EINTR && !program.cancel->requested() && !program.cancel->finishing()) { continue; }
-            if (errno == EINTR) { return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "give the command again", ErrorKind::cancelled}; }
-            return Error{"AF-CLI-136", "the request cannot be read: " + errno_text(errno), "standard input", "give it a file or a pipe: agentforge start - < FILE", ErrorKind::io};
+            if (errno == EINTR) {
+                return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "give the command again",
+                             ErrorKind::cancelled};
+            }
+            return Error{"AF-CLI-136", "the request cannot be read: " + errno_text(errno), "standard input",
+                         "give it a file or a pipe: agentforge start - < FILE", ErrorKind::io};
         }
         size += static_cast<std::size_t>(got);
     }
@@ -92,7 +99,10 @@ Result<void> check_approvals_reached(const PipelineTemplate& pipeline, const Ent
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     for (const std::string& name : arguments.approve) {
         const std::string why = why_not_run(pipeline, entry, exit, *pipeline.index_of(name));
-        if (!why.empty()) { return Error{"AF-CLI-201", "nobody would be asked to approve stage `" + printable(name, 80) + "`: " + why, "--approve", "Name a stage that runs; `--dry-run` lists them", ErrorKind::invalid}; }
+        if (!why.empty()) {
+            return Error{"AF-CLI-201", "nobody would be asked to approve stage `" + printable(name, 80) + "`: " + why,
+                         "--approve", "Name a stage that runs; `--dry-run` lists them", ErrorKind::invalid};
+        }
     }
     return {};
 }
@@ -110,24 +120,30 @@ Result<void> check_branch_can_be_made(const Project& project) {
     AF_TRY(const Repository repository, Repository::open(project.place().root));
     const DeliverySettings& delivery = project.services().delivery;
     const std::string branch = delivery.type == "commit" ? "agentforge/{task}" : delivery.type == "files" ? "" : delivery.branch;
-    for (auto slash = branch.find('/'); slash != std::string::npos && slash < branch.find('{'); slash = branch.find('/', slash + 1)) {
+    for (auto slash = branch.find('/'); slash != std::string::npos && slash < branch.find('{');
+         slash = branch.find('/', slash + 1)) {
         const std::string above = branch.substr(0, slash);
         AF_TRY(const auto taken, repository.branch_commit(above));
         if (!taken) { continue; }
-        return Error{"AF-CLI-137", "branch `" + printable(above, 120) + "` exists, so " + branch + " cannot be created", project.place().root.string(),
-                     "Rename that branch (git branch -m " + printable(above, 120) + " NEW), or deliver under another name (delivery.type: branch, delivery.branch)", ErrorKind::conflict};
+        return Error{"AF-CLI-137", "branch `" + printable(above, 120) + "` exists, so " + branch + " cannot be created",
+                     project.place().root.string(),
+                     "Rename that branch (git branch -m " + printable(above, 120) +
+                         " NEW), or deliver under another name (delivery.type: branch, delivery.branch)",
+                     ErrorKind::conflict};
     }
     return {};
 }
 
 /// What gates, setup and delivery would refuse after model calls have been paid for.
-Result<GateReadiness> check_end(const Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments) {
+Result<GateReadiness> check_end(const Program& program, Project& project, const PipelineTemplate& pipeline,
+                                const StartArguments& arguments) {
     auto gates = check_gates(project);
     // The folder may be among what is not committed yet.
     if (!gates.ok() && gates.error().code == "AF-GATE-080" && arguments.include_uncommitted) { gates = GateReadiness{}; }
     if (!gates.ok()) { return gates; }
     if (measures_anything(pipeline, arguments.exit_after)) {
-        AF_CHECK(check_can_measure(*gates, arguments.include_uncommitted ? "uncommitted" : project.settings().text("gates.setup")));
+        AF_CHECK(
+            check_can_measure(*gates, arguments.include_uncommitted ? "uncommitted" : project.settings().text("gates.setup")));
     }
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     const auto last = pipeline.index_of(exit);
@@ -153,14 +169,17 @@ Result<std::vector<std::string>> uncommitted_changes(const Project& project) {
 void name_uncommitted_changes(Program& program, const Result<std::vector<std::string>>& changed, bool included) {
     if (!changed.ok()) {
         if (!included) {
-            program.err << "agentforge: cannot check for uncommitted changes; they are not part of this task, which starts from the last commit: "
-                        << printable_lines(changed.error().message) << "\n";
+            program.err
+                << "agentforge: cannot check for uncommitted changes; they are not part of this task, which starts from the last commit: "
+                << printable_lines(changed.error().message) << "\n";
         }
         return;
     }
     if (changed->empty()) { return; }
-    program.err << (included ? "agentforge: your uncommitted changes are part of this task, as a commit before its own: "
-                             : "agentforge: your uncommitted changes are not part of this task (it starts from the last commit; --include-uncommitted takes them along): ");
+    program.err
+        << (included
+                ? "agentforge: your uncommitted changes are part of this task, as a commit before its own: "
+                : "agentforge: your uncommitted changes are not part of this task (it starts from the last commit; --include-uncommitted takes them along): ");
     std::size_t shown = 0;
     for (const std::string& path : *changed) {
         if (shown == 5) { break; }
@@ -169,7 +188,9 @@ void name_uncommitted_changes(Program& program, const Result<std::vector<std::st
     program.err << (changed->size() > shown ? " and " + std::to_string(changed->size() - shown) + " more" : "") << "\n";
 }
 
-bool wants_interactive(const Project& project, const StartArguments& arguments) { return arguments.interactive || project.settings().boolean("pipeline.interactive"); }
+bool wants_interactive(const Project& project, const StartArguments& arguments) {
+    return arguments.interactive || project.settings().boolean("pipeline.interactive");
+}
 
 /// A command that works agentically has acted before anybody could be asked.
 Result<void> check_interactive(const Project& project, const PipelineTemplate& pipeline) {
@@ -179,25 +200,30 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
         for (const std::string& role : roles) {
             AF_TRY(const AgentDefinition agent, project.agents().get(role));
             if (!project.services().agentic || !project.services().agentic(agent)) { continue; }
-            return Error{"AF-ESC-041", "the task is to be interactive, and the model of role `" + role + "` works agentically: its command acts before anybody could be asked", "llm.mode",
-                         "set llm.mode: plain for the role, or start without --interactive", ErrorKind::invalid};
+            return Error{"AF-ESC-041",
+                         "the task is to be interactive, and the model of role `" + role +
+                             "` works agentically: its command acts before anybody could be asked",
+                         "llm.mode", "set llm.mode: plain for the role, or start without --interactive", ErrorKind::invalid};
         }
     }
     return {};
 }
 
-/// Which pipeline the request takes, and what decided: the command, --pipeline, a `pipeline.default` that somebody has set, or the request's words.
+/// Which pipeline the request takes, and what decided: the command, --pipeline, a `pipeline.default` that somebody has set, or
+/// the request's words.
 struct Choice {
-    std::string goal;               ///< Empty where the pipeline was named.
+    std::string goal;  ///< Empty where the pipeline was named.
     std::string pipeline;
-    std::string word;               ///< Of the request; empty where no word decided.
+    std::string word;  ///< Of the request; empty where no word decided.
     bool from_request = false;
 };
 
 Result<Choice> choose_pipeline(const Project& project, const StartArguments& arguments, const std::string& request) {
     if (!arguments.pipeline.empty()) { return Choice{"", arguments.pipeline, "", false}; }
     const auto set = project.settings().origin("pipeline.default");
-    if (arguments.goal.empty() && set && set->layer != "built-in") { return Choice{"", project.settings().text("pipeline.default"), "", false}; }
+    if (arguments.goal.empty() && set && set->layer != "built-in") {
+        return Choice{"", project.settings().text("pipeline.default"), "", false};
+    }
     AF_TRY(const Goals goals, Goals::load(project.product().config + "/goals.yaml"));
     if (arguments.goal.empty() && arguments.entry.gives_artifacts()) {
         const Goal& given = goals.with_artifacts();
@@ -209,7 +235,8 @@ Result<Choice> choose_pipeline(const Project& project, const StartArguments& arg
     }
     const Goal* goal = goals.named(arguments.goal);
     if (goal == nullptr) {
-        return Error{"AF-CLI-141", "there is no goal `" + arguments.goal + "`", project.product().config + "/goals.yaml", "Reinstall AgentForge, or name a pipeline: agentforge start --pipeline NAME", ErrorKind::not_found};
+        return Error{"AF-CLI-141", "there is no goal `" + arguments.goal + "`", project.product().config + "/goals.yaml",
+                     "Reinstall AgentForge, or name a pipeline: agentforge start --pipeline NAME", ErrorKind::not_found};
     }
     return Choice{goal->name, goal->pipeline, "", false};
 }
@@ -217,31 +244,41 @@ Result<Choice> choose_pipeline(const Project& project, const StartArguments& arg
 void name_choice(Program& program, const Choice& choice, bool by_artifacts) {
     if (!choice.from_request || program.quiet || program.json_output || program.stream_output) { return; }
     program.err << "agentforge: goal " << choice.goal << ", pipeline " << choice.pipeline << ", "
-                << (by_artifacts ? "by what it is given" : choice.word.empty() ? "as no word of the request says another" : "by the word \"" + printable(choice.word, 80) + "\" of the request")
+                << (by_artifacts          ? "by what it is given"
+                    : choice.word.empty() ? "as no word of the request says another"
+                                          : "by the word \"" + printable(choice.word, 80) + "\" of the request")
                 << " (--pipeline takes another)\n";
 }
 
 /// A file or folder in place of words: what is to be done with it is the command's to say.
-Result<std::string> request_about_path(const Program& program, const Project& project, const std::string& given, const std::string& verb) {
+Result<std::string> request_about_path(const Program& program, const Project& project, const std::string& given,
+                                       const std::string& verb) {
     namespace fs = std::filesystem;
     std::error_code error;
     const bool one_word = given.find_first_of(" \t\r\n") == std::string::npos;
     const bool like_a_path = one_word && (given.find('/') != std::string::npos || given == "." || given == "..");
     const fs::path named = program.directory / given;
-    if (given.size() > 4000 || given.find_first_of("\r\n") != std::string::npos || !fs::exists(fs::symlink_status(named, error))) {
+    if (given.size() > 4000 || given.find_first_of("\r\n") != std::string::npos ||
+        !fs::exists(fs::symlink_status(named, error))) {
         if (!like_a_path) { return given; }
-        return Error{"AF-CLI-140", "there is no file or folder `" + printable(given, 120) + "`", program.directory.string(), "name one of the repository, or say in words what is to be looked at", ErrorKind::not_found};
+        return Error{"AF-CLI-140", "there is no file or folder `" + printable(given, 120) + "`", program.directory.string(),
+                     "name one of the repository, or say in words what is to be looked at", ErrorKind::not_found};
     }
-    const fs::path inside = fs::weakly_canonical(named, error).lexically_relative(fs::weakly_canonical(project.place().root, error));
+    const fs::path inside =
+        fs::weakly_canonical(named, error).lexically_relative(fs::weakly_canonical(project.place().root, error));
     if (inside.empty() || *inside.begin() == "..") {
-        return Error{"AF-CLI-140", "`" + printable(given, 120) + "` lies outside of the repository", project.place().root.string(), "name a file or folder of the repository", ErrorKind::invalid};
+        return Error{"AF-CLI-140", "`" + printable(given, 120) + "` lies outside of the repository",
+                     project.place().root.string(), "name a file or folder of the repository", ErrorKind::invalid};
     }
-    return inside == "." ? verb + " the whole repository" : verb + " " + inside.generic_string() + (fs::is_directory(named, error) ? "/" : "") + " of this repository";
+    return inside == "."
+               ? verb + " the whole repository"
+               : verb + " " + inside.generic_string() + (fs::is_directory(named, error) ? "/" : "") + " of this repository";
 }
 
 /// What `start` would do, and nothing done: the same checks, no task, no file.
-int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments, const Choice& choice, const std::string& request,
-              const GateReadiness& gates, const std::vector<std::string>& changed, const Entry& entry, const std::set<std::string>& iterated) {
+int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments,
+              const Choice& choice, const std::string& request, const GateReadiness& gates,
+              const std::vector<std::string>& changed, const Entry& entry, const std::set<std::string>& iterated) {
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     json::array stages;
     std::string text;
@@ -253,30 +290,61 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
         }
         const std::set<std::string> named(arguments.approve.begin(), arguments.approve.end());
         const bool last = stage.name == exit || stage.name == pipeline.exit_stage || &stage == &pipeline.stages.back();
-        const bool approval = stage.approve || named.contains(stage.name) || iterated.contains(stage.name) || ((arguments.supervised || pipeline.supervised) && !last);
+        const bool approval = stage.approve || named.contains(stage.name) || iterated.contains(stage.name) ||
+                              ((arguments.supervised || pipeline.supervised) && !last);
         const std::string skipped = why_skipped(pipeline, entry, static_cast<std::size_t>(&stage - pipeline.stages.data()));
         json::array reviewers;
         for (const std::string& reviewer : stage.reviewers) { reviewers.emplace_back(reviewer); }
-        stages.push_back(json::object{{"name", stage.name}, {"agent", stage.agent}, {"model", model}, {"reviewers", std::move(reviewers)}, {"contract", stage.contract},
-                                      {"skip_if", stage.skip_if}, {"skipped", skipped}, {"approval", approval}, {"iterates", iterated.contains(stage.name)}, {"timeout_ms", stage.timeout.count()}, {"max_steps", stage.max_steps}});
+        stages.push_back(json::object{{"name", stage.name},
+                                      {"agent", stage.agent},
+                                      {"model", model},
+                                      {"reviewers", std::move(reviewers)},
+                                      {"contract", stage.contract},
+                                      {"skip_if", stage.skip_if},
+                                      {"skipped", skipped},
+                                      {"approval", approval},
+                                      {"iterates", iterated.contains(stage.name)},
+                                      {"timeout_ms", stage.timeout.count()},
+                                      {"max_steps", stage.max_steps}});
         if (!skipped.empty()) {
             text += fmt::format("  {:<10} skipped: {}\n", stage.name, skipped);
         } else {
-            text += fmt::format("  {:<10} {:<22} makes {}{}{}{}\n", stage.name, stage.agent.empty() ? "(no agent)" : stage.agent, stage.contract, model.empty() ? "" : ", model " + printable(model, 60),
-                                stage.skip_if.empty() || stage.skip_if == "never" ? "" : ", skipped if " + stage.skip_if, iterated.contains(stage.name) ? ", then is shown to you" : approval ? ", then asks for approval" : "");
+            text += fmt::format("  {:<10} {:<22} makes {}{}{}{}\n", stage.name, stage.agent.empty() ? "(no agent)" : stage.agent,
+                                stage.contract, model.empty() ? "" : ", model " + printable(model, 60),
+                                stage.skip_if.empty() || stage.skip_if == "never" ? "" : ", skipped if " + stage.skip_if,
+                                iterated.contains(stage.name) ? ", then is shown to you"
+                                : approval                    ? ", then asks for approval"
+                                                              : "");
         }
         if (stage.name == exit) { break; }
     }
     const json::object limits = project.settings().section("limits");
     if (program.json_output) {
         json::array left_out;
-        if (!arguments.include_uncommitted) { for (const std::string& path : changed) { left_out.emplace_back(path); } }
-        json::object told{{"dry_run", true}, {"request", request}, {"goal", pipeline.goal_type}, {"decided_by", choice.word}, {"pipeline", pipeline.name}, {"exit_stage", exit}, {"backend", project.settings().text("llm.backend")},
-                          {"interactive", wants_interactive(project, arguments)}, {"stages", std::move(stages)}, {"limits", limits}, {"gates", gates_json(gates)}, {"excluded_changes", std::move(left_out)}};
-        if (program.stream_output) { end_event_stream(program.out, std::move(told)); } else { program.print_json(told); }
+        if (!arguments.include_uncommitted) {
+            for (const std::string& path : changed) { left_out.emplace_back(path); }
+        }
+        json::object told{{"dry_run", true},
+                          {"request", request},
+                          {"goal", pipeline.goal_type},
+                          {"decided_by", choice.word},
+                          {"pipeline", pipeline.name},
+                          {"exit_stage", exit},
+                          {"backend", project.settings().text("llm.backend")},
+                          {"interactive", wants_interactive(project, arguments)},
+                          {"stages", std::move(stages)},
+                          {"limits", limits},
+                          {"gates", gates_json(gates)},
+                          {"excluded_changes", std::move(left_out)}};
+        if (program.stream_output) {
+            end_event_stream(program.out, std::move(told));
+        } else {
+            program.print_json(told);
+        }
         return 0;
     }
-    program.out << "Would start pipeline " << pipeline.name << ": \"" << printable(request, 400) << "\"\n" << text << "  model backend " << project.settings().text("llm.backend") << "\n";
+    program.out << "Would start pipeline " << pipeline.name << ": \"" << printable(request, 400) << "\"\n"
+                << text << "  model backend " << project.settings().text("llm.backend") << "\n";
     if (wants_interactive(project, arguments)) { program.out << "  every action of an agent waits for you\n"; }
     for (const std::string& line : gates_text(gates)) { program.out << "  " << line << "\n"; }
     if (!limits.empty()) { program.out << "  limits " << printable(to_json_line(limits), 400) << "\n"; }
@@ -290,7 +358,8 @@ int tell_compared(Program& program, Project& project, const PipelineResult& resu
         AF_TRY(const Repository repository, Repository::open(project.place().root));
         return compare_tasks(project.tasks(), repository, other, result.task_id);
     }();
-    const int code = tell(program, project, result, compared.ok() ? json::object{{"comparison", to_json(*compared)}} : json::object());
+    const int code =
+        tell(program, project, result, compared.ok() ? json::object{{"comparison", to_json(*compared)}} : json::object());
     if (!compared.ok()) {
         program.err << "agentforge: " << printable_lines(compared.error().to_string()) << "\n";
     } else if (!program.json_output && !program.stream_output) {
@@ -301,12 +370,14 @@ int tell_compared(Program& program, Project& project, const PipelineResult& resu
 
 }  // namespace
 
-Result<void> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline, const std::string& exit_stage, const std::string& request) {
+Result<void> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
+                                const std::string& exit_stage, const std::string& request) {
     AF_CHECK(check_ready(project, pipeline, request));
     StartArguments arguments;
     arguments.exit_after = exit_stage;
     AF_CHECK(check_end(program, project, pipeline, arguments));
-    return check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(), program.environment);
+    return check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(),
+                          program.environment);
 }
 
 int start_task(Program& program, StartArguments arguments, std::string request) {
@@ -319,7 +390,9 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
         if (!about.ok()) { return program.fail(about.error()); }
         request = std::move(*about);
     }
-    if (const auto words = check_request_is_no_path(request, {program.directory, project.place().root}); !words.ok()) { return program.fail(words.error()); }
+    if (const auto words = check_request_is_no_path(request, {program.directory, project.place().root}); !words.ok()) {
+        return program.fail(words.error());
+    }
 
     const auto choice = choose_pipeline(project, arguments, request);
     if (!choice.ok()) { return program.fail(choice.error()); }
@@ -338,7 +411,9 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     if (const auto ends = check_exit_point(*pipeline, arguments.exit_after); !ends.ok()) { return program.fail(ends.error()); }
     auto entry = entry_of_arguments(program, project, *pipeline, arguments);
     if (!entry.ok()) { return program.fail(entry.error()); }
-    if (const auto asked = check_approvals_reached(*pipeline, *entry, arguments); !asked.ok()) { return program.fail(asked.error()); }
+    if (const auto asked = check_approvals_reached(*pipeline, *entry, arguments); !asked.ok()) {
+        return program.fail(asked.error());
+    }
     if (request.empty()) { request = "Write tests for the specification: " + title_of(*entry); }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
     if (const auto fit = surroundings_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
@@ -347,7 +422,11 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     if (wants_interactive(project, arguments)) {
         if (const auto askable = check_interactive(project, *pipeline); !askable.ok()) { return program.fail(askable.error()); }
     }
-    if (const auto tellable = check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(), program.environment); !tellable.ok()) { return program.fail(tellable.error()); }
+    if (const auto tellable = check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(),
+                                             program.environment);
+        !tellable.ok()) {
+        return program.fail(tellable.error());
+    }
     if (!arguments.compare_to.empty()) {
         const auto other = project.tasks().resolve(arguments.compare_to);
         if (!other.ok()) { return program.fail(other.error()); }
@@ -357,7 +436,11 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     if (!iterated.ok()) { return program.fail(iterated.error()); }
     const auto changed_files = uncommitted_changes(project);
     name_uncommitted_changes(program, changed_files, arguments.include_uncommitted);
-    if (arguments.dry_run) { return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, *choice, request, *gates, *changed_files, *entry, *iterated) : program.fail(changed_files.error()); }
+    if (arguments.dry_run) {
+        return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, *choice, request, *gates, *changed_files,
+                                              *entry, *iterated)
+                                  : program.fail(changed_files.error());
+    }
     std::error_code error;
     const bool first = !std::filesystem::exists(project.place().agentforge, error);
     if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }
@@ -381,7 +464,8 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
         if (first) { remove_empty_project_folder(project.place()); }
         return program.fail(result.error());
     }
-    return arguments.compare_to.empty() ? tell(program, project, *result) : tell_compared(program, project, *result, arguments.compare_to);
+    return arguments.compare_to.empty() ? tell(program, project, *result)
+                                        : tell_compared(program, project, *result, arguments.compare_to);
 }
 
 namespace {
@@ -389,19 +473,25 @@ namespace {
 /// A review of what a task delivered, on its commit. The task itself has ended and stays as it is.
 void review_again(StartArguments& arguments) {
     arguments.takes_path = false;
-    arguments.prepare = [task = arguments.request, base = arguments.base](Project& project, PipelineTemplate&) -> Result<std::string> {
+    arguments.prepare = [task = arguments.request, base = arguments.base](Project& project,
+                                                                          PipelineTemplate&) -> Result<std::string> {
         AF_TRY(const std::string id, project.tasks().resolve(task));
         AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
         if (state.commit.empty()) {
-            return Error{"AF-CLI-177", "task " + id + " has delivered no commit that could be reviewed again (it is " + std::string(to_string(state.status)) + ")", "",
-                         "`agentforge resume " + id + "` goes on with it; in the pipeline loop it is reviewed before it delivers", ErrorKind::conflict};
+            return Error{"AF-CLI-177",
+                         "task " + id + " has delivered no commit that could be reviewed again (it is " +
+                             std::string(to_string(state.status)) + ")",
+                         "",
+                         "`agentforge resume " + id + "` goes on with it; in the pipeline loop it is reviewed before it delivers",
+                         ErrorKind::conflict};
         }
         *base = TaskBase{state.commit, delivered_tree(state), state.branch};
         AF_TRY(const Repository repository, Repository::open(project.place().root));
         std::string files;
         AF_TRY(const auto changes, repository.diff(delivery_base(state).tree, delivered_tree(state)));
         for (const TreeChange& change : changes) { files += "\n- " + change.path; }
-        return "Review again what task " + id + " has delivered as commit " + state.commit + ". It was asked: " + ellipsis(state.request, 4000) + "\nIt changed:" + ellipsis(files, 8000);
+        return "Review again what task " + id + " has delivered as commit " + state.commit +
+               ". It was asked: " + ellipsis(state.request, 4000) + "\nIt changed:" + ellipsis(files, 8000);
     };
 }
 
@@ -417,7 +507,9 @@ int run_start(Program& program, StartArguments arguments) {
     if (arguments.force) { review_again(arguments); }
     // What is wrong with the words themselves is said whatever else is missing.
     const bool from_spec = arguments.words_from_spec && request->empty();
-    if (const auto words = from_spec ? Result<void>() : check_request(*request); !words.ok()) { return program.fail(words.error()); }
+    if (const auto words = from_spec ? Result<void>() : check_request(*request); !words.ok()) {
+        return program.fail(words.error());
+    }
     if (!arguments.repos.empty()) { return start_set(program, arguments, *request); }
     const auto work = [&] { return start_task(program, arguments, *request); };
     return arguments.detach ? detach(program, work) : work();
@@ -426,44 +518,93 @@ int run_start(Program& program, StartArguments arguments) {
 }  // namespace
 
 void add_task_options(const Command& command, Program& program, const std::shared_ptr<StartArguments>& arguments) {
-    const Option exit_after = *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")->type_name("STAGE");
-    add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")->type_name("STAGE")->excludes(exit_after);
-    add_option(*command, "--compare-to", arguments->compare_to, "When it has ended, show how it differs from this task, as `agentforge compare` does")->type_name("TASK");
-    add_flag(*command, "--include-uncommitted", arguments->include_uncommitted, "Start from your checkout as it is, not from the last commit");
+    const Option exit_after =
+        *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")
+             ->type_name("STAGE");
+    add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")
+        ->type_name("STAGE")
+        ->excludes(exit_after);
+    add_option(*command, "--compare-to", arguments->compare_to,
+               "When it has ended, show how it differs from this task, as `agentforge compare` does")
+        ->type_name("TASK");
+    add_flag(*command, "--include-uncommitted", arguments->include_uncommitted,
+             "Start from your checkout as it is, not from the last commit");
     add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
-    add_flag(*command, "--interactive", arguments->interactive, "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
-    add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")->type_name("STAGE")->repeatable();
-    const Option iterate = add_flag(*command, "--iterate", arguments->iterate, "Show each artifact that iterates to you: approve it, have it revised, go back, or end with it");
-    const Option iterate_at = *add_option(*command, "--iterate-at", arguments->iterate_at, "The same for this stage alone; may be repeated")->type_name("STAGE")->repeatable();
+    add_flag(*command, "--interactive", arguments->interactive,
+             "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
+    add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")
+        ->type_name("STAGE")
+        ->repeatable();
+    const Option iterate =
+        add_flag(*command, "--iterate", arguments->iterate,
+                 "Show each artifact that iterates to you: approve it, have it revised, go back, or end with it");
+    const Option iterate_at =
+        *add_option(*command, "--iterate-at", arguments->iterate_at, "The same for this stage alone; may be repeated")
+             ->type_name("STAGE")
+             ->repeatable();
     iterate_at->excludes(iterate);
-    add_flag(*command, "--no-iterate", arguments->no_iterate, "Show none, though you sit at the terminal: what satisfies its contract counts")->excludes(iterate)->excludes(iterate_at);
+    add_flag(*command, "--no-iterate", arguments->no_iterate,
+             "Show none, though you sit at the terminal: what satisfies its contract counts")
+        ->excludes(iterate)
+        ->excludes(iterate_at);
     add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
-    const Option backend = *add_option_function(*command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
-                                                "Model backend for this run: anthropic, openai, cli or replay; auto takes the first that is reachable")->type_name("BACKEND");
-    add_option_function(*command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
-                                              "Model name for this run")->type_name("NAME");
-    add_option_function(*command, "--transcript",
-                                              [&program](const std::string& file) {
-                                                  program.settings.emplace_back("llm.backend", "replay");
-                                                  program.settings.emplace_back("llm.transcript", file);
-                                              },
-                                              "Answer from this recorded transcript (the replay backend)")->type_name("FILE")->excludes(backend);
-    add_option_function(*command, "--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
-                                              "Record the model's answers into this transcript")->type_name("FILE");
-    add_option_function(*command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
-                                              "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")->type_name("TYPE")->one_of({"commit", "branch", "files", "pr"});
-    struct PartTimeout { const char* option; const char* setting; const char* description; };
-    static constexpr PartTimeout timeouts[] = {{"--planner-timeout", "orchestration.stages.planner.timeout", "How long agents of a planning stage may work (orchestration.planner_timeout)"},
-                                               {"--executor-timeout", "orchestration.stages.executor.timeout", "How long agents of an executing stage may work (orchestration.executor_timeout)"},
-                                               {"--verifier-timeout", "orchestration.stages.verifier.timeout", "How long agents of a verifying stage may work (orchestration.verifier_timeout)"},
-                                               {"--reviewer-timeout", "orchestration.stages.reviewer.timeout", "How long agents of a reviewing stage may work (orchestration.reviewer_timeout)"}};
+    const Option backend =
+        *add_option_function(
+             *command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
+             "Model backend for this run: anthropic, openai, cli or replay; auto takes the first that is reachable")
+             ->type_name("BACKEND");
+    add_option_function(
+        *command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
+        "Model name for this run")
+        ->type_name("NAME");
+    add_option_function(
+        *command, "--transcript",
+        [&program](const std::string& file) {
+            program.settings.emplace_back("llm.backend", "replay");
+            program.settings.emplace_back("llm.transcript", file);
+        },
+        "Answer from this recorded transcript (the replay backend)")
+        ->type_name("FILE")
+        ->excludes(backend);
+    add_option_function(
+        *command, "--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
+        "Record the model's answers into this transcript")
+        ->type_name("FILE");
+    add_option_function(
+        *command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
+        "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")
+        ->type_name("TYPE")
+        ->one_of({"commit", "branch", "files", "pr"});
+    struct PartTimeout {
+        const char* option;
+        const char* setting;
+        const char* description;
+    };
+    static constexpr PartTimeout timeouts[] = {
+        {"--planner-timeout", "orchestration.stages.planner.timeout",
+         "How long agents of a planning stage may work (orchestration.planner_timeout)"},
+        {"--executor-timeout", "orchestration.stages.executor.timeout",
+         "How long agents of an executing stage may work (orchestration.executor_timeout)"},
+        {"--verifier-timeout", "orchestration.stages.verifier.timeout",
+         "How long agents of a verifying stage may work (orchestration.verifier_timeout)"},
+        {"--reviewer-timeout", "orchestration.stages.reviewer.timeout",
+         "How long agents of a reviewing stage may work (orchestration.reviewer_timeout)"}};
     for (const PartTimeout& each : timeouts) {
-        add_option_function(*command, each.option, [&program, &each](const std::string& seconds) { program.settings.emplace_back(each.setting, seconds); }, each.description)->type_name("SECONDS");
+        add_option_function(
+            *command, each.option,
+            [&program, &each](const std::string& seconds) { program.settings.emplace_back(each.setting, seconds); },
+            each.description)
+            ->type_name("SECONDS");
     }
-    add_option_function(*command, "--cycle-limit", [&program](const std::string& times) { program.settings.emplace_back("orchestration.cycle_limit", times); },
-                                              "How often work may be sent back to a stage before a person is asked (orchestration.cycle_limit)")->type_name("N");
-    const Option dry_run = add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
-    add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge attach` shows what it does")->excludes(dry_run);
+    add_option_function(
+        *command, "--cycle-limit",
+        [&program](const std::string& times) { program.settings.emplace_back("orchestration.cycle_limit", times); },
+        "How often work may be sent back to a stage before a person is asked (orchestration.cycle_limit)")
+        ->type_name("N");
+    const Option dry_run =
+        add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
+    add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge attach` shows what it does")
+        ->excludes(dry_run);
     add_run_output(command, program);
 }
 
@@ -475,8 +616,8 @@ struct StartCommand {
     const char* description;
     const char* goal;
     const char* footer;
-    const char* verb = nullptr;         ///< What is to be done with a path that stands for the request; null: none may.
-    bool words_from_spec = false;       ///< The request may be left out.
+    const char* verb = nullptr;    ///< What is to be done with a path that stands for the request; null: none may.
+    bool words_from_spec = false;  ///< The request may be left out.
 };
 
 constexpr StartCommand start_commands[] = {
@@ -527,24 +668,35 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
     if (kind.verb != nullptr) { arguments->verb = kind.verb; }
     arguments->words_from_spec = kind.words_from_spec;
     const Command command = add_subcommand(app, kind.name, kind.description);
-    const Option request = *add_option(*command, "request", arguments->request,
-                                       arguments->takes_path       ? "A file or folder, or what it is about in your own words; `-` reads it from standard input"
-                                       : arguments->words_from_spec ? "What is to be tested, in your own words; without it, the specification's title says so"
-                                                                    : "What is to be done, in your own words; `-` reads it from standard input")
-                                ->type_name(arguments->takes_path ? "PATH|REQUEST" : "REQUEST");
+    const Option request =
+        *add_option(*command, "request", arguments->request,
+                    arguments->takes_path
+                        ? "A file or folder, or what it is about in your own words; `-` reads it from standard input"
+                    : arguments->words_from_spec
+                        ? "What is to be tested, in your own words; without it, the specification's title says so"
+                        : "What is to be done, in your own words; `-` reads it from standard input")
+             ->type_name(arguments->takes_path ? "PATH|REQUEST" : "REQUEST");
     if (!kind.words_from_spec) { request->required()->may_be_empty(); }
     if (arguments->goal.empty()) {
-        add_option(*command, "--pipeline", arguments->pipeline, "Which pipeline (default: pipeline.default where it is set, else what the words of the request ask for)")->type_name("PIPELINE");
+        add_option(*command, "--pipeline", arguments->pipeline,
+                   "Which pipeline (default: pipeline.default where it is set, else what the words of the request ask for)")
+            ->type_name("PIPELINE");
     }
     if (arguments->goal.empty()) {
-        add_option(*command, "--repos", arguments->repos, "Work on these known repositories together: a task in each, and branches in all of them or in none")->type_name("NAME,NAME");
+        add_option(*command, "--repos", arguments->repos,
+                   "Work on these known repositories together: a task in each, and branches in all of them or in none")
+            ->type_name("NAME,NAME");
     }
     add_entry_options(command, arguments->entry);
     add_task_options(command, program, arguments);
-    if (arguments->goal == "review") { add_flag(*command, "--force", arguments->force, "The request is a task: what it has delivered is reviewed again, on its commit"); }
+    if (arguments->goal == "review") {
+        add_flag(*command, "--force", arguments->force,
+                 "The request is a task: what it has delivered is reviewed again, on its commit");
+    }
     add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();
     command->footer(kind.footer);
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_start(program, *arguments); }; });
+    command->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return run_start(program, *arguments); }; });
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ struct StatsArguments {
 };
 
 struct ReworkSum {
-    std::uint64_t commits = 0;          ///< Delivered ones.
-    std::uint64_t merged = 0;           ///< That HEAD contains.
+    std::uint64_t commits = 0;  ///< Delivered ones.
+    std::uint64_t merged = 0;   ///< That HEAD contains.
     std::uint64_t lines = 0;
     std::uint64_t gone = 0;
 };
@@ -48,10 +48,10 @@ struct Found {
     Sums all;
     Groups by_pipeline;
     Groups by_model;
-    std::size_t repositories = 0;       ///< Looked at.
-    std::size_t active = 0;             ///< With a task that has not ended.
+    std::size_t repositories = 0;  ///< Looked at.
+    std::size_t active = 0;        ///< With a task that has not ended.
     std::size_t unreadable = 0;
-    std::set<std::string> told;         ///< Problems, each once.
+    std::set<std::string> told;  ///< Problems, each once.
 };
 
 void tell(Program& program, const Error& problem, Found& found) {
@@ -67,10 +67,12 @@ Result<std::optional<system_clock::time_point>> read_since(const std::string& te
     for (const std::string& whole : {text, text + "T00:00:00.000Z"}) {
         if (const auto time = parse_time(whole); time.ok()) { return std::optional(*time); }
     }
-    return Error{"AF-CLI-147", "`" + printable(text, 60) + "` is no date", "--since", "write a date (2026-11-01) or a time span (30d)", ErrorKind::invalid};
+    return Error{"AF-CLI-147", "`" + printable(text, 60) + "` is no date", "--since",
+                 "write a date (2026-11-01) or a time span (30d)", ErrorKind::invalid};
 }
 
-void add_task(Program& program, const std::filesystem::path& root, const TaskCase& task, std::chrono::seconds within, Found& found) {
+void add_task(Program& program, const std::filesystem::path& root, const TaskCase& task, std::chrono::seconds within,
+              Found& found) {
     std::vector<Sums*> all{&found.all, &found.by_pipeline[task.pipeline]};
     if (task.spend.calls + task.spend.lost > 0) { all.push_back(&found.by_model[task.model]); }
     for (Sums* sums : all) { sums->tasks.add(task); }
@@ -86,7 +88,8 @@ void add_task(Program& program, const std::filesystem::path& root, const TaskCas
     }
 }
 
-Result<void> add_repository(Program& program, const std::filesystem::path& root, const StatsArguments& arguments, const std::optional<system_clock::time_point>& since, Found& found) {
+Result<void> add_repository(Program& program, const std::filesystem::path& root, const StatsArguments& arguments,
+                            const std::optional<system_clock::time_point>& since, Found& found) {
     const TaskStore store(root / ".agentforge");
     AF_TRY(const TaskListing listing, store.list({}, 0));
     for (const Error& problem : listing.problems) { tell(program, problem, found); }
@@ -108,22 +111,41 @@ Result<void> add_repository(Program& program, const std::filesystem::path& root,
     return {};
 }
 
-json::value number_or_null(const std::optional<std::uint64_t>& number) { return number ? json::value(*number) : json::value(nullptr); }
+json::value number_or_null(const std::optional<std::uint64_t>& number) {
+    return number ? json::value(*number) : json::value(nullptr);
+}
 json::value share_or_null(std::uint64_t part, std::uint64_t whole) {
     const auto found = share(part, whole);
     return found ? json::value(*found) : json::value(nullptr);
 }
 
 json::object rework_json(const ReworkSum& rework) {
-    return {{"delivered_commits", rework.commits}, {"in_head", rework.merged}, {"lines", rework.lines}, {"lines_changed", rework.gone}, {"rate", share_or_null(rework.gone, rework.lines)}};
+    return {{"delivered_commits", rework.commits},
+            {"in_head", rework.merged},
+            {"lines", rework.lines},
+            {"lines_changed", rework.gone},
+            {"rate", share_or_null(rework.gone, rework.lines)}};
 }
 
 json::object sums_json(const Sums& found) {
     const Statistics& sums = found.tasks;
-    return {{"tasks", sums.tasks}, {"delivered", sums.delivered}, {"completed", sums.completed}, {"ended", sums.ended}, {"escalated", sums.escalated}, {"escalation_rate", share_or_null(sums.escalated, sums.tasks)},
-            {"gates", sums.gates}, {"gates_passed", sums.gates_passed}, {"verification_pass_rate", share_or_null(sums.gates_passed, sums.gates)},
-            {"steps_per_delivered_task", number_or_null(median(sums.steps))}, {"tokens_per_delivered_task", number_or_null(median(sums.tokens))},
-            {"waited_for_people_ms", sums.people_ms}, {"waited_for_people_ms_per_ended_task", number_or_null(median(sums.people))}, {"rework", rework_json(found.rework)}, {"tokens", sums.spend.tokens()}, {"estimated_cost_usd", static_cast<double>(sums.spend.cost_microusd) * 1e-6}, {"cost_known", sums.spend.cost_known()}};
+    return {{"tasks", sums.tasks},
+            {"delivered", sums.delivered},
+            {"completed", sums.completed},
+            {"ended", sums.ended},
+            {"escalated", sums.escalated},
+            {"escalation_rate", share_or_null(sums.escalated, sums.tasks)},
+            {"gates", sums.gates},
+            {"gates_passed", sums.gates_passed},
+            {"verification_pass_rate", share_or_null(sums.gates_passed, sums.gates)},
+            {"steps_per_delivered_task", number_or_null(median(sums.steps))},
+            {"tokens_per_delivered_task", number_or_null(median(sums.tokens))},
+            {"waited_for_people_ms", sums.people_ms},
+            {"waited_for_people_ms_per_ended_task", number_or_null(median(sums.people))},
+            {"rework", rework_json(found.rework)},
+            {"tokens", sums.spend.tokens()},
+            {"estimated_cost_usd", static_cast<double>(sums.spend.cost_microusd) * 1e-6},
+            {"cost_known", sums.spend.cost_known()}};
 }
 
 json::array groups_json(const Groups& groups) {
@@ -139,7 +161,8 @@ json::array groups_json(const Groups& groups) {
 /// The weeks since the oldest task was created; at least one.
 double weeks_of(const Statistics& sums, system_clock::time_point now) {
     const auto span = sums.first ? now - *sums.first : system_clock::duration::zero();
-    return std::max(1.0, std::chrono::duration<double>(span).count() / std::chrono::duration<double>(std::chrono::hours(24 * 7)).count());
+    return std::max(
+        1.0, std::chrono::duration<double>(span).count() / std::chrono::duration<double>(std::chrono::hours(24 * 7)).count());
 }
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
@@ -147,7 +170,11 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
     return found ? fmt::format("{:.0f} %", 100 * *found) : "-";
 }
 
-std::string cost_of(const Spend& spend) { return spend.cost_known() ? money(spend.cost_microusd) : spend.cost_microusd == 0 ? "unknown" : "at least " + money(spend.cost_microusd); }
+std::string cost_of(const Spend& spend) {
+    return spend.cost_known()         ? money(spend.cost_microusd)
+           : spend.cost_microusd == 0 ? "unknown"
+                                      : "at least " + money(spend.cost_microusd);
+}
 
 std::string median_of(const std::vector<std::uint64_t>& values) {
     const auto found = median(values);
@@ -161,33 +188,51 @@ std::string time_of(const std::vector<std::uint64_t>& values) {
 
 void show_groups(std::ostream& out, const char* title, const Groups& groups) {
     if (groups.empty()) { return; }
-    out << fmt::format("\n  {:<28} {:>6} {:>10} {:>10} {:>9} {:>7} {:>9} {:>9} {:>11}  {}\n", title, "tasks", "delivered", "escalated", "verified", "rework", "people", "steps", "tokens", "cost");
+    out << fmt::format("\n  {:<28} {:>6} {:>10} {:>10} {:>9} {:>7} {:>9} {:>9} {:>11}  {}\n", title, "tasks", "delivered",
+                       "escalated", "verified", "rework", "people", "steps", "tokens", "cost");
     for (const auto& [name, found] : groups) {
         const Statistics& sums = found.tasks;
-        out << fmt::format("    {:<26} {:>6} {:>10} {:>10} {:>9} {:>7} {:>9} {:>9} {:>11}  {}\n", name.empty() ? "(not named)" : printable(name, 26), sums.tasks, percent(sums.delivered, sums.tasks),
-                           percent(sums.escalated, sums.tasks), percent(sums.gates_passed, sums.gates), percent(found.rework.gone, found.rework.lines), time_of(sums.people), median_of(sums.steps), median_of(sums.tokens),
-                           cost_of(sums.spend));
+        out << fmt::format("    {:<26} {:>6} {:>10} {:>10} {:>9} {:>7} {:>9} {:>9} {:>11}  {}\n",
+                           name.empty() ? "(not named)" : printable(name, 26), sums.tasks, percent(sums.delivered, sums.tasks),
+                           percent(sums.escalated, sums.tasks), percent(sums.gates_passed, sums.gates),
+                           percent(found.rework.gone, found.rework.lines), time_of(sums.people), median_of(sums.steps),
+                           median_of(sums.tokens), cost_of(sums.spend));
     }
 }
 
 void show(std::ostream& out, const Found& found, const StatsArguments& arguments, system_clock::time_point now) {
     const Statistics& sums = found.all.tasks;
     const ReworkSum& rework = found.all.rework;
-    out << sums.tasks << (sums.tasks == 1 ? " task" : " tasks") << (arguments.since.empty() ? "" : " since " + printable(arguments.since, 40)) << "\n";
+    out << sums.tasks << (sums.tasks == 1 ? " task" : " tasks")
+        << (arguments.since.empty() ? "" : " since " + printable(arguments.since, 40)) << "\n";
     if (sums.tasks == 0) { return; }
-    const auto line = [&out](const char* name, const std::string& value, const std::string& words) { out << fmt::format("  {:<14} {:>9}  {}\n", name, value, words); };
-    line("delivered", percent(sums.delivered, sums.tasks), fmt::format("{} of {}; {} have ended", sums.delivered, sums.tasks, sums.ended));
+    const auto line = [&out](const char* name, const std::string& value, const std::string& words) {
+        out << fmt::format("  {:<14} {:>9}  {}\n", name, value, words);
+    };
+    line("delivered", percent(sums.delivered, sums.tasks),
+         fmt::format("{} of {}; {} have ended", sums.delivered, sums.tasks, sums.ended));
     line("escalated", percent(sums.escalated, sums.tasks), fmt::format("{} asked a person a question", sums.escalated));
-    line("verified", percent(sums.gates_passed, sums.gates), fmt::format("{} of {} judgements of a stage's work passed", sums.gates_passed, sums.gates));
+    line("verified", percent(sums.gates_passed, sums.gates),
+         fmt::format("{} of {} judgements of a stage's work passed", sums.gates_passed, sums.gates));
     line("steps", median_of(sums.steps), "of a delivered task (the median)");
     line("tokens", median_of(sums.tokens), fmt::format("of a delivered task (the median); {} of all tasks", sums.spend.tokens()));
-    line("cost", cost_of(sums.spend), sums.spend.cost_known() ? "of all tasks" : fmt::format("of all tasks; the price of {} of {} calls is not known", sums.spend.unpriced, sums.spend.calls + sums.spend.lost));
-    line("people", time_of(sums.people), fmt::format("that an ended task waited for a person's answer (the median); {} of all tasks", human_duration(std::chrono::milliseconds(sums.people_ms))));
-    line("rework", percent(rework.gone, rework.lines), fmt::format("{} of {} delivered lines were changed within {} days; HEAD contains {} of {} delivered commits", rework.gone, rework.lines, arguments.rework_days, rework.merged,
-                                                                  rework.commits));
-    line("a week", fmt::format("{:.1f}", static_cast<double>(sums.completed) / weeks_of(sums, now)), fmt::format("completed tasks; {:.1f} were begun", static_cast<double>(sums.tasks) / weeks_of(sums, now)));
-    line("audit trail", percent(sums.tasks, sums.tasks + found.unreadable), fmt::format("{} of {} journals are whole, record by record", sums.tasks, sums.tasks + found.unreadable));
-    if (arguments.all) { line("repositories", std::to_string(found.active), fmt::format("of {} have a task under way", found.repositories)); }
+    line("cost", cost_of(sums.spend),
+         sums.spend.cost_known() ? "of all tasks"
+                                 : fmt::format("of all tasks; the price of {} of {} calls is not known", sums.spend.unpriced,
+                                               sums.spend.calls + sums.spend.lost));
+    line("people", time_of(sums.people),
+         fmt::format("that an ended task waited for a person's answer (the median); {} of all tasks",
+                     human_duration(std::chrono::milliseconds(sums.people_ms))));
+    line("rework", percent(rework.gone, rework.lines),
+         fmt::format("{} of {} delivered lines were changed within {} days; HEAD contains {} of {} delivered commits",
+                     rework.gone, rework.lines, arguments.rework_days, rework.merged, rework.commits));
+    line("a week", fmt::format("{:.1f}", static_cast<double>(sums.completed) / weeks_of(sums, now)),
+         fmt::format("completed tasks; {:.1f} were begun", static_cast<double>(sums.tasks) / weeks_of(sums, now)));
+    line("audit trail", percent(sums.tasks, sums.tasks + found.unreadable),
+         fmt::format("{} of {} journals are whole, record by record", sums.tasks, sums.tasks + found.unreadable));
+    if (arguments.all) {
+        line("repositories", std::to_string(found.active), fmt::format("of {} have a task under way", found.repositories));
+    }
     show_groups(out, "pipeline", found.by_pipeline);
     show_groups(out, "model", found.by_model);
 }
@@ -218,7 +263,9 @@ int run_stats(Program& program, const StatsArguments& arguments) {
             ++left_out;
             continue;
         }
-        if (const auto added = add_repository(program, repository.path, arguments, *since, found); !added.ok()) { return program.fail(added.error()); }
+        if (const auto added = add_repository(program, repository.path, arguments, *since, found); !added.ok()) {
+            return program.fail(added.error());
+        }
     }
     if (program.json_output) {
         json::object told = sums_json(found.all);
@@ -245,9 +292,14 @@ int run_stats(Program& program, const StatsArguments& arguments) {
 
 void add_stats(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StatsArguments>();
-    const Command command = add_subcommand(app, "stats", "Show what the repository's tasks have come to: deliveries, escalations, verification, cost, rework");
-    add_option(*command, "--since", arguments->since, "Only tasks created since then: a date, or a time span such as 30d")->type_name("DATE");
-    add_option(*command, "--rework-days", arguments->rework_days, "A delivered line counts as reworked if it changes within so many days; 14")->type_name("N")->between(1, 3650);
+    const Command command = add_subcommand(
+        app, "stats", "Show what the repository's tasks have come to: deliveries, escalations, verification, cost, rework");
+    add_option(*command, "--since", arguments->since, "Only tasks created since then: a date, or a time span such as 30d")
+        ->type_name("DATE");
+    add_option(*command, "--rework-days", arguments->rework_days,
+               "A delivered line counts as reworked if it changes within so many days; 14")
+        ->type_name("N")
+        ->between(1, 3650);
     add_flag(*command, "--all", arguments->all, "The tasks of every known repository");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n  agentforge stats\n  agentforge stats --since 30d\n  agentforge stats --all --json");

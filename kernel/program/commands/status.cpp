@@ -44,22 +44,24 @@ struct StatusArguments {
 
 /// A task as it was seen last. Who watches it reads what its journal has grown by.
 struct SeenTask {
-    std::unique_ptr<FollowedTask> followed;         ///< Null: the journal cannot be read.
-    TaskState projected;                            ///< What `state.yaml` says then.
+    std::unique_ptr<FollowedTask> followed;  ///< Null: the journal cannot be read.
+    TaskState projected;                     ///< What `state.yaml` says then.
     std::vector<Record> records;
     [[nodiscard]] const TaskState& state() const { return followed ? followed->state() : projected; }
 };
 
-/// The journal is what counts: the projection may be some records behind. Where the journal cannot be read, the projection is better than nothing,
-/// unless its records are wanted, too.
-Result<void> look_at_task(Program& program, const TaskStore& store, const std::string& id, bool wants_records, std::optional<SeenTask>& seen) {
+/// The journal is what counts: the projection may be some records behind. Where the journal cannot be read, the projection is
+/// better than nothing, unless its records are wanted, too.
+Result<void> look_at_task(Program& program, const TaskStore& store, const std::string& id, bool wants_records,
+                          std::optional<SeenTask>& seen) {
     if (!seen) { seen.emplace(SeenTask{std::make_unique<FollowedTask>(store.paths(id), id), {}, {}}); }
-    const auto keep = wants_records ? FollowedTask::Seen([&](const Record& record) { seen->records.push_back(record); }) : FollowedTask::Seen();
+    const auto keep =
+        wants_records ? FollowedTask::Seen([&](const Record& record) { seen->records.push_back(record); }) : FollowedTask::Seen();
     const Result<void> read = seen->followed ? seen->followed->refresh(keep) : Result<void>();
     if (read.ok() && !seen->state().task_id.empty()) { return {}; }
-    const auto state = read_task_state(store, id);      // It says best why there is no state.
+    const auto state = read_task_state(store, id);  // It says best why there is no state.
     if (state.ok()) { return read.ok() ? seen->followed->refresh(keep) : read; }
-    if (state.error().code == "AF-TASK-015") { return state.error(); }       // It would be another task's.
+    if (state.error().code == "AF-TASK-015") { return state.error(); }  // It would be another task's.
     const auto projection = store.load_state(id);
     auto shown = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
     if ((wants_records && seen->records.empty()) || !shown.ok()) { return state.error(); }
@@ -73,28 +75,39 @@ Result<void> look_at_task(Program& program, const TaskStore& store, const std::s
 std::vector<BoxPart> detail_of(const TaskStore& store, const TaskState& state, const std::vector<Record>& records) {
     constexpr std::size_t last_actions = 10;
     BoxPart steps;
-    for (const Record& record : records) { if (record.type() == records::Step::type) { steps.push_back({.text = "  " + printable(record_line(record), 200)}); } }
+    for (const Record& record : records) {
+        if (record.type() == records::Step::type) { steps.push_back({.text = "  " + printable(record_line(record), 200)}); }
+    }
     if (steps.size() > last_actions) { steps.erase(steps.begin(), steps.end() - last_actions); }
     if (!steps.empty()) { steps.insert(steps.begin(), {.text = "last actions"}); }
     BoxPart artifacts;
-    for (const StageState& stage : state.stages) { if (!stage.artifact.empty()) { artifacts.push_back({.text = "  " + stage.artifact, .whole = true}); } }
-    if (!artifacts.empty()) { artifacts.insert(artifacts.begin(), {.text = "artifacts in " + store.paths(state.task_id).root.string(), .whole = true}); }
-    return {std::move(steps), std::move(artifacts),
-            {{.text = std::to_string(records.size()) + " records in its journal; base commit " + state.base_commit, .whole = true}}};
+    for (const StageState& stage : state.stages) {
+        if (!stage.artifact.empty()) { artifacts.push_back({.text = "  " + stage.artifact, .whole = true}); }
+    }
+    if (!artifacts.empty()) {
+        artifacts.insert(artifacts.begin(), {.text = "artifacts in " + store.paths(state.task_id).root.string(), .whole = true});
+    }
+    return {
+        std::move(steps),
+        std::move(artifacts),
+        {{.text = std::to_string(records.size()) + " records in its journal; base commit " + state.base_commit, .whole = true}}};
 }
 
 BoxPart gates_part(const TaskState& state) {
     BoxPart part;
     for (const auto& [name, gate] : state.gates) {
-        part.push_back({.text = fmt::format("{} gate {:<12} {}", gate.passed ? "✓" : "✗", name, printable(gate.summary, 200)), .colours = gate.passed ? "32" : "31"});
+        part.push_back({.text = fmt::format("{} gate {:<12} {}", gate.passed ? "✓" : "✗", name, printable(gate.summary, 200)),
+                        .colours = gate.passed ? "32" : "31"});
     }
     return part;
 }
 
 /// One stage: how it went, its steps, its artifact.
-int show_phase(Program& program, std::ostream& out, const TaskStore& store, const SeenTask& seen, const std::string& phase, bool watch) {
+int show_phase(Program& program, std::ostream& out, const TaskStore& store, const SeenTask& seen, const std::string& phase,
+               bool watch) {
     const TaskState& state = seen.state();
-    const auto found = std::find_if(state.stages.begin(), state.stages.end(), [&](const StageState& stage) { return stage.name == phase; });
+    const auto found =
+        std::find_if(state.stages.begin(), state.stages.end(), [&](const StageState& stage) { return stage.name == phase; });
     if (found == state.stages.end()) {
         std::vector<std::string> names;
         std::string known;
@@ -104,7 +117,8 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
         }
         const std::string near = nearest(phase, names);
         return program.fail(Error{"AF-CLI-075", "the task has no stage `" + printable(phase, 80) + "`", "task " + state.task_id,
-                                  (near.empty() ? "" : "did you mean `" + near + "`? ") + "its stages are " + known, ErrorKind::not_found});
+                                  (near.empty() ? "" : "did you mean `" + near + "`? ") + "its stages are " + known,
+                                  ErrorKind::not_found});
     }
     // A record without a stage of its own is of the stage that was entered last.
     std::vector<const Record*> own;
@@ -126,33 +140,50 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
     if (program.json_output) {
         json::array told;
         for (const Record* record : own) { told.push_back(record->body); }
-        print_answer(out, json::object{{"task_id", state.task_id}, {"stage", phase}, {"status", figures.status}, {"steps", figures.steps},
-                                       {"input_tokens", spend.input_tokens}, {"output_tokens", spend.output_tokens}, {"duration_ms", figures.duration_ms},
-                                       {"error", figures.error}, {"artifact", figures.artifact}, {"records", std::move(told)}}, watch);
+        print_answer(out,
+                     json::object{{"task_id", state.task_id},
+                                  {"stage", phase},
+                                  {"status", figures.status},
+                                  {"steps", figures.steps},
+                                  {"input_tokens", spend.input_tokens},
+                                  {"output_tokens", spend.output_tokens},
+                                  {"duration_ms", figures.duration_ms},
+                                  {"error", figures.error},
+                                  {"artifact", figures.artifact},
+                                  {"records", std::move(told)}},
+                     watch);
         return 0;
     }
-    out << state.task_id << "  stage " << phase << "  " << figures.status << "\n  " << figures.steps << " steps, " << figures.tokens << " tokens, "
-        << human_duration(std::chrono::milliseconds(figures.duration_ms)) << (figures.error.empty() ? "" : "\n  " + printable(figures.error, 1000)) << "\n\n";
+    out << state.task_id << "  stage " << phase << "  " << figures.status << "\n  " << figures.steps << " steps, "
+        << figures.tokens << " tokens, " << human_duration(std::chrono::milliseconds(figures.duration_ms))
+        << (figures.error.empty() ? "" : "\n  " + printable(figures.error, 1000)) << "\n\n";
     for (const Record* record : own) {
-        if (record->type() == records::Answer::type || record->type() == records::CallStarted::type || record->type() == records::CallFinished::type) { continue; }
+        if (record->type() == records::Answer::type || record->type() == records::CallStarted::type ||
+            record->type() == records::CallFinished::type) {
+            continue;
+        }
         out << "  " << printable(record_line(*record), 220) << "\n";
     }
     if (!artifact.empty()) { out << "\n--- " << found->artifact << "\n" << printable_lines(artifact); }
     return 0;
 }
 
-int show_task(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments, std::optional<SeenTask>& seen) {
+int show_task(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments,
+              std::optional<SeenTask>& seen) {
     const TaskStore store(place.agentforge);
     const auto id = store.resolve(arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
     const bool detailed = arguments.detail && !program.json_output;
-    if (const auto looked = look_at_task(program, store, *id, detailed || !arguments.phase.empty(), seen); !looked.ok()) { return program.fail(looked.error()); }
+    if (const auto looked = look_at_task(program, store, *id, detailed || !arguments.phase.empty(), seen); !looked.ok()) {
+        return program.fail(looked.error());
+    }
     if (!arguments.phase.empty()) { return show_phase(program, out, store, *seen, arguments.phase, arguments.watch); }
     const TaskState* const state = &seen->state();
     if (program.json_output) {
         json::object object = to_json(*state);
-        object["total_tokens"] = cost_figures(*state).tokens;    // With those of lost calls, which belong to no step.
-        object["figures"] = seen->followed ? json::value(to_json(figures_of(*seen->followed, place.root.filename().string()))) : json::value(nullptr);
+        object["total_tokens"] = cost_figures(*state).tokens;  // With those of lost calls, which belong to no step.
+        object["figures"] = seen->followed ? json::value(to_json(figures_of(*seen->followed, place.root.filename().string())))
+                                           : json::value(nullptr);
         object.erase("pipeline_template");
         const std::vector<std::string> changed = changed_artifact_files(store.paths(*id), *state);
         object["changed_artifacts"] = json::array(changed.begin(), changed.end());
@@ -162,9 +193,13 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     std::vector<BoxPart> detail;
     if (detailed) { detail = detail_of(store, *state, seen->records); }
     const Spend spend = state->ledger.total();
-    const TaskOverview overview = overview_of(*state, seen->followed ? seen->followed->activity() : LastActivity(), store.paths(*id));
+    const TaskOverview overview =
+        overview_of(*state, seen->followed ? seen->followed->activity() : LastActivity(), store.paths(*id));
     if (shows_boxes(program)) {
-        auto parts = box_of_task(*state, overview, spend.calls + spend.lost > 0 ? "cost: " + cost_of_task(store, *id, spend, state->ledger.unpriced_models()) : "", look_of(program), SystemClock().now());
+        auto parts = box_of_task(
+            *state, overview,
+            spend.calls + spend.lost > 0 ? "cost: " + cost_of_task(store, *id, spend, state->ledger.unpriced_models()) : "",
+            look_of(program), SystemClock().now());
         if (arguments.detail) {
             parts.push_back(gates_part(*state));
             parts.insert(parts.end(), detail.begin(), detail.end());
@@ -172,14 +207,17 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         print_box(program, out, parts);
         return 0;
     }
-    out << state->task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : to_string(state->status)) << "\n  \"" << printable(state->request, 400) << "\"\n"
-                << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at << "\n\n";
+    out << state->task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : to_string(state->status)) << "\n  \""
+        << printable(state->request, 400) << "\"\n"
+        << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at
+        << "\n\n";
     for (const StageState& stage : state->stages) {
         const bool at_it = stage.plan_step && stage.status != StageStatus::completed;
         const StageFigures figures = figures_of(*state, stage);
         out << fmt::format("  {:<10} {:<10} {:>3} steps {:>8} tokens {:>8}{}{}\n", figures.name, figures.status, figures.steps,
-                                   figures.tokens, human_duration(std::chrono::milliseconds(figures.duration_ms)),
-                                   at_it ? "  " + printable(plan_step_text(*stage.plan_step), 200) : "", figures.error.empty() ? "" : "  " + printable(figures.error, 200));
+                           figures.tokens, human_duration(std::chrono::milliseconds(figures.duration_ms)),
+                           at_it ? "  " + printable(plan_step_text(*stage.plan_step), 200) : "",
+                           figures.error.empty() ? "" : "  " + printable(figures.error, 200));
         for (const std::string& line : remarks_on(*state, stage)) { out << "             " << printable(line, 300) << "\n"; }
     }
     if (spend.calls + spend.lost > 0) {
@@ -189,14 +227,26 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     for (const auto& [name, gate] : state->gates) {
         out << fmt::format("  gate {:<12} {} {}\n", name, gate.passed ? "passed" : "FAILED", printable(gate.summary, 200));
     }
-    if (state->escalation) { out << "\n  waits for an answer to " << state->escalation->id << ": " << printable(state->escalation->question, 1000) << "\n"; }
+    if (state->escalation) {
+        out << "\n  waits for an answer to " << state->escalation->id << ": " << printable(state->escalation->question, 1000)
+            << "\n";
+    }
     if (state->approval) {
         out << "\n  waits for approval " << state->approval->id << " of " << state->stage().artifact << "\n";
-        for (const std::string& line : state->resumption.shown_by_content) { out << "    you approve: " << printable(line, 1500) << "\n"; }
+        for (const std::string& line : state->resumption.shown_by_content) {
+            out << "    you approve: " << printable(line, 1500) << "\n";
+        }
     }
-    for (const std::string& file : changed_artifact_files(store.paths(*id), *state)) { out << "\n  CHANGED on disk since it was accepted: " << printable(file, 300) << "\n"; }
-    if (state->action && !state->action->id.empty()) { out << "\n  waits for a decision on the action " << state->action->id << " (" << printable(state->action->tool, 80) << ")\n"; }
-    if (!state->pause_reason.empty() && state->error.empty()) { out << "\n  paused: " << printable(state->pause_reason, 1000) << "\n"; }
+    for (const std::string& file : changed_artifact_files(store.paths(*id), *state)) {
+        out << "\n  CHANGED on disk since it was accepted: " << printable(file, 300) << "\n";
+    }
+    if (state->action && !state->action->id.empty()) {
+        out << "\n  waits for a decision on the action " << state->action->id << " (" << printable(state->action->tool, 80)
+            << ")\n";
+    }
+    if (!state->pause_reason.empty() && state->error.empty()) {
+        out << "\n  paused: " << printable(state->pause_reason, 1000) << "\n";
+    }
     if (!state->error.empty()) { out << "\n  " << printable(state->error, 1000) << "\n"; }
     if (!state->commit.empty()) { out << "\n  commit " << state->commit << " on " << state->branch << "\n"; }
     for (const auto& [label, key] : {std::pair{"patch", "patch_file"}, {"request", "pr_url"}, {"hooks", "commit_hooks"}}) {
@@ -219,10 +269,11 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     return 0;
 }
 
-int show_once(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments, std::optional<SeenTask>& seen) {
+int show_once(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments,
+              std::optional<SeenTask>& seen) {
     if (arguments.task.empty()) { return list_tasks(program, out, place, arguments.list); }
     const int code = show_task(program, out, place, arguments, seen);
-    return seen && !seen->followed ? 1 : code;      // Who asks a script's question is not told that all is well.
+    return seen && !seen->followed ? 1 : code;  // Who asks a script's question is not told that all is well.
 }
 
 /// Over what stands on the screen, without a flicker; what has no room there is left out below.
@@ -269,12 +320,16 @@ int status_of_all(Program& program, const StatusArguments& arguments) {
 int status_here(Program& program, const StatusArguments& arguments) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
-    if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) { program.err << "agentforge: " << interrupted_apply(printable(*begun)) << "\n"; }
+    if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) {
+        program.err << "agentforge: " << interrupted_apply(printable(*begun)) << "\n";
+    }
     for (const std::string& line : unfinished_sets(program, place->root)) { program.err << "agentforge: " << line << "\n"; }
     std::optional<SeenTask> seen;
     const auto show = [&](std::ostream& out) { return show_once(program, out, *place, arguments, seen); };
     if (!arguments.watch) { return show(program.out); }
-    if (arguments.task.empty()) { return show_repeatedly(program, show, [] { return true; }); }
+    if (arguments.task.empty()) {
+        return show_repeatedly(program, show, [] { return true; });
+    }
     const TaskStore store(place->agentforge);
     const auto id = store.resolve(arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
@@ -283,15 +338,26 @@ int status_here(Program& program, const StatusArguments& arguments) {
 
 /// A flag that says nothing where it stands is named, not passed over.
 std::optional<Error> useless_flag(const StatusArguments& arguments) {
-    const auto wrong = [](const std::string& what, const std::string& remedy) { return Error{"AF-CLI-076", what, "", remedy, ErrorKind::invalid}; };
+    const auto wrong = [](const std::string& what, const std::string& remedy) {
+        return Error{"AF-CLI-076", what, "", remedy, ErrorKind::invalid};
+    };
     if (arguments.task.empty()) {
-        for (const auto& [given, name] : {std::pair{arguments.detail, "--detail"}, {!arguments.phase.empty(), "--phase"}, {arguments.step != 0, "--step"}}) {
-            if (given) { return wrong(std::string(name) + " is of one task, and none is named", "name the task: agentforge status TASK " + std::string(name)); }
+        for (const auto& [given, name] :
+             {std::pair{arguments.detail, "--detail"}, {!arguments.phase.empty(), "--phase"}, {arguments.step != 0, "--step"}}) {
+            if (given) {
+                return wrong(std::string(name) + " is of one task, and none is named",
+                             "name the task: agentforge status TASK " + std::string(name));
+            }
         }
         return std::nullopt;
     }
-    for (const auto& [given, name] : {std::pair{arguments.list.all, "--all"}, {arguments.list.ended, "--ended"}, {!arguments.list.state.empty(), "--state"}, {arguments.limit_given, "--limit"}}) {
-        if (given) { return wrong(std::string(name) + " is of the list of tasks, and one task is named", "leave one of the two out"); }
+    for (const auto& [given, name] : {std::pair{arguments.list.all, "--all"},
+                                      {arguments.list.ended, "--ended"},
+                                      {!arguments.list.state.empty(), "--state"},
+                                      {arguments.limit_given, "--limit"}}) {
+        if (given) {
+            return wrong(std::string(name) + " is of the list of tasks, and one task is named", "leave one of the two out");
+        }
     }
     return std::nullopt;
 }
@@ -303,21 +369,32 @@ void add_status(CLI::App& app, Program& program) {
     const Command command = add_subcommand(app, "status", "Show all tasks, or one");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it; without it: all tasks")->type_name("TASK");
     const Option state = *add_option(*command, "--state", arguments->list.state, "Only tasks with this status")
-        ->one_of({"pending", "running", "paused", "awaiting_approval", "completed", "failed", "aborted"});
+                              ->one_of({"pending", "running", "paused", "awaiting_approval", "completed", "failed", "aborted"});
     add_flag(*command, "--all", arguments->list.all, "Tasks of every known repository that have not ended");
     add_flag(*command, "--ended", arguments->list.ended, "With --all: ended tasks, too")->needs("--all")->excludes(state);
-    add_option_function(*command, "--limit",
-                        [arguments](const std::string& number) {
-                            arguments->limit_given = true;
-                            arguments->list.limit = std::stoull(number);
-                        },
-                        "At most N tasks of a repository, the newest first (default: 20); 0: all")->type_name("N")->between(0, 1'000'000);
+    add_option_function(
+        *command, "--limit",
+        [arguments](const std::string& number) {
+            arguments->limit_given = true;
+            arguments->list.limit = std::stoull(number);
+        },
+        "At most N tasks of a repository, the newest first (default: 20); 0: all")
+        ->type_name("N")
+        ->between(0, 1'000'000);
     const Option detail = add_flag(*command, "--detail", arguments->detail, "Also the last actions and where the artifacts are");
-    const Option phase = *add_option(*command, "--phase", arguments->phase, "One stage of the task: how it went, its steps, its artifact")->type_name("STAGE")->excludes(detail);
-    const Option step = *add_option(*command, "--step", arguments->step, "One step, with all that was sent and answered")->type_name("N")->positive()->excludes(phase);
-    add_flag(*command, "--watch", arguments->watch, "Show it again whenever it changes, until the task rests or you press Ctrl-C")->excludes(step);
+    const Option phase =
+        *add_option(*command, "--phase", arguments->phase, "One stage of the task: how it went, its steps, its artifact")
+             ->type_name("STAGE")
+             ->excludes(detail);
+    const Option step = *add_option(*command, "--step", arguments->step, "One step, with all that was sent and answered")
+                             ->type_name("N")
+                             ->positive()
+                             ->excludes(phase);
+    add_flag(*command, "--watch", arguments->watch, "Show it again whenever it changes, until the task rests or you press Ctrl-C")
+        ->excludes(step);
     add_flag(*command, "--json", program.json_output, "Answer as JSON; with --watch one object a line");
-    command->footer("Examples:\n  agentforge status\n  agentforge status 1f2e3d4c --json\n  agentforge status 1f2e3d4c --phase red\n  agentforge status --watch\n  agentforge status --all");
+    command->footer(
+        "Examples:\n  agentforge status\n  agentforge status 1f2e3d4c --json\n  agentforge status 1f2e3d4c --phase red\n  agentforge status --watch\n  agentforge status --all");
     command->callback([&program, arguments] {
         program.pages = !arguments->watch;
         program.command = [&program, arguments] {

@@ -65,7 +65,11 @@ json::array plugins_of(const ProjectTrust& trust) {
 json::object describe(const ProjectTrust& trust, std::string_view verdict) {
     json::array settings;
     for (const GuardedSetting& setting : trust.settings) {
-        settings.push_back(json::object{{"key", setting.key}, {"value", setting.value}, {"where", setting.where}, {"instead_of", setting.holds}, {"instead_of_where", setting.holds_where}});
+        settings.push_back(json::object{{"key", setting.key},
+                                        {"value", setting.value},
+                                        {"where", setting.where},
+                                        {"instead_of", setting.holds},
+                                        {"instead_of_where", setting.holds_where}});
     }
     json::object files;
     for (const auto& [name, hash] : trust.subject.items) {
@@ -83,7 +87,9 @@ json::object describe(const ProjectTrust& trust, std::string_view verdict) {
             {"servers", servers_of(std::filesystem::path(trust.subject.root) / server_file)}};
 }
 
-std::string text_of(const json::value& value) { return value.is_string() ? std::string(value.get_string()) : json::serialize(value); }
+std::string text_of(const json::value& value) {
+    return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+}
 
 /// What holds while the project is not trusted, where something does.
 std::string instead_of(const json::value& setting) {
@@ -94,26 +100,37 @@ std::string instead_of(const json::value& setting) {
 
 void print(std::ostream& out, const json::object& what) {
     out << "Project  " << printable(text_of(what.at("project")), 400) << ": " << text_of(what.at("verdict")) << "\n";
-    for (const json::value& name : what.at("changed").get_array()) { out << "  changed: " << printable(text_of(name), 200) << "\n"; }
-    if (!what.at("settings").get_array().empty()) { out << "Settings of the project that reach beyond the sandbox, or are looser than yours\n"; }
+    for (const json::value& name : what.at("changed").get_array()) {
+        out << "  changed: " << printable(text_of(name), 200) << "\n";
+    }
+    if (!what.at("settings").get_array().empty()) {
+        out << "Settings of the project that reach beyond the sandbox, or are looser than yours\n";
+    }
     for (const json::value& setting : what.at("settings").get_array()) {
-        out << "  " << printable(text_of(setting.at("key")), 120) << " = " << printable(text_of(setting.at("value")), 1000) << "  ("
-            << printable(text_of(setting.at("where")), 300) << ")" << instead_of(setting) << "\n";
+        out << "  " << printable(text_of(setting.at("key")), 120) << " = " << printable(text_of(setting.at("value")), 1000)
+            << "  (" << printable(text_of(setting.at("where")), 300) << ")" << instead_of(setting) << "\n";
     }
     if (!what.at("plugins").get_array().empty()) { out << "Plugins that run with your rights\n"; }
     for (const json::value& plugin : what.at("plugins").get_array()) {
         const auto& entry = plugin.get_object();
-        if (entry.contains("id")) { out << "  " << printable(text_of(entry.at("id")), 120) << " " << printable(text_of(entry.at("version")), 60) << "\n"; }
+        if (entry.contains("id")) {
+            out << "  " << printable(text_of(entry.at("id")), 120) << " " << printable(text_of(entry.at("version")), 60) << "\n";
+        }
         out << "    " << printable(text_of(entry.at("manifest")), 400) << "\n";
         if (entry.contains("problem")) { out << "    " << printable(text_of(entry.at("problem")), 600) << "\n"; }
-        for (const auto& [name, hash] : entry.at("files").get_object()) { out << "    " << printable(text_of(hash), 200) << "  " << printable(name, 200) << "\n"; }
+        for (const auto& [name, hash] : entry.at("files").get_object()) {
+            out << "    " << printable(text_of(hash), 200) << "  " << printable(name, 200) << "\n";
+        }
     }
     if (!what.at("servers").get_array().empty()) { out << "Servers of " << server_file << "\n"; }
     for (const json::value& server : what.at("servers").get_array()) {
-        out << "  " << printable(text_of(server.at("name")), 120) << ": " << printable(json::serialize(server.at("server")), 1000) << "\n";
+        out << "  " << printable(text_of(server.at("name")), 120) << ": " << printable(json::serialize(server.at("server")), 1000)
+            << "\n";
     }
     if (!what.at("files").get_object().empty()) { out << "Files\n"; }
-    for (const auto& [name, hash] : what.at("files").get_object()) { out << "  " << text_of(hash) << "  " << printable(name, 200) << "\n"; }
+    for (const auto& [name, hash] : what.at("files").get_object()) {
+        out << "  " << text_of(hash) << "  " << printable(name, 200) << "\n";
+    }
 }
 
 /// A line of standard input; nothing where there is none, or the user interrupts.
@@ -121,7 +138,7 @@ std::optional<std::string> read_answer(const CancelToken* cancel) {
     std::string line;
     while (cancel == nullptr || !cancel->requested()) {
         pollfd input{STDIN_FILENO, POLLIN, 0};
-        if (::poll(&input, 1, 100) <= 0) { continue; }      // A signal ends the wait, or comes just before it.
+        if (::poll(&input, 1, 100) <= 0) { continue; }  // A signal ends the wait, or comes just before it.
         char c = 0;
         if (::read(STDIN_FILENO, &c, 1) != 1) { return std::nullopt; }
         if (c == '\n') { return line; }
@@ -133,8 +150,8 @@ std::optional<std::string> read_answer(const CancelToken* cancel) {
 /// Commands that run what a project names, and that a person waits for.
 bool may_ask(const Program& program) {
     static constexpr std::array asking{"start", "resume", "approve", "feedback", "resolve", "rebase", "setup"};
-    return program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output && !program.quiet && program.detached < 0 &&
-           std::ranges::find(asking, program.command_name) != asking.end();
+    return program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output &&
+           !program.quiet && program.detached < 0 && std::ranges::find(asking, program.command_name) != asking.end();
 }
 
 int run_trust(Program& program, const TrustArguments& arguments) {
@@ -142,7 +159,7 @@ int run_trust(Program& program, const TrustArguments& arguments) {
     if (!place.ok()) { return program.fail(place.error()); }
     auto store = open_trust_store(program, *place);
     if (!store.ok()) { return program.fail(store.error()); }
-    if (arguments.revoke) {     // Works whatever the project's files have become.
+    if (arguments.revoke) {  // Works whatever the project's files have become.
         const auto known = store->revoke(place->root.string());
         if (!known.ok()) { return program.fail(known.error()); }
         if (program.json_output) {
@@ -161,7 +178,9 @@ int run_trust(Program& program, const TrustArguments& arguments) {
     trust.verdict = store->verdict(trust.subject);
     trust.changed = store->differences(trust.subject);
     if (!arguments.show && !trust.subject.empty()) {
-        if (const auto remembered = store->trust(trust.subject, SystemClock().now()); !remembered.ok()) { return program.fail(remembered.error()); }
+        if (const auto remembered = store->trust(trust.subject, SystemClock().now()); !remembered.ok()) {
+            return program.fail(remembered.error());
+        }
         trust.verdict = TrustVerdict::trusted;
         trust.changed.clear();
     }
@@ -183,10 +202,13 @@ int run_trust(Program& program, const TrustArguments& arguments) {
 
 }  // namespace
 
-Result<TrustedSettings> settle_trust(Program& program, const ProjectPlace& place, const ProductPaths& product, TrustedSettings loaded) {
+Result<TrustedSettings> settle_trust(Program& program, const ProjectPlace& place, const ProductPaths& product,
+                                     TrustedSettings loaded) {
     name_refused_settings(program.err, *loaded.settings);
     if (loaded.trust.allowed()) { return loaded; }
-    const auto refused = [&program, &loaded] { program.err << "agentforge: " << printable_lines(loaded.trust.refusal().to_string()) << "\n"; };
+    const auto refused = [&program, &loaded] {
+        program.err << "agentforge: " << printable_lines(loaded.trust.refusal().to_string()) << "\n";
+    };
     if (!may_ask(program)) {
         refused();
         return loaded;
@@ -198,12 +220,14 @@ Result<TrustedSettings> settle_trust(Program& program, const ProjectPlace& place
         return loaded;
     }
     print(program.err, describe(loaded.trust, to_string(loaded.trust.verdict)));
-    program.err << "Its own files want to run this with your rights. Let it?\n"
-                   "  y      yes, until any of it changes\n  o      only this once\n  n      no, and do not ask again until it changes\n  Enter  not now\n> " << std::flush;
+    program.err
+        << "Its own files want to run this with your rights. Let it?\n"
+           "  y      yes, until any of it changes\n  o      only this once\n  n      no, and do not ask again until it changes\n  Enter  not now\n> "
+        << std::flush;
     const auto answer = read_answer(program.cancel);
     if (program.cancel != nullptr && program.cancel->requested()) {
-        return Error{"AF-CLI-122", "interrupted at the question whether to trust the project; nothing was done", place.root.string(),
-                     "Answer it, or say beforehand: agentforge trust", ErrorKind::cancelled};
+        return Error{"AF-CLI-122", "interrupted at the question whether to trust the project; nothing was done",
+                     place.root.string(), "Answer it, or say beforehand: agentforge trust", ErrorKind::cancelled};
     }
     const std::string word = !answer || answer->empty() ? "" : std::string(1, static_cast<char>(answer->front() | 0x20));
     if (word == "y") {
@@ -221,12 +245,14 @@ Result<TrustedSettings> settle_trust(Program& program, const ProjectPlace& place
 
 void add_trust(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<TrustArguments>();
-    const Command command = add_subcommand(app, "trust", "Allow the plugins, servers and commands that this project's own files name");
+    const Command command =
+        add_subcommand(app, "trust", "Allow the plugins, servers and commands that this project's own files name");
     const Option show = add_flag(*command, "--show", arguments->show, "Only show what would be allowed");
     add_flag(*command, "--revoke", arguments->revoke, "Take it back")->excludes(show);
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge trust --show");
-    command->callback([&program, arguments] { program.command = [&program, arguments] { return run_trust(program, *arguments); }; });
+    command->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return run_trust(program, *arguments); }; });
 }
 
 }  // namespace agentforge::kernel

@@ -43,11 +43,19 @@ public:
         add("stage_completed", std::move(fields));
     }
     void on(const records::StageFailed& failed) {
-        add("stage_failed", {{"stage", failed.stage}, {"attempt", state_.stage().attempts}, {"code", failed.error.code}, {"error", failed.error.message}});
+        add("stage_failed", {{"stage", failed.stage},
+                             {"attempt", state_.stage().attempts},
+                             {"code", failed.error.code},
+                             {"error", failed.error.message}});
     }
-    void on(const records::ArtifactRejected& rejected) { add("artifact_rejected", {{"stage", rejected.stage}, {"errors", texts(rejected.errors)}}); }
+    void on(const records::ArtifactRejected& rejected) {
+        add("artifact_rejected", {{"stage", rejected.stage}, {"errors", texts(rejected.errors)}});
+    }
     void on(const records::ReviewFinished& review) {
-        add("review", {{"stage", review.stage}, {"reviewer", review.reviewer}, {"blocking", review.blocking}, {"advisory", *review.advisory}});
+        add("review", {{"stage", review.stage},
+                       {"reviewer", review.reviewer},
+                       {"blocking", review.blocking},
+                       {"advisory", *review.advisory}});
     }
     void on(const records::CallStarted& started) {
         if (!started.plan_step) { return; }
@@ -59,14 +67,24 @@ public:
         add("cycle", {{"from", *cycle.stage}, {"to", *cycle.to}, {"reason", *cycle.reason}, {"count", state_.stage().cycles}});
     }
     void on(const records::ApprovalRequested& requested) {
-        add("approval_requested", {{"stage", requested.stage}, {"id", requested.approval_id}, {"artifact", state_.stage().artifact}});
+        add("approval_requested",
+            {{"stage", requested.stage}, {"id", requested.approval_id}, {"artifact", state_.stage().artifact}});
     }
     void on(const records::ActionAsked& asked) {
-        add("approval_requested", {{"stage", asked.stage}, {"id", asked.approval_id}, {"action", *asked.action}, {"hash", asked.action_hash}});
+        add("approval_requested",
+            {{"stage", asked.stage}, {"id", asked.approval_id}, {"action", *asked.action}, {"hash", asked.action_hash}});
     }
-    void on(const records::ApprovalDecided& decided) { add("decided", {{"id", decided.approval_id}, {"approved", decided.approved}, {"decision", records::decision_of(decided)}, {"by", *decided.decided_by}}); }
+    void on(const records::ApprovalDecided& decided) {
+        add("decided", {{"id", decided.approval_id},
+                        {"approved", decided.approved},
+                        {"decision", records::decision_of(decided)},
+                        {"by", *decided.decided_by}});
+    }
     void on(const records::ActionDecided& decided) {
-        add("decided", {{"id", decided.approval_id}, {"approved", decided.decision != "rejected"}, {"decision", decided.decision}, {"by", *decided.decided_by}});
+        add("decided", {{"id", decided.approval_id},
+                        {"approved", decided.decision != "rejected"},
+                        {"decision", decided.decision},
+                        {"by", *decided.decided_by}});
     }
     void on(const records::EscalationRaised& raised) {
         json::object fields{{"stage", raised.stage}, {"id", raised.escalation_id}};
@@ -77,7 +95,9 @@ public:
         }
         add("escalation", std::move(fields));
     }
-    void on(const records::EscalationResolved& resolved) { add("resolved", {{"id", resolved.escalation_id}, {"abort", resolved.abort}, {"by", *resolved.resolved_by}}); }
+    void on(const records::EscalationResolved& resolved) {
+        add("resolved", {{"id", resolved.escalation_id}, {"abort", resolved.abort}, {"by", *resolved.resolved_by}});
+    }
     void on(const records::Step& step) {
         const Spend spend = state_.ledger.total();
         json::object fields{{"step", state_.steps},
@@ -92,8 +112,12 @@ public:
         add(records::Step::type, std::move(fields));
     }
     void on(const records::Gate& gate) {
-        json::object fields{{"gate", gate.gate}, {"stage", *gate.stage}, {"passed", gate.passed}, {"summary", gate.summary}, {"duration_ms", *gate.duration_ms}};
-        if (gate.tests) {       // Who looks at the task later wants the same figures as who watches it.
+        json::object fields{{"gate", gate.gate},
+                            {"stage", *gate.stage},
+                            {"passed", gate.passed},
+                            {"summary", gate.summary},
+                            {"duration_ms", *gate.duration_ms}};
+        if (gate.tests) {  // Who looks at the task later wants the same figures as who watches it.
             fields["tests"] = *gate.tests;
             fields["tests_passed"] = gate.tests_passed.value_or(0);
         }
@@ -107,8 +131,13 @@ private:
     void add(std::string_view type, json::object fields) { lines_.push_back({type, std::move(fields)}); }
     void task_begins() {
         json::array stages;
-        for (const StageState& stage : state_.stages) { stages.push_back(json::object{{"name", stage.name}, {"status", to_string(stage.status)}}); }
-        add("task_started", {{"task_id", state_.task_id}, {"request", state_.request}, {"pipeline", state_.pipeline.name}, {"stages", std::move(stages)}});
+        for (const StageState& stage : state_.stages) {
+            stages.push_back(json::object{{"name", stage.name}, {"status", to_string(stage.status)}});
+        }
+        add("task_started", {{"task_id", state_.task_id},
+                             {"request", state_.request},
+                             {"pipeline", state_.pipeline.name},
+                             {"stages", std::move(stages)}});
     }
     [[nodiscard]] json::object place_of(const std::string& stage) const {
         return {{"stage", stage}, {"index", state_.pipeline.index_of(stage).value_or(0)}, {"of", state_.stages.size()}};
@@ -127,7 +156,9 @@ private:
 
 }  // namespace
 
-bool goes_on_inside(const TaskState& state) { return state.progress == StageProgress::executing || state.progress == StageProgress::accepted; }
+bool goes_on_inside(const TaskState& state) {
+    return state.progress == StageProgress::executing || state.progress == StageProgress::accepted;
+}
 
 std::vector<StreamLine> lines_of(const TaskState& state, const records::AnyRecord& record) {
     Teller teller(state, record.envelope);
@@ -151,7 +182,9 @@ void EventStream::recorded(const TaskState& state, const StageState*, const reco
 
 void EventStream::write(const StreamLine& told) {
     json::object line{{"time", format_time(clock_.now())}, {"type", told.type}};
-    for (const auto& [key, value] : told.fields) { if (!line.contains(key)) { line[key] = value; } }
+    for (const auto& [key, value] : told.fields) {
+        if (!line.contains(key)) { line[key] = value; }
+    }
     const std::lock_guard guard(writing_);
     out_ << to_json_line(line) << "\n" << std::flush;
 }

@@ -27,7 +27,8 @@ struct StreamLine {
 [[nodiscard]] bool goes_on_inside(const TaskState& state);
 
 /// Every line with `time` and `type`, then its own fields. The first says the format and its version; the last is
-/// the result, or the error that kept it from coming. A reader skips types and fields that it does not know: new ones do not raise the version.
+/// the result, or the error that kept it from coming. A reader skips types and fields that it does not know: new ones do not
+/// raise the version.
 class EventStream final : public Progress {
 public:
     static constexpr int version = 1;

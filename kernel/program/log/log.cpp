@@ -29,17 +29,19 @@ namespace {
 
 using spdlog::level::level_enum;
 
-/// A file of lines that several processes write: each line is one write(2) at the end, and who finds the file full moves it aside, holding its
-/// flock(2), so that of two who find it full one does it. The other waits for nobody: its line still goes into the full one.
+/// A file of lines that several processes write: each line is one write(2) at the end, and who finds the file full moves it
+/// aside, holding its flock(2), so that of two who find it full one does it. The other waits for nobody: its line still goes into
+/// the full one.
 class RotatingLines final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
 public:
     explicit RotatingLines(const Log::Options& options) : options_(options) {}
 
     Result<void> reopen() {
-        const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (options_.follow_links ? 0 : O_NOFOLLOW);
+        const int flags =
+            O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (options_.follow_links ? 0 : O_NOFOLLOW);
         FileDescriptor opened(::open(options_.file.c_str(), flags, 0600));
         if (!opened.valid() && errno == ENOENT && make_directories(std::filesystem::path(options_.file).parent_path()).ok()) {
-            opened = FileDescriptor(::open(options_.file.c_str(), flags, 0600));        // Somebody removed the folder.
+            opened = FileDescriptor(::open(options_.file.c_str(), flags, 0600));  // Somebody removed the folder.
         }
         if (!opened.valid()) { return problem(errno_text(errno)); }
         struct stat status {};
@@ -50,7 +52,8 @@ public:
     }
 
     [[nodiscard]] Error problem(const std::string& why) const {
-        return {"AF-CLI-020", "the log cannot be written: " + why, options_.file, "make its folder writable, or set log.level to off", ErrorKind::io};
+        return {"AF-CLI-020", "the log cannot be written: " + why, options_.file,
+                "make its folder writable, or set log.level to off", ErrorKind::io};
     }
 
 protected:
@@ -59,7 +62,7 @@ protected:
         line += '\n';
         if (!is_the_file()) { throw_if(reopen()); }
         if (!has_room(line.size())) { throw_if(rotate(line.size())); }
-        if (torn_) { line.insert(0, 1, '\n'); }       // Half a line stands at the end: this one begins anew.
+        if (torn_) { line.insert(0, 1, '\n'); }  // Half a line stands at the end: this one begins anew.
         const ssize_t written = ::write(file_.get(), line.data(), line.size());
         const bool whole = written == static_cast<ssize_t>(line.size());
         torn_ = !whole && (torn_ || written > 0);
@@ -75,27 +78,32 @@ private:
     [[nodiscard]] bool is_the_file() const {
         struct stat ours {};
         struct stat named {};
-        return file_.valid() && ::fstat(file_.get(), &ours) == 0 && ::stat(options_.file.c_str(), &named) == 0 && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+        return file_.valid() && ::fstat(file_.get(), &ours) == 0 && ::stat(options_.file.c_str(), &named) == 0 &&
+               ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
     }
     [[nodiscard]] bool has_room(std::size_t bytes) const {
         struct stat status {};
-        if (::fstat(file_.get(), &status) != 0 || status.st_size == 0) { return true; }      // A line that is too long for any file gets one.
+        if (::fstat(file_.get(), &status) != 0 || status.st_size == 0) {
+            return true;
+        }  // A line that is too long for any file gets one.
         return static_cast<std::uint64_t>(status.st_size) + bytes <= options_.max_file_bytes;
     }
     Result<void> rotate(std::size_t bytes) {
         if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) { return {}; }
         const auto moved = move_aside(bytes);
-        ::flock(file_.get(), LOCK_UN);      // Where it is the old one still; closing it freed the lock, too.
+        ::flock(file_.get(), LOCK_UN);  // Where it is the old one still; closing it freed the lock, too.
         return moved;
     }
     Result<void> move_aside(std::size_t bytes) {
-        if (!is_the_file()) { return reopen(); }      // Somebody was faster.
+        if (!is_the_file()) { return reopen(); }  // Somebody was faster.
         if (has_room(bytes)) { return {}; }
         const auto aside = [this](unsigned number) { return options_.file + "." + std::to_string(number); };
         if (options_.kept_files == 0) {
             ::unlink(options_.file.c_str());
         } else {
-            for (unsigned number = options_.kept_files; number > 1; --number) { ::rename(aside(number - 1).c_str(), aside(number).c_str()); }
+            for (unsigned number = options_.kept_files; number > 1; --number) {
+                ::rename(aside(number - 1).c_str(), aside(number).c_str());
+            }
             if (::rename(options_.file.c_str(), aside(1).c_str()) != 0) { return problem(errno_text(errno)); }
         }
         return reopen();
@@ -106,7 +114,10 @@ private:
     bool torn_ = false;
 };
 
-struct Kind { level_enum level; const char* component; };
+struct Kind {
+    level_enum level;
+    const char* component;
+};
 
 /// Task 012's levels: what goes wrong is a warning, single calls are details.
 struct Kinds {
@@ -136,16 +147,22 @@ struct Kinds {
     Kind operator()(const event::Message&) const { return {level_enum::info, "stage"}; }
     Kind operator()(const event::Logged& logged) const {
         switch (static_cast<LogLevel>(logged.level)) {
-            case LogLevel::debug: return {level_enum::debug, "stage"};
-            case LogLevel::warning: return {level_enum::warn, "stage"};
-            case LogLevel::error: return {level_enum::err, "stage"};
-            case LogLevel::info: break;
+            case LogLevel::debug:
+                return {level_enum::debug, "stage"};
+            case LogLevel::warning:
+                return {level_enum::warn, "stage"};
+            case LogLevel::error:
+                return {level_enum::err, "stage"};
+            case LogLevel::info:
+                break;
         }
         return {level_enum::info, "stage"};
     }
     Kind operator()(const event::RunEnded&) const { return {level_enum::info, "task"}; }
     template <class Other>
-    Kind operator()(const Other&) const { return {level_enum::info, "task"}; }
+    Kind operator()(const Other&) const {
+        return {level_enum::info, "task"};
+    }
 };
 
 Kind kind_of(const records::AnyRecord& record) { return std::visit(Kinds{}, record.body); }
@@ -164,16 +181,32 @@ struct Turns {
     Turn operator()(const records::TaskResumed& resumed) const { return turn(resumed, {{"reason", *resumed.reason}}); }
     Turn operator()(const records::TaskPaused& paused) const { return turn(paused, {{"reason", paused.reason}}); }
     Turn operator()(const records::TaskAborted& aborted) const { return turn(aborted, {{"reason", aborted.reason}}); }
-    Turn operator()(const records::TaskFailed& failed) const { return turn(failed, {{"code", failed.code}, {"message", failed.message}}); }
-    Turn operator()(const records::TaskCompleted& completed) const { return turn(completed, {{"exit_stage", completed.exit_stage}, {"exit_type", *completed.exit_type}}); }
-    Turn operator()(const records::TaskContinued& continued) const {
-        return turn(continued, {{"revise", continued.revise}, {"exit_stage", continued.extension ? continued.extension->exit_stage : std::string()}, {"accepted_stale", continued.freshness.accepted}});
+    Turn operator()(const records::TaskFailed& failed) const {
+        return turn(failed, {{"code", failed.code}, {"message", failed.message}});
     }
-    Turn operator()(const records::Recovered& recovered) const { return turn(recovered, {{"torn_file", *recovered.torn_file}, {"torn_bytes", *recovered.torn_bytes}}); }
-    Turn operator()(const records::Violation& violation) const { return turn(violation, {{"paths", json::array(violation.paths->begin(), violation.paths->end())}}); }
-    Turn operator()(const records::CallLost& lost) const { return turn(lost, {{"run_step", *lost.run_step}, {"reason", *lost.reason}}); }
+    Turn operator()(const records::TaskCompleted& completed) const {
+        return turn(completed, {{"exit_stage", completed.exit_stage}, {"exit_type", *completed.exit_type}});
+    }
+    Turn operator()(const records::TaskContinued& continued) const {
+        return turn(continued, {{"revise", continued.revise},
+                                {"exit_stage", continued.extension ? continued.extension->exit_stage : std::string()},
+                                {"accepted_stale", continued.freshness.accepted}});
+    }
+    Turn operator()(const records::Recovered& recovered) const {
+        return turn(recovered, {{"torn_file", *recovered.torn_file}, {"torn_bytes", *recovered.torn_bytes}});
+    }
+    Turn operator()(const records::Violation& violation) const {
+        return turn(violation, {{"paths", json::array(violation.paths->begin(), violation.paths->end())}});
+    }
+    Turn operator()(const records::CallLost& lost) const {
+        return turn(lost, {{"run_step", *lost.run_step}, {"reason", *lost.reason}});
+    }
     Turn operator()(const records::AttemptFailed& failed) const {
-        return turn(failed, {{"run_step", *failed.run_step}, {"attempt", *failed.attempt}, {"code", *failed.code}, {"message", *failed.message}, {"where", *failed.where}});
+        return turn(failed, {{"run_step", *failed.run_step},
+                             {"attempt", *failed.attempt},
+                             {"code", *failed.code},
+                             {"message", *failed.message},
+                             {"where", *failed.where}});
     }
     Turn operator()(const records::Answer& answer) const {
         json::object fields{{"run_step", *answer.run_step}};
@@ -187,24 +220,31 @@ struct Turns {
         return StreamLine{"model_answered", std::move(fields)};
     }
     template <class Other>
-    Turn operator()(const Other&) const { return std::nullopt; }
+    Turn operator()(const Other&) const {
+        return std::nullopt;
+    }
 
 private:
     template <class One>
-    static StreamLine turn(const One&, json::object fields) { return {One::type, std::move(fields)}; }
+    static StreamLine turn(const One&, json::object fields) {
+        return {One::type, std::move(fields)};
+    }
 };
 
 /// Whether the record may lead from one stage to another.
 bool may_move(const records::AnyRecord& record) {
-    return std::holds_alternative<records::StageCompleted>(record.body) || std::holds_alternative<records::CycleStarted>(record.body) ||
-           std::holds_alternative<records::StageSkipped>(record.body) || std::holds_alternative<records::TaskCompleted>(record.body);
+    return std::holds_alternative<records::StageCompleted>(record.body) ||
+           std::holds_alternative<records::CycleStarted>(record.body) ||
+           std::holds_alternative<records::StageSkipped>(record.body) ||
+           std::holds_alternative<records::TaskCompleted>(record.body);
 }
 
 Result<level_enum> level_named(const std::string& name, const std::string& where) {
     if (name.empty()) { return level_enum::info; }
     const level_enum level = name == "off" ? level_enum::off : spdlog::level::from_str(name);
     if (level == level_enum::off && name != "off") {
-        return Error{"AF-CLI-021", "`" + ellipsis(name, 80) + "` is not a log level", where, "use trace, debug, info, warning, error or off", ErrorKind::invalid};
+        return Error{"AF-CLI-021", "`" + ellipsis(name, 80) + "` is not a log level", where,
+                     "use trace, debug, info, warning, error or off", ErrorKind::invalid};
     }
     return level;
 }
@@ -213,7 +253,9 @@ Result<level_enum> level_named(const std::string& name, const std::string& where
 std::string plain(const json::value& value) {
     const auto* text = value.if_string();
     if (text == nullptr) { return to_json_line(value); }
-    const bool word = !text->empty() && std::string_view(*text).find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@+") == std::string_view::npos;
+    const bool word =
+        !text->empty() && std::string_view(*text).find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@+") == std::string_view::npos;
     return word ? std::string(*text) : to_json_line(value);
 }
 
@@ -236,9 +278,9 @@ struct Log::State {
     std::mutex writing;
     level_enum level = level_enum::off;
     std::map<std::string, level_enum, std::less<>> levels;
-    std::unique_ptr<spdlog::logger> logger;     ///< Made with the first line, so that a command that logs nothing leaves nothing.
-    bool unusable = false;                      ///< It was said that there is no log.
-    std::string failed;                         ///< Why the line under way could not be written.
+    std::unique_ptr<spdlog::logger> logger;  ///< Made with the first line, so that a command that logs nothing leaves nothing.
+    bool unusable = false;                   ///< It was said that there is no log.
+    std::string failed;                      ///< Why the line under way could not be written.
     std::uint64_t lost = 0;
     bool told_lost = false;
 
@@ -247,7 +289,7 @@ struct Log::State {
     std::string stage;
     std::string trace_id;
     std::string span_id;
-    std::map<std::string, std::uint64_t, std::less<>> visits;       ///< The newest of each stage.
+    std::map<std::string, std::uint64_t, std::less<>> visits;  ///< The newest of each stage.
     std::uint64_t step = 0;
 
     State(Options from, const Clock& of) : options(std::move(from)), clock(of) {}
@@ -287,7 +329,9 @@ struct Log::State {
                 unusable = true;
                 return opened;
             }
-            if (wants(of_the_program)) { put("run_started", {{"version", options.version}, {"command", options.command}}, of_the_program); }
+            if (wants(of_the_program)) {
+                put("run_started", {{"version", options.version}, {"command", options.command}}, of_the_program);
+            }
         }
         if (lost > 0 && !put("lines_lost", {{"count", lost}}, lines_were_lost)) { return lose(); }
         lost = 0;
@@ -305,14 +349,17 @@ private:
         AF_CHECK(sink->reopen());
         logger = std::make_unique<spdlog::logger>("agentforge", std::move(sink));
         logger->set_level(level_enum::trace);
-        logger->set_error_handler([this](const std::string& why) { failed = why.empty() ? "?" : why; });    // A full disk must not end the task: the journal is the truth.
+        logger->set_error_handler([this](const std::string& why) {
+            failed = why.empty() ? "?" : why;
+        });  // A full disk must not end the task: the journal is the truth.
         return {};
     }
 
     Result<void> lose() {
         ++lost;
         if (std::exchange(told_lost, true)) { return {}; }
-        return Error{"AF-CLI-120", "lines of the log are lost: " + failed, options.file, "make room on its disk; the task goes on, and its journal has all that matters", ErrorKind::io};
+        return Error{"AF-CLI-120", "lines of the log are lost: " + failed, options.file,
+                     "make room on its disk; the task goes on, and its journal has all that matters", ErrorKind::io};
     }
 
     bool put(std::string_view name, const json::object& fields, const Kind& kind) {
@@ -330,7 +377,7 @@ private:
                           {"span_id", or_null(of_stage == stage ? span_id : span_of(of_stage))},
                           {"pid", static_cast<std::int64_t>(::getpid())}};
         for (const auto& [key, value] : fields) {
-            if (key == "level" || key == "stages") { continue; }       // The line's own; the transitions name them.
+            if (key == "level" || key == "stages") { continue; }  // The line's own; the transitions name them.
             if (!line.contains(key)) { line[key] = value; }
         }
         if (options.also) { options.also(line); }
@@ -355,12 +402,14 @@ Result<std::unique_ptr<Log>> Log::open(const Options& options, Progress& next, c
         if (std::ranges::find(components(), component) == components().end()) {
             const std::string near = nearest(component, components());
             return Error{"AF-CLI-121", "`" + ellipsis(component, 80) + "` is no component of the log", "log.levels",
-                         near.empty() ? "use task, agent, stage, model, gate, people or program" : "did you mean `" + near + "`?", ErrorKind::invalid};
+                         near.empty() ? "use task, agent, stage, model, gate, people or program" : "did you mean `" + near + "`?",
+                         ErrorKind::invalid};
         }
         AF_TRY(state->levels[component], level_named(name, "log.levels." + component));
     }
     if (options.format != "json" && options.format != "text") {
-        return Error{"AF-CLI-121", "`" + ellipsis(options.format, 80) + "` is no form of the log", "log.format", "use json or text", ErrorKind::invalid};
+        return Error{"AF-CLI-121", "`" + ellipsis(options.format, 80) + "` is no form of the log", "log.format",
+                     "use json or text", ErrorKind::invalid};
     }
     return std::unique_ptr<Log>(new Log(std::move(state), next));
 }
@@ -374,7 +423,7 @@ void Log::event(const Event& event) {
     {
         const std::lock_guard guard(state_->writing);
         StreamLine told = line_of(event);
-        if (const json::value* step = told.fields.if_contains("step")) {       // Of the agent's run; the line's own is the task's.
+        if (const json::value* step = told.fields.if_contains("step")) {  // Of the agent's run; the line's own is the task's.
             told.fields["run_step"] = *step;
             told.fields.erase("step");
         }
@@ -392,21 +441,24 @@ void Log::recorded(const TaskState& task, const StageState* left, const records:
         const auto write = [&](std::string_view name, const json::object& fields, const Kind& kind) {
             if (auto result = state.write(name, fields, kind); !result.ok()) { written = std::move(result); }
         };
-        const bool has_stage = !task.stages.empty() && (task.stage_index > 0 || task.stage().visits > 0);      // It has begun.
+        const bool has_stage = !task.stages.empty() && (task.stage_index > 0 || task.stage().visits > 0);  // It has begun.
         const std::string from = left == nullptr ? std::string() : left->name;
-        const std::string to = std::holds_alternative<records::TaskCompleted>(record.body) || !has_stage ? std::string() : task.stage().name;
+        const std::string to =
+            std::holds_alternative<records::TaskCompleted>(record.body) || !has_stage ? std::string() : task.stage().name;
         // FR-018: a stage's first entry has no source, the end no target.
-        const bool first = std::holds_alternative<records::StageStarted>(record.body) && has_stage && task.stage().visits <= 1 && task.stage_index == 0;
+        const bool first = std::holds_alternative<records::StageStarted>(record.body) && has_stage && task.stage().visits <= 1 &&
+                           task.stage_index == 0;
         if (left != nullptr && (first || (from != to && may_move(record)))) {
             std::uint64_t cycles = 0;
             for (const StageState& stage : task.stages) { cycles += stage.cycles; }
             state.enter(task, first ? to : from, first ? task.stage().visits : left->visits);
-            write("stage_transition", {{"from_stage", first ? json::value(nullptr) : json::value(from)},
-                                       {"to_stage", to.empty() ? json::value(nullptr) : json::value(to)},
-                                       {"duration_ms", first ? 0 : left->duration_ms},
-                                       {"tokens_used", first ? 0 : left->input_tokens + left->output_tokens},
-                                       {"cycle_count", cycles},
-                                       {"retry_count", first || left->attempts == 0 ? 0 : left->attempts - 1}},
+            write("stage_transition",
+                  {{"from_stage", first ? json::value(nullptr) : json::value(from)},
+                   {"to_stage", to.empty() ? json::value(nullptr) : json::value(to)},
+                   {"duration_ms", first ? 0 : left->duration_ms},
+                   {"tokens_used", first ? 0 : left->input_tokens + left->output_tokens},
+                   {"cycle_count", cycles},
+                   {"retry_count", first || left->attempts == 0 ? 0 : left->attempts - 1}},
                   transition);
         }
         state.enter(task, to, has_stage ? task.stage().visits : 0);
@@ -421,7 +473,8 @@ void Log::note(const Error& told, const std::string& beside) {
     const std::lock_guard guard(state_->writing);
     std::error_code error;
     if (!state_->logger && !std::filesystem::is_directory(beside, error)) { return; }
-    static_cast<void>(state_->write("error", {{"code", told.code}, {"message", told.message}, {"where", told.where}, {"remedy", told.remedy}}, gone_wrong));
+    static_cast<void>(state_->write(
+        "error", {{"code", told.code}, {"message", told.message}, {"where", told.where}, {"remedy", told.remedy}}, gone_wrong));
 }
 
 }  // namespace agentforge::kernel

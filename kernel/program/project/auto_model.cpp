@@ -7,8 +7,13 @@
 namespace agentforge::kernel {
 namespace {
 
-struct Service { const char* name; const char* variable; const char* model; };
-constexpr std::array<Service, 2> services{{{"anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-4-5"}, {"openai", "OPENAI_API_KEY", "gpt-5-mini"}}};
+struct Service {
+    const char* name;
+    const char* variable;
+    const char* model;
+};
+constexpr std::array<Service, 2> services{
+    {{"anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-4-5"}, {"openai", "OPENAI_API_KEY", "gpt-5-mini"}}};
 constexpr std::array<const char*, 2> model_commands{"claude", "codex"};
 constexpr std::array<std::pair<const char*, const char*>, 4> servers{{{"ollama", "http://localhost:11434/v1"},
                                                                       {"lm-studio", "http://localhost:1234/v1"},
@@ -17,7 +22,8 @@ constexpr std::array<std::pair<const char*, const char*>, 4> servers{{{"ollama",
 
 }  // namespace
 
-Result<std::vector<ModelCandidate>> model_candidates(const ModelSettings& settings, const std::map<std::string, std::string>& environment) {
+Result<std::vector<ModelCandidate>> model_candidates(const ModelSettings& settings,
+                                                     const std::map<std::string, std::string>& environment) {
     std::vector<ModelCandidate> found;
     if (!settings.base_url.empty()) {
         ModelCandidate named{"llm.base_url", settings, "", settings.model.empty()};
@@ -31,12 +37,14 @@ Result<std::vector<ModelCandidate>> model_candidates(const ModelSettings& settin
     }
     if (!settings.settings.empty() || !settings.api_key_env.empty()) {
         const std::string key = settings.api_key_env.empty() ? "llm.settings" : "llm.api_key_env";
-        return Error{"AF-LLM-002", "`llm.backend: auto` cannot tell which backend `" + key + "` belongs to", key, "name the backend, or llm.base_url, too", ErrorKind::unavailable};
+        return Error{"AF-LLM-002", "`llm.backend: auto` cannot tell which backend `" + key + "` belongs to", key,
+                     "name the backend, or llm.base_url, too", ErrorKind::unavailable};
     }
     for (const Service& service : services) {
         const auto key = environment.find(service.variable);
         const bool set = key != environment.end() && !key->second.empty();
-        ModelCandidate& one = found.emplace_back(ModelCandidate{service.name, settings, set ? "" : std::string(service.variable) + " is not set", false});
+        ModelCandidate& one = found.emplace_back(
+            ModelCandidate{service.name, settings, set ? "" : std::string(service.variable) + " is not set", false});
         one.settings.backend = service.name;
         if (one.settings.model.empty()) { one.settings.model = service.model; }
     }

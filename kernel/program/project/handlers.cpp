@@ -38,75 +38,100 @@ std::string value_of(const std::map<std::string, std::string>& environment, cons
 class OverAlready final : public CallContext {
 public:
     [[nodiscard]] bool cancelled() const noexcept override { return true; }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return std::chrono::steady_clock::now(); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
+        return std::chrono::steady_clock::now();
+    }
     void log(LogLevel, std::string_view, const json::object&) override {}
     void progress(std::string_view) override {}
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
 };
 
-const GuardedSetting* missed_by_handler(const Settings& settings, const PluginRegistry& plugins, const std::vector<GuardedSetting>& left_out, const std::string& name) {
+const GuardedSetting* missed_by_handler(const Settings& settings, const PluginRegistry& plugins,
+                                        const std::vector<GuardedSetting>& left_out, const std::string& name) {
     const PluginManifest* const plugin = plugins.owner(PluginKind::escalation, name);
     return plugin == nullptr ? nullptr : missed_by_plugin(settings, left_out, name, plugin->id);
 }
 
-std::string url_variable(const Settings& settings) { return named_or(webhook_setting(settings, "url_env"), "AGENTFORGE_WEBHOOK_URL"); }
-std::string secret_variable(const Settings& settings) { return named_or(webhook_setting(settings, "secret_env"), "AGENTFORGE_WEBHOOK_SECRET"); }
+std::string url_variable(const Settings& settings) {
+    return named_or(webhook_setting(settings, "url_env"), "AGENTFORGE_WEBHOOK_URL");
+}
+std::string secret_variable(const Settings& settings) {
+    return named_or(webhook_setting(settings, "secret_env"), "AGENTFORGE_WEBHOOK_SECRET");
+}
 
 }  // namespace
 
-std::vector<std::string> webhook_variables(const Settings& settings) { return {url_variable(settings), secret_variable(settings)}; }
+std::vector<std::string> webhook_variables(const Settings& settings) {
+    return {url_variable(settings), secret_variable(settings)};
+}
 
 AnswerRule answer_rule(const Settings& settings) {
-    return {std::chrono::seconds(settings.integer("escalation.deadline_seconds")), settings.text("escalation.on_deadline"), settings.text("escalation.default_answer")};
+    return {std::chrono::seconds(settings.integer("escalation.deadline_seconds")), settings.text("escalation.on_deadline"),
+            settings.text("escalation.default_answer")};
 }
 
 ReminderPolicy reminder_policy(const Settings& settings) {
-    return {std::chrono::seconds(settings.integer("escalation.remind_after_seconds")), static_cast<unsigned>(settings.integer("escalation.reminders"))};
+    return {std::chrono::seconds(settings.integer("escalation.remind_after_seconds")),
+            static_cast<unsigned>(settings.integer("escalation.reminders"))};
 }
 
 Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule,
-                                                  const std::vector<GuardedSetting>& left_out, const std::map<std::string, std::string>& environment) {
+                                                  const std::vector<GuardedSetting>& left_out,
+                                                  const std::map<std::string, std::string>& environment) {
     const std::vector<std::string> names = settings.list("escalation.handlers");
     const auto wrong = [&settings](const std::string& why) {
         const auto origin = settings.origin("escalation.handlers");
-        return Error{"AF-ESC-058", "escalation.handlers " + why, origin && !origin->where.empty() ? origin->where : "escalation.handlers",
-                     "Name each handler once, such as [file, webhook]; `agentforge plugins list` shows which there are.", ErrorKind::invalid};
+        return Error{"AF-ESC-058", "escalation.handlers " + why,
+                     origin && !origin->where.empty() ? origin->where : "escalation.handlers",
+                     "Name each handler once, such as [file, webhook]; `agentforge plugins list` shows which there are.",
+                     ErrorKind::invalid};
     };
     if (names.empty()) { return wrong("names nobody who could tell a person"); }
     std::vector<GroupedHandler> handlers;
     for (const std::string& name : names) {
-        if (std::ranges::find(handlers, name, &GroupedHandler::name) != handlers.end()) { return wrong("names `" + ellipsis(name, 80) + "` twice"); }
+        if (std::ranges::find(handlers, name, &GroupedHandler::name) != handlers.end()) {
+            return wrong("names `" + ellipsis(name, 80) + "` twice");
+        }
         GroupedHandler handler{name, nullptr};
         if (name == webhook_name) {
-            if (const auto allowed = check_webhook_network(rule, value_of(environment, url_variable(settings))); !allowed.ok()) { handler.refused = allowed.error(); }
+            if (const auto allowed = check_webhook_network(rule, value_of(environment, url_variable(settings))); !allowed.ok()) {
+                handler.refused = allowed.error();
+            }
         }
-        if (const GuardedSetting* const missed = missed_by_handler(settings, plugins, left_out, name)) { handler.refused = cannot_do_without(*missed); }
+        if (const GuardedSetting* const missed = missed_by_handler(settings, plugins, left_out, name)) {
+            handler.refused = cannot_do_without(*missed);
+        }
         if (!handler.refused) { AF_TRY(handler.handler, plugins.escalation(name)); }
         handlers.push_back(std::move(handler));
     }
     return handlers;
 }
 
-Result<void> check_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule, const std::vector<GuardedSetting>& left_out,
-                            const std::map<std::string, std::string>& environment) {
+Result<void> check_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule,
+                            const std::vector<GuardedSetting>& left_out, const std::map<std::string, std::string>& environment) {
     const std::vector<std::string> names = settings.list("escalation.handlers");
     for (const std::string& name : names) {
-        if (const GuardedSetting* const missed = missed_by_handler(settings, plugins, left_out, name)) { return cannot_do_without(*missed); }
+        if (const GuardedSetting* const missed = missed_by_handler(settings, plugins, left_out, name)) {
+            return cannot_do_without(*missed);
+        }
     }
     if (std::ranges::find(names, webhook_name) == names.end()) { return {}; }
     const std::string variable = url_variable(settings);
     const std::string url = value_of(environment, variable);
     if (url.empty()) {
-        return Error{"AF-ESC-060", "the webhook has no address: the variable " + variable + " is not set", variable,
-                     "Set it to the whole address, such as https://hooks.slack.com/services/…, or take webhook out of escalation.handlers.", ErrorKind::unavailable};
+        return Error{
+            "AF-ESC-060", "the webhook has no address: the variable " + variable + " is not set", variable,
+            "Set it to the whole address, such as https://hooks.slack.com/services/…, or take webhook out of escalation.handlers.",
+            ErrorKind::unavailable};
     }
     AF_CHECK(check_webhook_network(rule, url));
     const std::string key = webhook_setting(settings, "secret_env");
     if (!key.empty() && value_of(environment, key).empty()) {
-        return Error{"AF-ESC-060", "the webhook cannot sign: the variable " + key + " is not set", key, "Set it to the key that the server knows.", ErrorKind::unavailable};
+        return Error{"AF-ESC-060", "the webhook cannot sign: the variable " + key + " is not set", key,
+                     "Set it to the key that the server knows.", ErrorKind::unavailable};
     }
     const PluginManifest* const plugin = plugins.owner(PluginKind::escalation, webhook_name);
-    if (plugin == nullptr || plugin->id != webhook_id) { return {}; }       // Another's might tell somebody all the same.
+    if (plugin == nullptr || plugin->id != webhook_id) { return {}; }  // Another's might tell somebody all the same.
     AF_TRY(const std::shared_ptr<EscalationHandler> webhook, plugins.escalation(webhook_name));
     OverAlready context;
     auto fit = webhook->notify(Escalation{}, context);

@@ -8,7 +8,8 @@ namespace agentforge::kernel {
 
 /// The user's list, `~/.agentforge/repos.yaml`. Errors: AF-CLI-003 HOME is not set.
 [[nodiscard]] Result<KnownRepositories> known_repositories(const Program& program);
-/// The repository of that name. Errors: as of `known_repositories` and `KnownRepositories::list`; `not_found` AF-CONF-073, naming the nearest.
+/// The repository of that name. Errors: as of `known_repositories` and `KnownRepositories::list`; `not_found` AF-CONF-073, naming
+/// the nearest.
 [[nodiscard]] Result<KnownRepository> find_known_repository(const Program& program, std::string_view name);
 /// The user's list, and first the repository that the command is given in, where the list does not have it.
 /// Errors: of the list; where it is empty, why there is no repository here (ProjectPlace::find).

@@ -10,8 +10,8 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// The settings of a service below `key`, but for those of a lower layer than the one that names the backend, where that is another than the lower ones
-/// name: `--transcript` over a file that is about a server.
+/// The settings of a service below `key`, but for those of a lower layer than the one that names the backend, where that is
+/// another than the lower ones name: `--transcript` over a file that is about a server.
 json::object settings_for_backend(const Settings& settings, const std::string& key, const std::string& backend_key) {
     json::object all = settings.section(key);
     const auto backend = settings.origin(backend_key);
@@ -42,7 +42,9 @@ ModelSettings read_model_settings(const Settings& settings, const std::string& r
     const auto differs = [&](const std::string& key) { return own(key) && settings.text(prefix + key) != settings.text(key); };
     const bool elsewhere = differs("llm.backend") || differs("llm.base_url");
     const auto key = [&](const std::string& name) { return own(name) ? prefix + name : name; };
-    const auto of_service = [&](const std::string& name) { return own(name) || !elsewhere ? settings.text(key(name)) : std::string(); };
+    const auto of_service = [&](const std::string& name) {
+        return own(name) || !elsewhere ? settings.text(key(name)) : std::string();
+    };
 
     ModelSettings read;
     read.backend = settings.text(key("llm.backend"));
@@ -59,21 +61,25 @@ ModelSettings read_model_settings(const Settings& settings, const std::string& r
     read.max_output_tokens = settings.integer(key("llm.max_output_tokens"));
     if (!elsewhere) { read.settings = settings_for_backend(settings, "llm.settings", "llm.backend"); }
     if (!prefix.empty()) {
-        for (const auto& [name, value] : settings_for_backend(settings, prefix + "llm.settings", key("llm.backend"))) { read.settings[name] = value; }
+        for (const auto& [name, value] : settings_for_backend(settings, prefix + "llm.settings", key("llm.backend"))) {
+            read.settings[name] = value;
+        }
     }
     return read;
 }
 
-const GuardedSetting* missed_by_model(const Settings& settings, const std::vector<GuardedSetting>& left_out, const std::string& role) {
+const GuardedSetting* missed_by_model(const Settings& settings, const std::vector<GuardedSetting>& left_out,
+                                      const std::string& role) {
     const std::string backend = read_model_settings(settings, role).backend;
-    if (backend.empty() || backend == "replay") { return nullptr; }     // What was recorded goes nowhere.
+    if (backend.empty() || backend == "replay") { return nullptr; }  // What was recorded goes nowhere.
     const std::string prefix = role.empty() ? std::string() : "agents." + join_key({role}) + ".";
     const auto layer_of = [&](const std::string& name) {
         auto origin = settings.origin(prefix + name);
         if (!origin) { origin = settings.origin(name); }
         return origin ? origin->layer : std::string();
     };
-    const bool own_backend = !prefix.empty() && settings.origin(prefix + "llm.backend") && settings.text(prefix + "llm.backend") != settings.text("llm.backend");
+    const bool own_backend = !prefix.empty() && settings.origin(prefix + "llm.backend") &&
+                             settings.text(prefix + "llm.backend") != settings.text("llm.backend");
     const bool servers = backend == "anthropic" || backend == "openai" || backend == "auto";
     const bool preset_for_this_run = layer_of("llm.preset") == "flag" || layer_of("llm.preset") == "environment";
     const bool commands = (backend == "cli" && !preset_for_this_run) || backend == "auto";
@@ -82,7 +88,8 @@ const GuardedSetting* missed_by_model(const Settings& settings, const std::vecto
         const std::string name = of_role ? key.substr(prefix.size()) : key;
         if (!of_role && (own_backend || (!prefix.empty() && settings.origin(prefix + name)))) { return false; }
         if (layer_of("llm.backend") == "user" && layer_of(name) == "user") { return false; }
-        return (servers && (name == "llm.base_url" || name == "llm.api_key_env")) || (commands && name == "llm.command") || name.starts_with("llm.settings.");
+        return (servers && (name == "llm.base_url" || name == "llm.api_key_env")) || (commands && name == "llm.command") ||
+               name.starts_with("llm.settings.");
     });
 }
 

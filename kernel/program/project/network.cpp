@@ -2,23 +2,27 @@
 #include "program/project/network.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <array>
+#include <functional>
 
 #include "base/json_fields.hpp"
 
 namespace agentforge::kernel {
 namespace {
 
-ModelNetwork network_of(std::string_view text) { return text == "none" ? ModelNetwork::none : text == "local" ? ModelNetwork::local : ModelNetwork::any; }
+ModelNetwork network_of(std::string_view text) {
+    return text == "none" ? ModelNetwork::none : text == "local" ? ModelNetwork::local : ModelNetwork::any;
+}
 
 std::string lower(std::string_view text) {
     std::string made(text);
-    std::transform(made.begin(), made.end(), made.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::transform(made.begin(), made.end(), made.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     return made;
 }
 
-/// The host of `http(s)://host[:port][/path]`, in lower case; empty where the text is anything else, so that no two readers can differ about it.
+/// The host of `http(s)://host[:port][/path]`, in lower case; empty where the text is anything else, so that no two readers can
+/// differ about it.
 std::string host_of(std::string_view address) {
     const std::string text = lower(address);
     std::size_t begin = 0;
@@ -27,7 +31,9 @@ std::string host_of(std::string_view address) {
     if (begin == 0) { return {}; }
     const std::size_t end = std::min(text.find('/', begin), text.size());
     const std::string place = text.substr(begin, end - begin);
-    if (place.empty() || place.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_:[]") != std::string::npos) { return {}; }
+    if (place.empty() || place.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_:[]") != std::string::npos) {
+        return {};
+    }
     if (text.find_first_of("\\@?# \t\r\n", end) != std::string::npos) { return {}; }
     std::size_t colon = place.find(':');
     std::string host = place.substr(0, colon);
@@ -49,7 +55,10 @@ bool is_loopback(std::string_view host) {
     for (std::size_t begin = 0; begin <= host.size(); ++parts) {
         const std::size_t end = std::min(host.find('.', begin), host.size());
         const std::string_view part = host.substr(begin, end - begin);
-        if (part.empty() || part.size() > 3 || part.find_first_not_of("0123456789") != std::string_view::npos || (part.size() > 1 && part.front() == '0')) { return false; }
+        if (part.empty() || part.size() > 3 || part.find_first_not_of("0123456789") != std::string_view::npos ||
+            (part.size() > 1 && part.front() == '0')) {
+            return false;
+        }
         if (part.size() == 3 && part > "255") { return false; }
         if (parts == 0 && part != "127") { return false; }
         begin = end + 1;
@@ -72,7 +81,7 @@ std::string proxy_variable(const NetworkRule& rule, const std::string& host) {
             if (one == host || one == "*") { return {}; }
             begin = end + 1;
         }
-        if (!names.empty()) { break; }      // As the backends: the capital one counts where the small one is not set.
+        if (!names.empty()) { break; }  // As the backends: the capital one counts where the small one is not set.
     }
     for (const char* const name : {"https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"}) {
         if (!value(name).empty()) { return name; }
@@ -81,17 +90,23 @@ std::string proxy_variable(const NetworkRule& rule, const std::string& host) {
 }
 
 /// Whether anything may be sent to `url`. `leave_out`: how its user stops that.
-Result<void> check_sending(const NetworkRule& rule, std::string_view url, const std::function<Error(const std::string& why, std::string remedy)>& refused, const std::string& leave_out) {
+Result<void> check_sending(const NetworkRule& rule, std::string_view url,
+                           const std::function<Error(const std::string& why, std::string remedy)>& refused,
+                           const std::string& leave_out) {
     if (rule.network == ModelNetwork::any || url.empty()) { return {}; }
-    if (rule.network == ModelNetwork::none) { return refused("`network: none` allows nothing to be sent", leave_out + ", or set `network` to local or any"); }
+    if (rule.network == ModelNetwork::none) {
+        return refused("`network: none` allows nothing to be sent", leave_out + ", or set `network` to local or any");
+    }
     const std::string host = host_of(url.substr(0, url.find('?')));
     if (is_loopback(host)) { return {}; }
     if (host.empty() || std::find(rule.private_hosts.begin(), rule.private_hosts.end(), host) == rule.private_hosts.end()) {
-        return refused("`network: local` does not allow " + (host.empty() ? "its address" : host) + ", which is neither loopback nor one of private_hosts",
+        return refused("`network: local` does not allow " + (host.empty() ? "its address" : host) +
+                           ", which is neither loopback nor one of private_hosts",
                        "add the host to private_hosts, set `network: any`, or " + leave_out);
     }
     if (const std::string proxy = proxy_variable(rule, host); !proxy.empty()) {
-        return refused("`network: local` does not allow the proxy of " + proxy + " on the way to " + host, "add " + host + " to NO_PROXY");
+        return refused("`network: local` does not allow the proxy of " + proxy + " on the way to " + host,
+                       "add " + host + " to NO_PROXY");
     }
     return {};
 }
@@ -109,10 +124,12 @@ NetworkRule network_rule(const Settings& settings, std::map<std::string, std::st
 Result<void> check_network(const NetworkRule& rule, std::string_view backend, const json::object& config) {
     if (rule.network == ModelNetwork::any || backend == "replay") { return {}; }
     const auto refused = [&backend](const std::string& why, std::string remedy) {
-        return Error{"AF-LLM-003", "the backend '" + std::string(backend) + "' is not used: " + why, "network", std::move(remedy), ErrorKind::unavailable};
+        return Error{"AF-LLM-003", "the backend '" + std::string(backend) + "' is not used: " + why, "network", std::move(remedy),
+                     ErrorKind::unavailable};
     };
     if (rule.network == ModelNetwork::none) {
-        return refused("`network: none` allows recorded answers only", "use the backend `replay`, or set `network` to local or any");
+        return refused("`network: none` allows recorded answers only",
+                       "use the backend `replay`, or set `network` to local or any");
     }
     if (backend != "anthropic" && backend != "openai") {
         return refused("`network: local` allows backends whose address is known, and where this one sends to is not",
@@ -123,11 +140,13 @@ Result<void> check_network(const NetworkRule& rule, std::string_view backend, co
     const std::string host = host_of(address);
     if (is_loopback(host)) { return {}; }
     if (host.empty() || std::find(rule.private_hosts.begin(), rule.private_hosts.end(), host) == rule.private_hosts.end()) {
-        return refused("`network: local` does not allow " + (host.empty() ? "its address" : host) + ", which is neither loopback nor one of private_hosts",
+        return refused("`network: local` does not allow " + (host.empty() ? "its address" : host) +
+                           ", which is neither loopback nor one of private_hosts",
                        "set llm.base_url to a server of this machine, add the host to private_hosts, or set `network: any`");
     }
     if (const std::string proxy = proxy_variable(rule, host); !proxy.empty()) {
-        return refused("`network: local` does not allow the proxy of " + proxy + " on the way to " + host, "add " + host + " to NO_PROXY");
+        return refused("`network: local` does not allow the proxy of " + proxy + " on the way to " + host,
+                       "add " + host + " to NO_PROXY");
     }
     return {};
 }

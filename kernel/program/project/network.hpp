@@ -17,26 +17,26 @@ namespace agentforge::kernel {
 /// The later, the stricter.
 enum class ModelNetwork : unsigned char {
     any = 1,
-    local,      ///< Loopback addresses and `private_hosts` only.
-    none        ///< Recorded answers only.
+    local,  ///< Loopback addresses and `private_hosts` only.
+    none    ///< Recorded answers only.
 };
 
 struct NetworkRule {
     ModelNetwork network = ModelNetwork::any;
-    std::vector<std::string> private_hosts;             ///< Names and addresses as they stand in `base_url`.
-    std::map<std::string, std::string> environment;     ///< For proxies.
+    std::vector<std::string> private_hosts;          ///< Names and addresses as they stand in `base_url`.
+    std::map<std::string, std::string> environment;  ///< For proxies.
 };
 
 /// The rule in force.
 [[nodiscard]] NetworkRule network_rule(const Settings& settings, std::map<std::string, std::string> environment);
 
-/// Whether a backend with these settings may be made at all; decided before its code runs, from the text of the address alone: a name is loopback only as
-/// `localhost`, an address only as `127.a.b.c` or `[::1]`. A program's address is not known, so `local` allows none; nor does it allow a way through a proxy.
-/// Errors (`unavailable`): AF-LLM-003.
+/// Whether a backend with these settings may be made at all; decided before its code runs, from the text of the address alone: a
+/// name is loopback only as `localhost`, an address only as `127.a.b.c` or `[::1]`. A program's address is not known, so `local`
+/// allows none; nor does it allow a way through a proxy. Errors (`unavailable`): AF-LLM-003.
 [[nodiscard]] Result<void> check_network(const NetworkRule& rule, std::string_view backend, const json::object& config);
 
-/// The same for where a webhook sends to (`url` as its variable holds it; empty: there is none yet). Errors (`unavailable`): AF-ESC-055, which does not
-/// show the address.
+/// The same for where a webhook sends to (`url` as its variable holds it; empty: there is none yet). Errors (`unavailable`):
+/// AF-ESC-055, which does not show the address.
 [[nodiscard]] Result<void> check_webhook_network(const NetworkRule& rule, std::string_view url);
 
 /// The same for a collector of telemetry. Errors (`unavailable`): AF-OTEL-002.

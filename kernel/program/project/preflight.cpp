@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/project/preflight.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstdint>
-#include <cstdlib>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 
 #include "base/files.hpp"
 #include "base/plain_file.hpp"
@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr rlim_t fewest_open_files = 64;        // A task was seen to need 16; its plugins, journal and children shall not be near the edge.
+constexpr rlim_t fewest_open_files =
+    64;  // A task was seen to need 16; its plugins, journal and children shall not be near the edge.
 constexpr rlim_t usual_open_files = 1024;
 constexpr std::uint64_t least_room = 1ULL << 20U;
 
@@ -37,7 +38,8 @@ fs::path nearest_there(fs::path folder) {
 Result<void> check_can_write(const fs::path& folder, const std::string& purpose, const std::string& remedy) {
     const fs::path there = nearest_there(folder);
     const auto refused = [&](const std::string& why) {
-        return Error{"AF-CLI-132", purpose + " cannot be written: " + why, (there == folder ? folder : there).string(), remedy, ErrorKind::unavailable};
+        return Error{"AF-CLI-132", purpose + " cannot be written: " + why, (there == folder ? folder : there).string(), remedy,
+                     ErrorKind::unavailable};
     };
     struct stat found {};
     if (::stat(there.c_str(), &found) != 0) { return refused(errno_text(errno)); }
@@ -49,7 +51,10 @@ Result<void> check_can_write(const fs::path& folder, const std::string& purpose,
 /// Rights do not tell whether a folder can be made: /proc shows some, and takes none.
 Result<void> check_can_make_folders(const fs::path& folder, const std::string& purpose, const std::string& remedy) {
     std::string probe = (nearest_there(folder) / ".agentforge-XXXXXX").string();
-    if (::mkdtemp(probe.data()) == nullptr) { return Error{"AF-CLI-132", purpose + " cannot be written: " + errno_text(errno), folder.string(), remedy, ErrorKind::unavailable}; }
+    if (::mkdtemp(probe.data()) == nullptr) {
+        return Error{"AF-CLI-132", purpose + " cannot be written: " + errno_text(errno), folder.string(), remedy,
+                     ErrorKind::unavailable};
+    }
     ::rmdir(probe.c_str());
     return {};
 }
@@ -61,8 +66,10 @@ Result<void> check_room(const fs::path& folder) {
     const std::uint64_t left = std::uint64_t{disk.f_bavail} * disk.f_frsize;
     const bool no_entries = disk.f_files != 0 && disk.f_favail == 0;
     if (left >= least_room && !no_entries) { return {}; }
-    return Error{"AF-CLI-134", no_entries ? "the disk takes no more files (no inodes are left)" : "the disk is full: " + std::to_string(left >> 10U) + " KiB are left", there.string(),
-                 "free some space there, then try again", ErrorKind::unavailable};
+    return Error{"AF-CLI-134",
+                 no_entries ? "the disk takes no more files (no inodes are left)"
+                            : "the disk is full: " + std::to_string(left >> 10U) + " KiB are left",
+                 there.string(), "free some space there, then try again", ErrorKind::unavailable};
 }
 
 /// Whether `inner` is `outer` or lies in it, links followed as far as they are there.
@@ -87,8 +94,11 @@ Result<void> check_own_folder(const fs::path& agentforge) {
             continue;
         }
         if (S_ISDIR(found.st_mode)) { continue; }
-        return Error{"AF-CLI-130", "`" + std::string(*name == '\0' ? ".agentforge" : ".agentforge/" + std::string(name)) + "` is " + std::string(file_kind(found.st_mode)) + ", not a folder",
-                     folder.string(), "move it away; AgentForge makes the folder itself, and writes through no link", ErrorKind::denied};
+        return Error{"AF-CLI-130",
+                     "`" + std::string(*name == '\0' ? ".agentforge" : ".agentforge/" + std::string(name)) + "` is " +
+                         std::string(file_kind(found.st_mode)) + ", not a folder",
+                     folder.string(), "move it away; AgentForge makes the folder itself, and writes through no link",
+                     ErrorKind::denied};
     }
     return {};
 }
@@ -102,19 +112,27 @@ Result<void> check_open_files() {
         static_cast<void>(::getrlimit(RLIMIT_NOFILE, &limit));
     }
     if (limit.rlim_cur >= fewest_open_files) { return {}; }
-    return Error{"AF-CLI-133", "only " + std::to_string(limit.rlim_cur) + " files may be open at once; a task needs " + std::to_string(fewest_open_files), "ulimit -n",
-                 "raise the limit: ulimit -n 1024", ErrorKind::unavailable};
+    return Error{"AF-CLI-133",
+                 "only " + std::to_string(limit.rlim_cur) + " files may be open at once; a task needs " +
+                     std::to_string(fewest_open_files),
+                 "ulimit -n", "raise the limit: ulimit -n 1024", ErrorKind::unavailable};
 }
 
-Result<void> check_surroundings(const fs::path& root, const fs::path& agentforge, const fs::path& git_directory, const fs::path& state) {
+Result<void> check_surroundings(const fs::path& root, const fs::path& agentforge, const fs::path& git_directory,
+                                const fs::path& state) {
     AF_CHECK(check_open_files());
     if (lies_in(state, root)) {
-        return Error{"AF-CLI-138", "A task's worktree must lie outside the repository: it would inherit the project's own tool settings", state.string(),
-                     "Set AGENTFORGE_STATE_HOME to a folder outside " + root.string(), ErrorKind::invalid};
+        return Error{"AF-CLI-138",
+                     "A task's worktree must lie outside the repository: it would inherit the project's own tool settings",
+                     state.string(), "Set AGENTFORGE_STATE_HOME to a folder outside " + root.string(), ErrorKind::invalid};
     }
-    AF_CHECK(check_can_write(agentforge, "the project's folder", "a task keeps its journal there: give yourself the right to write, or work in a clone"));
-    AF_CHECK(check_can_write(git_directory / "objects", "the git repository", "a task keeps its trees there: give yourself the right to write, or work in a clone"));
-    for (const auto check : {check_can_write, check_can_make_folders}) { AF_CHECK(check(state, "the state folder", "set AGENTFORGE_STATE_HOME to a folder that can be made and written")); }
+    AF_CHECK(check_can_write(agentforge, "the project's folder",
+                             "a task keeps its journal there: give yourself the right to write, or work in a clone"));
+    AF_CHECK(check_can_write(git_directory / "objects", "the git repository",
+                             "a task keeps its trees there: give yourself the right to write, or work in a clone"));
+    for (const auto check : {check_can_write, check_can_make_folders}) {
+        AF_CHECK(check(state, "the state folder", "set AGENTFORGE_STATE_HOME to a folder that can be made and written"));
+    }
     for (const fs::path& folder : {agentforge, git_directory, state}) { AF_CHECK(check_room(folder)); }
     return {};
 }
@@ -126,26 +144,38 @@ Result<void> check_request_is_no_path(std::string_view request, const std::vecto
     if (words.find_first_of("\r\n") != std::string_view::npos || words.size() > 4000) { return {}; }
     const fs::path named{std::string(words)};
     std::error_code error;
-    const bool there = std::ranges::any_of(folders, [&](const fs::path& folder) { return fs::exists(fs::symlink_status(folder / named, error)); });
-    const bool written_like_one = words.find_first_of(" \t") == std::string_view::npos &&
-                                  (words.starts_with('/') || words.starts_with("./") || words.starts_with("../") || words.starts_with("~/"));
+    const bool there = std::ranges::any_of(
+        folders, [&](const fs::path& folder) { return fs::exists(fs::symlink_status(folder / named, error)); });
+    const bool written_like_one =
+        words.find_first_of(" \t") == std::string_view::npos &&
+        (words.starts_with('/') || words.starts_with("./") || words.starts_with("../") || words.starts_with("~/"));
     if (!there && !written_like_one) { return {}; }
     const std::string shown = printable(std::string(words), 120);
-    const bool file = std::ranges::any_of(folders, [&](const fs::path& folder) { return fs::is_regular_file(folder / named, error); });
-    return Error{"AF-CLI-135", "the request `" + shown + "` is " + (there ? "the name of a file or folder" : "a path") + ", and says nothing to do", "",
-                 "say what is to be done; to take a file's content as the request: agentforge start - < " + (file ? shown : std::string("FILE")), ErrorKind::invalid};
+    const bool file =
+        std::ranges::any_of(folders, [&](const fs::path& folder) { return fs::is_regular_file(folder / named, error); });
+    return Error{
+        "AF-CLI-135",
+        "the request `" + shown + "` is " + (there ? "the name of a file or folder" : "a path") + ", and says nothing to do", "",
+        "say what is to be done; to take a file's content as the request: agentforge start - < " +
+            (file ? shown : std::string("FILE")),
+        ErrorKind::invalid};
 }
 
 std::vector<std::string> misnamed(const fs::path& agentforge) {
-    struct Place { const char* folder; std::vector<std::string> names; };
+    struct Place {
+        const char* folder;
+        std::vector<std::string> names;
+    };
     static const std::array<Place, 3> places{
-        Place{"", {"agents", "pipelines", "contracts", "languages", "conformance", "orchestration", "config", "tasks", "escalations", "logs", "violations", "audit", "cache"}},
-        Place{"config", {"settings.yaml"}},
-        Place{"orchestration", {"pipeline.yaml"}}};
+        Place{"",
+              {"agents", "pipelines", "contracts", "languages", "conformance", "orchestration", "config", "tasks", "escalations",
+               "logs", "violations", "audit", "cache"}},
+        Place{"config", {"settings.yaml"}}, Place{"orchestration", {"pipeline.yaml"}}};
     std::vector<std::string> found;
     for (const Place& place : places) {
         std::error_code error;
-        for (fs::directory_iterator entries(agentforge / place.folder, error), end; !error && entries != end; entries.increment(error)) {
+        for (fs::directory_iterator entries(agentforge / place.folder, error), end; !error && entries != end;
+             entries.increment(error)) {
             const std::string name = entries->path().filename().string();
             if (name.starts_with('.') || std::ranges::find(place.names, name) != place.names.end()) { continue; }
             const std::string near = nearest(name, place.names);
@@ -166,7 +196,8 @@ std::vector<std::string> variables_not_followed(const std::map<std::string, std:
         std::error_code error;
         // A hook of git has them set, and means the repository it stands in.
         if (fs::equivalent(found->second, *name == 'G' && name[4] == 'D' ? root / ".git" : root, error) && !error) { continue; }
-        told.push_back(std::string(name) + " is set and not followed: the repository is that of the current folder, " + printable(root.string(), 200) + " (or of -C DIR)");
+        told.push_back(std::string(name) + " is set and not followed: the repository is that of the current folder, " +
+                       printable(root.string(), 200) + " (or of -C DIR)");
     }
     return told;
 }

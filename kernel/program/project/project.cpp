@@ -38,7 +38,9 @@ class CheckContext final : public CallContext {
 public:
     explicit CheckContext(bool cancelled = false) : cancelled_(cancelled) {}
     [[nodiscard]] bool cancelled() const noexcept override { return cancelled_; }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return start_ + std::chrono::seconds(10); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
+        return start_ + std::chrono::seconds(10);
+    }
     void log(LogLevel, std::string_view, const json::object&) override {}
     void progress(std::string_view) override {}
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
@@ -82,7 +84,9 @@ json::object gate_settings(const Settings& settings, const ProjectPlace& place) 
     }
     if (json::value* programs = gates.if_contains("programs"); programs != nullptr && programs->is_object()) {
         for (auto& program : programs->get_object()) {
-            if (program.value().is_string() && program.value().get_string().find('/') != json::string::npos) { absolute(program.value()); }
+            if (program.value().is_string() && program.value().get_string().find('/') != json::string::npos) {
+                absolute(program.value());
+            }
         }
     }
     use_python_environment(gates, place);
@@ -91,8 +95,8 @@ json::object gate_settings(const Settings& settings, const ProjectPlace& place) 
 }
 
 /// Tool servers of the settings and of `.mcp.json`.
-ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const ProjectTrust& trust, const NetworkRule& network,
-                           const std::map<std::string, std::string>& environment) {
+ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const ProjectTrust& trust,
+                           const NetworkRule& network, const std::map<std::string, std::string>& environment) {
     ServerSources sources;
     sources.settings = settings.section("mcp_servers");
     sources.where = [&settings](const std::string& name) {
@@ -133,7 +137,7 @@ Log::Options log_options(const Program& program, const ProjectPlace& place, cons
     log.file = settings.text("log.file");
     if (log.file.empty()) {
         log.file = (place.agentforge / "logs" / "agentforge.log").string();
-        log.follow_links = false;       // A repository may hold links, and must not choose what is written to by them.
+        log.follow_links = false;  // A repository may hold links, and must not choose what is written to by them.
     } else if (!std::filesystem::path(log.file).is_absolute()) {
         log.file = (place.root / log.file).string();
     }
@@ -161,12 +165,16 @@ std::vector<std::pair<std::string, std::string>> brought_by_task(const Settings&
         if (!value.empty() && value != settings.text(prefix + key)) { brought.emplace_back(prefix + key, value); }
     };
     const auto take_model = [&](const json::object& of, const std::string& prefix) {
-        for (const char* key : {"backend", "model", "preset", "mode", "transcript", "base_url", "api_key_env"}) { take(inside(of, "llm"), prefix + "llm.", key); }
+        for (const char* key : {"backend", "model", "preset", "mode", "transcript", "base_url", "api_key_env"}) {
+            take(inside(of, "llm"), prefix + "llm.", key);
+        }
     };
     if (settings.text("llm.backend").empty()) {
         take_model(started, "");
         const json::object roles = inside(started, "agents");
-        for (const auto& [role, own] : roles) { take_model(inside(roles, role), "agents." + join_key({std::string(role)}) + "."); }
+        for (const auto& [role, own] : roles) {
+            take_model(inside(roles, role), "agents." + join_key({std::string(role)}) + ".");
+        }
     }
     if (settings.text("cost.prices").empty()) { take(inside(started, "cost"), "cost.", "prices"); }
     const auto type = settings.origin("delivery.type");
@@ -176,39 +184,51 @@ std::vector<std::pair<std::string, std::string>> brought_by_task(const Settings&
     return brought;
 }
 
-/// Of what a task that the user's own `agentforge` has not written brings, the first that a project may not say without trust, as its settings.
-std::optional<std::string> guarded_key(const Settings& settings, const std::vector<std::pair<std::string, std::string>>& brought) {
+/// Of what a task that the user's own `agentforge` has not written brings, the first that a project may not say without trust, as
+/// its settings.
+std::optional<std::string> guarded_key(const Settings& settings,
+                                       const std::vector<std::pair<std::string, std::string>>& brought) {
     for (const auto& [key, value] : brought) {
         std::vector<std::string> segments = split_key(key);
         if (segments.front() == "agents") { segments[1] = "*"; }
         const std::string name = join_key(segments);
-        const bool is_free = std::ranges::any_of(settings.known(), [&](const json::value& known) { return known.at("key").as_string() == name && known.at("project").as_string() == "free"; });
+        const bool is_free = std::ranges::any_of(settings.known(), [&](const json::value& known) {
+            return known.at("key").as_string() == name && known.at("project").as_string() == "free";
+        });
         if (!is_free) { return key; }
     }
     return std::nullopt;
 }
 
 /// Errors: AF-PLUG-044.
-Result<void> check_brought(const Program& program, const ProjectPlace& place, const TrustedSettings& trusted, IdSource& ids, const json::object& started,
-                           const std::vector<std::pair<std::string, std::string>>& brought) {
+Result<void> check_brought(const Program& program, const ProjectPlace& place, const TrustedSettings& trusted, IdSource& ids,
+                           const json::object& started, const std::vector<std::pair<std::string, std::string>>& brought) {
     const auto key = guarded_key(*trusted.settings, brought);
     if (!key || trusted.trust.for_this_run) { return {}; }
     AF_TRY(const std::string state, state_directory(program.environment));
     AF_TRY(const bool own, are_sealed(state, ids, place.root.string(), started));
     if (own) { return {}; }
     const std::string name = printable(*key, 120);
-    return Error{"AF-PLUG-044", "the task's file says " + name + ", and was not written by your own agentforge in this checkout; so it is not used, and without it the task would do something else", "task.yaml",
-                 "Say yourself what holds, with --set " + name + "=…; or look at the file and allow all of it for this run with --trust", ErrorKind::denied};
+    return Error{
+        "AF-PLUG-044",
+        "the task's file says " + name +
+            ", and was not written by your own agentforge in this checkout; so it is not used, and without it the task would do something else",
+        "task.yaml",
+        "Say yourself what holds, with --set " + name + "=…; or look at the file and allow all of it for this run with --trust",
+        ErrorKind::denied};
 }
 
-/// Which files of the user's are written is not for a file in the project to say: a recording goes on only where it is asked for again.
+/// Which files of the user's are written is not for a file in the project to say: a recording goes on only where it is asked for
+/// again.
 void tell_of_ended_recording(Program& program, const Settings& settings, const json::object& started) {
     const std::string file = printable(text_of(inside(started, "llm"), "record"), 300);
     if (file.empty() || !settings.text("llm.record").empty()) { return; }
-    program.err << "agentforge: the model's answers were recorded into " << file << ", and this run's are not; --set llm.record=" << file << " goes on with it\n";
+    program.err << "agentforge: the model's answers were recorded into " << file
+                << ", and this run's are not; --set llm.record=" << file << " goes on with it\n";
 }
 
-constexpr std::string_view private_ignore = "# Made by `agentforge start`. Run `agentforge init` to share settings, agents and contracts through git.\n*\n";
+constexpr std::string_view private_ignore =
+    "# Made by `agentforge start`. Run `agentforge init` to share settings, agents and contracts through git.\n*\n";
 constexpr std::string_view shared_ignore =
     "# Made by `agentforge init`. Configuration is committed; what tasks leave behind is not.\n"
     "/tasks/\n/escalations/\n/violations/\n/audit/\n/logs/\n/cache/\n";
@@ -283,8 +303,9 @@ Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipe
             if (place.empty() && settings.origin(whole)) { place = where(whole); }
         }
         const std::string near = nearest(name, stages);
-        return Error{"AF-COST-003", "limits.stages names `" + printable(name, 60) + "`, and no pipeline has a stage of that name", place,
-                     near.empty() ? "Name a stage of one of the pipelines." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+        return Error{"AF-COST-003", "limits.stages names `" + printable(name, 60) + "`, and no pipeline has a stage of that name",
+                     place, near.empty() ? "Name a stage of one of the pipelines." : "Did you mean `" + near + "`?",
+                     ErrorKind::invalid};
     }
     return limits;
 }
@@ -307,8 +328,9 @@ Result<void> check_roles_of_settings(const Settings& settings, const AgentSet& a
         const auto origin = origin_below(settings, "agents." + join_key({role}), own);
         if (!origin || origin->layer == "user" || origin->layer == "built-in") { continue; }
         const std::string near = nearest(role, roles);
-        return Error{"AF-CONF-081", "the settings name the agent `" + printable(role, 60) + "`, which there is not", origin->where,
-                     near.empty() ? "`agentforge agents list` shows them." : "Did you mean `" + near + "`?", ErrorKind::invalid};
+        return Error{"AF-CONF-081", "the settings name the agent `" + printable(role, 60) + "`, which there is not",
+                     origin->where, near.empty() ? "`agentforge agents list` shows them." : "Did you mean `" + near + "`?",
+                     ErrorKind::invalid};
     }
     return {};
 }
@@ -324,9 +346,7 @@ TokenBudget token_budget(const Settings& settings) {
             .available_actions = tokens("context.budget.available_actions")};
 }
 
-ExecHelper Project::exec_helper() const {
-    return {product_.exec_helper, settings_->list("sandbox.accept")};
-}
+ExecHelper Project::exec_helper() const { return {product_.exec_helper, settings_->list("sandbox.accept")}; }
 
 Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progress, std::string_view task) {
     std::unique_ptr<Project> project(new Project(program));
@@ -361,7 +381,8 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     AF_TRY(project->log_, Log::open(log, progress, project->clock_));
 
     AF_TRY(const std::string state, state_directory(program.environment));
-    AF_TRY(project->secrets_, project_secrets(program, project->place_, project->product_, *project->settings_, state, project->ids_));
+    AF_TRY(project->secrets_,
+           project_secrets(program, project->place_, project->product_, *project->settings_, state, project->ids_));
     const Redactor& redactor = *project->secrets_.redactor;
     project->events_ = std::make_unique<RedactingSink>(redactor, *project->log_);
     project->log_errors(program);
@@ -372,12 +393,18 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
                                                   (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
 
-    project->plugins_ = PluginRegistry::discover(plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
-    for (const Error& problem : project->plugins_.problems()) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    project->plugins_ = PluginRegistry::discover(
+        plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
+    for (const Error& problem : project->plugins_.problems()) {
+        program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
+    }
     AF_CHECK(check_plugin_settings(project->plugins_, *project->settings_));
 
-    project->servers_ = declared_servers(*project->settings_, project->place_, project->trust_, project->network_, program.environment);
-    for (const Error& problem : project->servers_.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    project->servers_ =
+        declared_servers(*project->settings_, project->place_, project->trust_, project->network_, program.environment);
+    for (const Error& problem : project->servers_.problems) {
+        program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
+    }
 
     AF_TRY(project->prices_, load_prices(project->place_, project->product_, *project->settings_));
     AF_TRY(TaskLimits limits, load_limits(*project->settings_, project->pipelines_));
@@ -402,7 +429,9 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     task_workspaces.gates.settings.erase("setup");
     task_workspaces.gates.setup = project->settings_->text("gates.setup");
     task_workspaces.gates.language = project->settings_->text("gates.language");
-    task_workspaces.notice = [&program](const std::string& text) { program.err << "agentforge: " << printable_lines(text) << "\n"; };
+    task_workspaces.notice = [&program](const std::string& text) {
+        program.err << "agentforge: " << printable_lines(text) << "\n";
+    };
     project->task_workspace_options_ = std::move(task_workspaces);
     project->task_workspaces_ = make_git_task_workspaces(project->task_workspace_options_, *project->processes_);
 
@@ -416,38 +445,44 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     Project* const self = project.get();
     // Roles may have times of their own; a call that takes longer than any of them hangs.
     std::int64_t longest = project->settings_->integer("llm.timeout_seconds");
-    for (const std::string& role : project->agents_.roles()) { longest = std::max(longest, read_model_settings(*project->settings_, role).timeout_seconds); }
-    project->services_ = std::make_unique<TaskServices>(TaskServices{
-        .plugins = project->plugins_,
-        .contracts = project->contracts_,
-        .agents = project->agents_,
-        .events = *project->events_,
-        .cancel = *program.cancel,
-        .clock = project->clock_,
-        .model = [self](const AgentDefinition& agent) { return self->model(agent); },
-        .budget = token_budget(*project->settings_),
-        .max_output_tokens = static_cast<std::uint64_t>(project->settings_->integer("llm.max_output_tokens")),
-        .agents_md = project->settings_->boolean("context.agents_md"),
-        .environment = program.environment,
-        .servers = &project->servers_,
-        .exec_helper = project->exec_helper(),
-        .redactor = redactor,
-        .model_limit = std::chrono::seconds(longest),
-        .output_limit = [self](const std::string& role) { return static_cast<std::uint64_t>(read_model_settings(*self->settings_, role).max_output_tokens); },
-        .limits = std::move(limits),
-        .prices = &project->prices_,
-        .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); },
-        .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
-        .plugins_of = [self](const PipelineTemplate& pipeline) { return self->plugins_of(pipeline); },
-        .delivery = std::move(delivery),
-        .outdated_tests = project->settings_->list("gates.outdated_tests"),
-        .other_repository = [&program](const std::string& name) -> Result<OtherRepository> {
-            AF_TRY(const KnownRepository known, find_known_repository(program, name));
-            return OtherRepository{known.path, known.default_branch, known.contracts_path};
-        },
-        .ask_about_suspicions = project->settings_->text("gates.unattended") == "strict"});
+    for (const std::string& role : project->agents_.roles()) {
+        longest = std::max(longest, read_model_settings(*project->settings_, role).timeout_seconds);
+    }
+    project->services_ = std::make_unique<TaskServices>(
+        TaskServices{.plugins = project->plugins_,
+                     .contracts = project->contracts_,
+                     .agents = project->agents_,
+                     .events = *project->events_,
+                     .cancel = *program.cancel,
+                     .clock = project->clock_,
+                     .model = [self](const AgentDefinition& agent) { return self->model(agent); },
+                     .budget = token_budget(*project->settings_),
+                     .max_output_tokens = static_cast<std::uint64_t>(project->settings_->integer("llm.max_output_tokens")),
+                     .agents_md = project->settings_->boolean("context.agents_md"),
+                     .environment = program.environment,
+                     .servers = &project->servers_,
+                     .exec_helper = project->exec_helper(),
+                     .redactor = redactor,
+                     .model_limit = std::chrono::seconds(longest),
+                     .output_limit =
+                         [self](const std::string& role) {
+                             return static_cast<std::uint64_t>(read_model_settings(*self->settings_, role).max_output_tokens);
+                         },
+                     .limits = std::move(limits),
+                     .prices = &project->prices_,
+                     .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); },
+                     .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
+                     .plugins_of = [self](const PipelineTemplate& pipeline) { return self->plugins_of(pipeline); },
+                     .delivery = std::move(delivery),
+                     .outdated_tests = project->settings_->list("gates.outdated_tests"),
+                     .other_repository = [&program](const std::string& name) -> Result<OtherRepository> {
+                         AF_TRY(const KnownRepository known, find_known_repository(program, name));
+                         return OtherRepository{known.path, known.default_branch, known.contracts_path};
+                     },
+                     .ask_about_suspicions = project->settings_->text("gates.unattended") == "strict"});
 
-    AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_, project->trust_.left_out(), program.environment));
+    AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_,
+                                                               project->trust_.left_out(), program.environment));
     HandlerGroupOptions people{.clock = project->clock_, .store = *project->escalations_, .redactor = redactor};
     people.reminders = reminder_policy(*project->settings_);
     people.left_behind = [&program] { program.leave_at_once = true; };
@@ -466,12 +501,17 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
                         .command = "agentforge",
                         .present = std::move(present),
                         .answer_rule = answer_rule(*project->settings_),
-                        .process_due = [group = project->handlers_](const std::string& id, CallContext& context) {
-                            for (const Error& problem : group->process_due(id, context, true).problems) { context.log(LogLevel::warning, problem.to_string(), {}); }
-                        },
-                        .extend = [self](const TaskState& of, const std::string& extend_to) {
-                            return extension_of(of, [self](std::string_view name) { return self->pipelines().get(name); }, extend_to);
-                        }});
+                        .process_due =
+                            [group = project->handlers_](const std::string& id, CallContext& context) {
+                                for (const Error& problem : group->process_due(id, context, true).problems) {
+                                    context.log(LogLevel::warning, problem.to_string(), {});
+                                }
+                            },
+                        .extend =
+                            [self](const TaskState& of, const std::string& extend_to) {
+                                return extension_of(
+                                    of, [self](std::string_view name) { return self->pipelines().get(name); }, extend_to);
+                            }});
     return project;
 }
 
@@ -489,18 +529,21 @@ Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Pr
     const auto answer = std::make_shared<std::optional<Result<std::string>>>();
     const auto watch = std::make_shared<CallWatch>();
     const auto context = std::make_shared<CheckContext>();
-    const bool returned = run_bounded([answer, backend, context] { *answer = backend->check(*context); }, watch,
-                                      [&] { return std::chrono::steady_clock::now() >= *context->deadline() + std::chrono::seconds(5); });
+    const bool returned =
+        run_bounded([answer, backend, context] { *answer = backend->check(*context); }, watch,
+                    [&] { return std::chrono::steady_clock::now() >= *context->deadline() + std::chrono::seconds(5); });
     if (returned) { return std::move(**answer); }
     program.leave_at_once = true;
-    return Error{"AF-LLM-107", "the model backend did not return by its deadline of 10 s and was given up" + watch->culprit(), backend->info().name,
-                 "choose another backend, or mend the plugin: it must watch deadline()", ErrorKind::timeout};
+    return Error{"AF-LLM-107", "the model backend did not return by its deadline of 10 s and was given up" + watch->culprit(),
+                 backend->info().name, "choose another backend, or mend the plugin: it must watch deadline()",
+                 ErrorKind::timeout};
 }
 
 std::string Project::from_here(const std::string& path) const {
     if (path.empty() || std::filesystem::path(path).is_absolute()) { return path; }
     std::string whole = (program_.directory / path).lexically_normal().string();
-    // What a plugin and the journal are handed is JSON, which is UTF-8: below a folder whose name is not, a path stays relative to it.
+    // What a plugin and the journal are handed is JSON, which is UTF-8: below a folder whose name is not, a path stays relative
+    // to it.
     std::error_code error;
     return !is_valid_utf8(whole) && std::filesystem::equivalent(program_.directory, ".", error) ? path : whole;
 }
@@ -524,20 +567,25 @@ Result<ModelSettings> Project::asked_model(const std::string& role) const {
     ModelSettings asked = read_model_settings(*settings_, role);
     const GuardedSetting* missed = missed_by_model(*settings_, trust_.left_out(), role);
     const PluginManifest* const plugin = plugins_.owner(PluginKind::llm, asked.backend);
-    if (missed == nullptr && plugin != nullptr) { missed = missed_by_plugin(*settings_, trust_.left_out(), asked.backend, plugin->id); }
+    if (missed == nullptr && plugin != nullptr) {
+        missed = missed_by_plugin(*settings_, trust_.left_out(), asked.backend, plugin->id);
+    }
     if (missed != nullptr) { return cannot_do_without(*missed); }
     return asked;
 }
 
-Result<json::object> Project::backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const {
+Result<json::object> Project::backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen,
+                                             const std::string& role) const {
     if (name.empty()) {
-        return Error{"AF-LLM-001", "no model is configured", "llm.backend", "choose one:\n" + model_help(), ErrorKind::unavailable};
+        return Error{"AF-LLM-001", "no model is configured", "llm.backend", "choose one:\n" + model_help(),
+                     ErrorKind::unavailable};
     }
     json::object config = chosen.settings;
     if (name == "replay") {
         const std::string transcript = from_here(chosen.transcript);
         if (!is_valid_utf8(transcript)) {
-            return Error{"AF-LLM-004", "the path of the transcript is not UTF-8", "llm.transcript", "Give the command in the folder itself, without -C, or move the transcript.", ErrorKind::unavailable};
+            return Error{"AF-LLM-004", "the path of the transcript is not UTF-8", "llm.transcript",
+                         "Give the command in the folder itself, without -C, or move the transcript.", ErrorKind::unavailable};
         }
         config["transcript"] = transcript;
         config["match"] = chosen.replay_match;
@@ -556,10 +604,10 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
     if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }
     if (chosen.mode == "agentic") {
         if (name == "anthropic" || name == "openai") {
-            return Error{"AF-LLM-313", "the backend `" + name + "` has no agentic mode: it answers, and works in no folder", "llm.mode",
-                         "Set `llm.mode: plain`, or `llm.backend: cli`.", ErrorKind::unavailable};
+            return Error{"AF-LLM-313", "the backend `" + name + "` has no agentic mode: it answers, and works in no folder",
+                         "llm.mode", "Set `llm.mode: plain`, or `llm.backend: cli`.", ErrorKind::unavailable};
         }
-        if (name != "replay") { config["mode"] = "agentic"; }       // What was recorded says by itself how it came about.
+        if (name != "replay") { config["mode"] = "agentic"; }  // What was recorded says by itself how it came about.
     }
     return config;
 }
@@ -585,13 +633,18 @@ json::array Project::plugins_of(const PipelineTemplate& pipeline) {
     for (const std::string& name : settings_->list("escalation.handlers")) { take(PluginKind::escalation, name); }
     json::array told;
     for (const auto& [id, plugin] : used) {
-        const auto library = plugin->library.empty() ? Result<std::string>(plugin->text) : read_file(plugin->directory + "/" + plugin->library, 1ULL << 30U);
-        told.push_back(json::object{{"id", id}, {"version", plugin->version}, {"sha256", library.ok() ? json::value(sha256(*library)) : json::value(nullptr)}, {"source", to_string(plugin->source)}});
+        const auto library = plugin->library.empty() ? Result<std::string>(plugin->text)
+                                                     : read_file(plugin->directory + "/" + plugin->library, 1ULL << 30U);
+        told.push_back(json::object{{"id", id},
+                                    {"version", plugin->version},
+                                    {"sha256", library.ok() ? json::value(sha256(*library)) : json::value(nullptr)},
+                                    {"source", to_string(plugin->source)}});
     }
     return told;
 }
 
-Result<std::shared_ptr<LLMBackendV2>> Project::backend(const std::string& name, const std::string& model_name, const std::string& role) {
+Result<std::shared_ptr<LLMBackendV2>> Project::backend(const std::string& name, const std::string& model_name,
+                                                       const std::string& role) {
     AF_TRY(ModelSettings chosen, asked_model(role));
     chosen.backend = name;
     chosen.model = model_name;
@@ -611,10 +664,13 @@ Result<std::vector<Project::Reached>> Project::reach_models(const ModelSettings&
     for (ModelCandidate& candidate : candidates) {
         const auto ask = [&]() -> Result<std::string> {
             if (!candidate.missing.empty()) { return Error{"AF-LLM-002", candidate.missing, "", "", ErrorKind::unavailable}; }
-            AF_TRY(const json::object config, backend_config(candidate.settings.backend, candidate.settings.model, candidate.settings, ""));
+            AF_TRY(const json::object config,
+                   backend_config(candidate.settings.backend, candidate.settings.model, candidate.settings, ""));
             AF_TRY(const std::shared_ptr<LLMBackendV2> plugin, make_backend(candidate.settings.backend, config));
             AF_TRY(std::string said, check_backend(plugin, program_));
-            if (candidate.needs_model) { return Error{"AF-LLM-002", std::move(said), "llm.model", "set llm.model", ErrorKind::unavailable}; }
+            if (candidate.needs_model) {
+                return Error{"AF-LLM-002", std::move(said), "llm.model", "set llm.model", ErrorKind::unavailable};
+            }
             return said;
         };
         Result<std::string> answer = ask();
@@ -639,12 +695,15 @@ Result<ModelSettings> Project::settled(ModelSettings chosen) {
         }
         const ModelSettings& became = one.candidate.settings;
         if (!program_.quiet) {
-            program_.err << "agentforge: the model is " << printable(one.candidate.name, 60) << (became.model.empty() ? "" : " (" + printable(became.model, 100) + ")") << ", found by `llm.backend: auto`\n";
+            program_.err << "agentforge: the model is " << printable(one.candidate.name, 60)
+                         << (became.model.empty() ? "" : " (" + printable(became.model, 100) + ")")
+                         << ", found by `llm.backend: auto`\n";
         }
         settled_.emplace_back(std::move(chosen), became);
         return became;
     }
-    return Error{"AF-LLM-002", "`llm.backend: auto` found no model that is reachable:" + tried, "llm.backend", "set one up, or name a backend:\n" + model_help(), ErrorKind::unavailable};
+    return Error{"AF-LLM-002", "`llm.backend: auto` found no model that is reachable:" + tried, "llm.backend",
+                 "set one up, or name a backend:\n" + model_help(), ErrorKind::unavailable};
 }
 
 void Project::open_telemetry() {
@@ -652,7 +711,9 @@ void Project::open_telemetry() {
     auto settings = telemetry::read_settings(program_.environment, unused);
     for (const telemetry::Signal signal : {telemetry::Signal::traces, telemetry::Signal::metrics, telemetry::Signal::logs}) {
         if (!settings.ok() || !*settings || !(*settings)->of(signal)) { continue; }
-        if (const auto allowed = check_telemetry_network(network_, (*settings)->of(signal)->server.text()); !allowed.ok()) { settings = allowed.error(); }
+        if (const auto allowed = check_telemetry_network(network_, (*settings)->of(signal)->server.text()); !allowed.ok()) {
+            settings = allowed.error();
+        }
     }
     if (!settings.ok()) { unused.push_back(settings.error().to_string()); }
     for (const std::string& line : unused) { program_.err << "agentforge: " << printable_lines(line) << "\n"; }
@@ -668,7 +729,9 @@ void Project::open_telemetry() {
 Project::~Project() {
     if (!telemetry_) { return; }
     constexpr std::chrono::milliseconds at_most{2'000};
-    if (const std::string lost = telemetry_->end(at_most); !lost.empty()) { program_.err << "agentforge: " << printable_lines(lost) << "\n"; }
+    if (const std::string lost = telemetry_->end(at_most); !lost.empty()) {
+        program_.err << "agentforge: " << printable_lines(lost) << "\n";
+    }
 }
 
 std::string Project::model_name(const AgentDefinition& agent) const {
@@ -697,7 +760,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     if (plugin->info().offline) {
         if (const auto answer = check_backend(plugin, program_); !answer.ok()) {
             Error error = answer.error();
-            error.kind = ErrorKind::unavailable;    // No stage can do anything about it: the task waits for the user.
+            error.kind = ErrorKind::unavailable;  // No stage can do anything about it: the task waits for the user.
             return error;
         }
     }
@@ -708,7 +771,8 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
         if (!answer.ok() && answer.error().code == "AF-LLM-401") { return answer.error(); }
         if (chosen.model.empty() && !config.contains("model")) {
             return Error{"AF-CLI-139", "no model is named for the backend `" + chosen.backend + "`", "llm.model",
-                         "Set llm.model, or give --model NAME; `agentforge doctor` says which the server has.", ErrorKind::unavailable};
+                         "Set llm.model, or give --model NAME; `agentforge doctor` says which the server has.",
+                         ErrorKind::unavailable};
         }
     }
     CancelToken* const cancel = program_.cancel;
@@ -716,15 +780,19 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     std::shared_ptr<CircuitBreaker>& breaker = breakers_[chosen.backend + "\n" + chosen.base_url];
     if (!breaker) { breaker = std::make_shared<CircuitBreaker>(); }
     RetryPolicy retries;
-    retries.random = [source = std::make_shared<std::minstd_rand>(std::random_device()())] { return std::generate_canonical<double, 32>(*source); };
-    auto client = make_model_client(std::move(plugin), std::move(retries), [cancel](std::chrono::milliseconds time) { wait_interruptibly(*cancel, time); }, breaker);
+    retries.random = [source = std::make_shared<std::minstd_rand>(std::random_device()())] {
+        return std::generate_canonical<double, 32>(*source);
+    };
+    auto client = make_model_client(
+        std::move(plugin), std::move(retries), [cancel](std::chrono::milliseconds time) { wait_interruptibly(*cancel, time); },
+        breaker);
     client = make_redacting_client(std::move(client), *secrets_.redactor);
     if (!record.empty()) {
         std::shared_ptr<Recording>& recording = recordings_[record];
         if (!recording) { recording = make_recording(record); }
         AF_CHECK(open_recording(*recording));
         client = make_recorder(std::move(client), recording);
-        client = make_redacting_client(std::move(client), *secrets_.redactor);      // The recorded hashes are those of what is sent.
+        client = make_redacting_client(std::move(client), *secrets_.redactor);  // The recorded hashes are those of what is sent.
     }
     ModelClient* const made = client.get();
     models_.emplace(key, std::move(client));

@@ -35,9 +35,9 @@ namespace agentforge::kernel {
 /// Everything a command that runs tasks needs. Not movable: its parts point at each other.
 class Project {
 public:
-    /// Reads settings, contracts, agents and pipelines and discovers plugins. For a task: where no model is configured now, with the one that it was
-    /// started with (`--transcript`, `--set llm.…`), and so for `cost.prices` and `delivery.type`. A command line is not taken over from a task: it is
-    /// the user's to give. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
+    /// Reads settings, contracts, agents and pipelines and discovers plugins. For a task: where no model is configured now, with
+    /// the one that it was started with (`--transcript`, `--set llm.…`), and so for `cost.prices` and `delivery.type`. A command
+    /// line is not taken over from a task: it is the user's to give. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
     [[nodiscard]] static Result<std::unique_ptr<Project>> open(Program& program, Progress& progress, std::string_view task = {});
 
     [[nodiscard]] const ProjectPlace& place() const noexcept { return place_; }
@@ -50,7 +50,8 @@ public:
     [[nodiscard]] const TaskServices& services() const noexcept { return *services_; }
     [[nodiscard]] const PriceTable& prices() const noexcept { return prices_; }
     [[nodiscard]] const ProductPaths& product() const noexcept { return product_; }
-    /// The helper that starts confined programs, with the gaps that the user's own settings accept. A project's settings cannot accept any.
+    /// The helper that starts confined programs, with the gaps that the user's own settings accept. A project's settings cannot
+    /// accept any.
     [[nodiscard]] ExecHelper exec_helper() const;
     [[nodiscard]] TaskStore& tasks() noexcept { return *tasks_; }
     [[nodiscard]] EscalationStore& escalations() noexcept { return *escalations_; }
@@ -64,7 +65,8 @@ public:
     /// The log and whoever shows the run.
     [[nodiscard]] RecordObserver& shown() noexcept { return *log_; }
 
-    /// Whether what the project's own files want to run may run: plugins, servers, commands. What else asks (`.mcp.json`) asks here.
+    /// Whether what the project's own files want to run may run: plugins, servers, commands. What else asks (`.mcp.json`) asks
+    /// here.
     [[nodiscard]] const ProjectTrust& trust() const noexcept { return trust_; }
 
     /// What is hidden from the model, the journal and the log.
@@ -75,15 +77,21 @@ public:
     [[nodiscard]] Result<ModelClient*> model(const AgentDefinition& agent);
     /// The name of the model that is configured for a role; empty: the backend's own default.
     [[nodiscard]] std::string model_name(const AgentDefinition& agent) const;
-    /// Whether a limit on cost can be kept with the model of this role. Errors: AF-COST-014 where its price is unknown and its backend does not say
-    /// what a call has cost.
+    /// Whether a limit on cost can be kept with the model of this role. Errors: AF-COST-014 where its price is unknown and its
+    /// backend does not say what a call has cost.
     [[nodiscard]] Result<void> check_price(const AgentDefinition& agent);
-    /// A backend plugin with its settings from `llm:`, or those of a role; `auto` is the first that is reachable. Errors as above; AF-LLM-002 none is, AF-LLM-003 `network`.
-    [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> backend(const std::string& name, const std::string& model_name, const std::string& role = "");
+    /// A backend plugin with its settings from `llm:`, or those of a role; `auto` is the first that is reachable. Errors as
+    /// above; AF-LLM-002 none is, AF-LLM-003 `network`.
+    [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> backend(const std::string& name, const std::string& model_name,
+                                                                const std::string& role = "");
 
     /// One way to a model and what came of trying it: what it says, or why not.
-    struct Reached { ModelCandidate candidate; Result<std::string> answer; };
-    /// Tries what `llm.backend: auto` chooses from, in its order; until one is reachable where `first_only`. Waits 10 s for each at most. Errors: AF-LLM-002.
+    struct Reached {
+        ModelCandidate candidate;
+        Result<std::string> answer;
+    };
+    /// Tries what `llm.backend: auto` chooses from, in its order; until one is reachable where `first_only`. Waits 10 s for each
+    /// at most. Errors: AF-LLM-002.
     [[nodiscard]] Result<std::vector<Reached>> reach_models(const ModelSettings& settings, bool first_only);
     /// A path of the settings, from the folder that the command is given in.
     [[nodiscard]] std::string from_here(const std::string& path) const;
@@ -91,8 +99,8 @@ public:
     [[nodiscard]] json::object settings_for_task() const;
     /// Marks a task's settings as written by this program in this checkout (seal_settings). Errors: AF-CLI-003, AF-SEC-006.
     [[nodiscard]] Result<void> seal(json::object& configuration);
-    /// Id, version, hash and kind of each plugin that this pipeline uses: its stages, its roles' tools and models, the handlers. Those that cannot be found
-    /// out are left out: the stage that needs them says so.
+    /// Id, version, hash and kind of each plugin that this pipeline uses: its stages, its roles' tools and models, the handlers.
+    /// Those that cannot be found out are left out: the stage that needs them says so.
     [[nodiscard]] json::array plugins_of(const PipelineTemplate& pipeline);
     /// Whether the role's backend works in the workspace itself (`llm.mode`).
     [[nodiscard]] bool agentic(const std::string& role) const;
@@ -110,10 +118,12 @@ private:
 
     /// From now on errors go to the log, too.
     void log_errors(Program& program);
-    /// The settings of a role's model. Errors: AF-PLUG-043 without those that are left out for want of trust its calls would go elsewhere.
+    /// The settings of a role's model. Errors: AF-PLUG-043 without those that are left out for want of trust its calls would go
+    /// elsewhere.
     [[nodiscard]] Result<ModelSettings> asked_model(const std::string& role) const;
     /// The settings that a backend plugin is made with.
-    [[nodiscard]] Result<json::object> backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen, const std::string& role) const;
+    [[nodiscard]] Result<json::object> backend_config(const std::string& name, const std::string& model_name,
+                                                      const ModelSettings& chosen, const std::string& role) const;
     /// Decides about the network before any code of the backend runs.
     [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> make_backend(const std::string& name, const json::object& config);
     /// `auto` replaced by what it stands for; decided once.
@@ -125,12 +135,12 @@ private:
     std::unique_ptr<Settings> settings_;
     ProjectTrust trust_;
     NetworkRule network_;
-    std::vector<std::pair<ModelSettings, ModelSettings>> settled_;      ///< What `auto` became.
-    std::unique_ptr<Telemetry> telemetry_;     ///< Null: no collector is named.
+    std::vector<std::pair<ModelSettings, ModelSettings>> settled_;  ///< What `auto` became.
+    std::unique_ptr<Telemetry> telemetry_;                          ///< Null: no collector is named.
     std::unique_ptr<Log> log_;
-    std::shared_ptr<Project*> here_;            ///< Gone with this object: what outlives it looks here.
+    std::shared_ptr<Project*> here_;  ///< Gone with this object: what outlives it looks here.
     ProjectSecrets secrets_;
-    std::unique_ptr<EventSink> events_;         ///< To the log, without secrets.
+    std::unique_ptr<EventSink> events_;  ///< To the log, without secrets.
     ContractSet contracts_;
     AgentSet agents_;
     PipelineSet pipelines_;
@@ -147,9 +157,9 @@ private:
     std::unique_ptr<TaskServices> services_;
     std::shared_ptr<HandlerGroup> handlers_;
     std::unique_ptr<PipelineController> controller_;
-    std::map<std::string, std::unique_ptr<ModelClient>> models_;        ///< By backend and all its settings.
-    std::map<std::string, std::shared_ptr<CircuitBreaker>> breakers_;   ///< By backend and address.
-    std::map<std::string, std::shared_ptr<Recording>> recordings_;      ///< By file.
+    std::map<std::string, std::unique_ptr<ModelClient>> models_;       ///< By backend and all its settings.
+    std::map<std::string, std::shared_ptr<CircuitBreaker>> breakers_;  ///< By backend and address.
+    std::map<std::string, std::shared_ptr<Recording>> recordings_;     ///< By file.
 };
 
 /// The shipped prices with the user's own (`cost.prices`, relative to the project's root) over them. Errors: AF-COST-001.

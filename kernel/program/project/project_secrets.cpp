@@ -14,7 +14,9 @@ std::string without_scheme(const std::string& value) {
 }
 
 void take_llm(const json::object& llm, const std::string& of, SecretSources& sources) {
-    if (const json::value* name = llm.if_contains("api_key_env"); name != nullptr && name->is_string()) { sources.variables.emplace_back(name->get_string()); }
+    if (const json::value* name = llm.if_contains("api_key_env"); name != nullptr && name->is_string()) {
+        sources.variables.emplace_back(name->get_string());
+    }
     const json::value* settings = llm.if_contains("settings");
     if (settings == nullptr || !settings->is_object()) { return; }
     if (const json::value* names = settings->get_object().if_contains("environment"); names != nullptr && names->is_array()) {
@@ -24,7 +26,9 @@ void take_llm(const json::object& llm, const std::string& of, SecretSources& sou
     }
     if (const json::value* headers = settings->get_object().if_contains("headers"); headers != nullptr && headers->is_object()) {
         for (const auto& [name, value] : headers->get_object()) {
-            if (value.is_string()) { sources.values.push_back({of + "headers/" + std::string(name), without_scheme(std::string(value.get_string()))}); }
+            if (value.is_string()) {
+                sources.values.push_back({of + "headers/" + std::string(name), without_scheme(std::string(value.get_string()))});
+            }
         }
     }
 }
@@ -36,13 +40,15 @@ const json::object* object_in(const json::object& object, std::string_view key) 
 
 }  // namespace
 
-Result<ProjectSecrets> project_secrets(const Program& program, const ProjectPlace& place, const ProductPaths& product, const Settings& settings,
-                                       const std::string& state_directory, IdSource& ids) {
+Result<ProjectSecrets> project_secrets(const Program& program, const ProjectPlace& place, const ProductPaths& product,
+                                       const Settings& settings, const std::string& state_directory, IdSource& ids) {
     SecretSources sources;
     sources.environment = program.environment;
     sources.variables = settings.list("secrets.variables");
     sources.public_variables = settings.list("secrets.public_variables");
-    for (const std::string& file : settings.list("secrets.files")) { sources.files.push_back(place.root / file); }     // An absolute one stays itself.
+    for (const std::string& file : settings.list("secrets.files")) {
+        sources.files.push_back(place.root / file);
+    }  // An absolute one stays itself.
     for (const std::string& name : webhook_variables(settings)) { sources.variables.push_back(name); }
     take_llm(settings.section("llm"), "", sources);
     for (const auto& [role, own] : settings.section("agents")) {
@@ -54,12 +60,14 @@ Result<ProjectSecrets> project_secrets(const Program& program, const ProjectPlac
         if (env == nullptr) { continue; }
         for (const auto& [name, value] : *env) {
             const bool literal = value.is_string() && !std::string_view(value.get_string()).starts_with("${");
-            if (literal && names_a_secret(name)) { sources.values.push_back({std::string(server) + "/" + std::string(name), std::string(value.get_string())}); }
+            if (literal && names_a_secret(name)) {
+                sources.values.push_back({std::string(server) + "/" + std::string(name), std::string(value.get_string())});
+            }
         }
     }
     AF_TRY(KnownSecrets known, find_secrets(sources));
     AF_TRY(const std::vector<SecretRule> rules, load_secret_rules(product.config + "/secrets/rules.yaml"));
-    std::string key;        // Only known values need it, and who has none gets no file.
+    std::string key;  // Only known values need it, and who has none gets no file.
     if (!known.secrets.empty()) { AF_TRY(key, redaction_key(state_directory, ids)); }
     ProjectSecrets made;
     made.known = known.secrets.size();

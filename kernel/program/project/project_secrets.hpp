@@ -16,16 +16,17 @@ namespace agentforge::kernel {
 
 struct ProjectSecrets {
     std::unique_ptr<Redactor> redactor;
-    std::size_t known = 0;                      ///< Values.
+    std::size_t known = 0;  ///< Values.
     std::size_t rules = 0;
-    std::vector<std::string> too_weak;          ///< Name and reason of values that are not looked for.
-    std::vector<std::string> missing;           ///< Files of `secrets.files` that are not there.
+    std::vector<std::string> too_weak;  ///< Name and reason of values that are not looked for.
+    std::vector<std::string> missing;   ///< Files of `secrets.files` that are not there.
 };
 
-/// Secret are variables that sound so, `secrets.variables`, the keys' variables of `llm` (all roles'), what `llm.settings.environment` passes on,
-/// values of `llm.settings.headers` and of servers' `env`, passwords in addresses, and what `secrets.files` hold.
-/// Errors: AF-SEC-001, AF-SEC-002, AF-SEC-006.
-[[nodiscard]] Result<ProjectSecrets> project_secrets(const Program& program, const ProjectPlace& place, const ProductPaths& product, const Settings& settings,
+/// Secret are variables that sound so, `secrets.variables`, the keys' variables of `llm` (all roles'), what
+/// `llm.settings.environment` passes on, values of `llm.settings.headers` and of servers' `env`, passwords in addresses, and what
+/// `secrets.files` hold. Errors: AF-SEC-001, AF-SEC-002, AF-SEC-006.
+[[nodiscard]] Result<ProjectSecrets> project_secrets(const Program& program, const ProjectPlace& place,
+                                                     const ProductPaths& product, const Settings& settings,
                                                      const std::string& state_directory, IdSource& ids);
 
 }  // namespace agentforge::kernel

@@ -18,12 +18,15 @@ std::string variable(const std::map<std::string, std::string>& environment, cons
     return found == environment.end() ? std::string() : found->second;
 }
 
-std::string shown_in_line(const json::value& value) { return value.is_string() ? std::string(value.get_string()) : to_json_line(value); }
+std::string shown_in_line(const json::value& value) {
+    return value.is_string() ? std::string(value.get_string()) : to_json_line(value);
+}
 
 Result<void> check_absolute(const std::string& folder, const char* name) {
     if (folder.empty() || folder.front() == '/') { return {}; }
     return Error{"AF-CLI-131", std::string(name) + " is no absolute path: `" + printable(folder, 120) + "`", name,
-                 "write it from the root on: what it means may not depend on the folder that a command is given in", ErrorKind::invalid};
+                 "write it from the root on: what it means may not depend on the folder that a command is given in",
+                 ErrorKind::invalid};
 }
 
 std::string user_settings(const std::map<std::string, std::string>& environment) {
@@ -36,8 +39,10 @@ Result<bool> trusted_by_environment(const Program& program) {
     const std::string value = variable(program.environment, "AGENTFORGE_TRUST_PROJECT");
     if (value.empty() || value == "0") { return false; }
     if (value == "1") { return true; }
-    return Error{"AF-CLI-014", "AGENTFORGE_TRUST_PROJECT is `" + ellipsis(sanitize_utf8(value), 80) + "`", "environment AGENTFORGE_TRUST_PROJECT",
-                 "Set it to 1 to let the project's own files run plugins, servers and commands, or unset it.", ErrorKind::invalid};
+    return Error{"AF-CLI-014", "AGENTFORGE_TRUST_PROJECT is `" + ellipsis(sanitize_utf8(value), 80) + "`",
+                 "environment AGENTFORGE_TRUST_PROJECT",
+                 "Set it to 1 to let the project's own files run plugins, servers and commands, or unset it.",
+                 ErrorKind::invalid};
 }
 
 /// The project's own plugin folders, from the project's folder on.
@@ -54,14 +59,17 @@ std::vector<std::string> folders_of(const std::vector<GuardedSetting>& settings,
 
 /// ` (settings.yaml:2:3; 1000 holds)` for an item that is a setting.
 std::string place_of(const std::vector<GuardedSetting>& settings, const std::string& item) {
-    const auto found = std::ranges::find_if(settings, [&item](const GuardedSetting& setting) { return "setting " + setting.key == item; });
+    const auto found =
+        std::ranges::find_if(settings, [&item](const GuardedSetting& setting) { return "setting " + setting.key == item; });
     if (found == settings.end()) { return ""; }
     return " (" + found->where + (found->holds.is_null() ? "" : "; " + shown_in_line(found->holds) + " holds") + ")";
 }
 
 std::string listed(const std::vector<std::string>& names) {
     std::string text;
-    for (std::size_t index = 0; index < names.size() && index < 6; ++index) { text += (index == 0 ? "" : ", ") + printable(names[index], 300); }
+    for (std::size_t index = 0; index < names.size() && index < 6; ++index) {
+        text += (index == 0 ? "" : ", ") + printable(names[index], 300);
+    }
     return text + (names.size() > 6 ? " and " + std::to_string(names.size() - 6) + " more" : "");
 }
 
@@ -84,20 +92,24 @@ std::string place_below(const Settings& settings, std::vector<std::string> segme
 }
 
 /// Where a plugin's setting was written: for a backend below `llm:`, and for all below plugins.settings.
-std::string place_of_setting(const Settings& settings, const PluginManifest& manifest, PluginKind kind, std::string_view name, std::string_view pointer) {
+std::string place_of_setting(const Settings& settings, const PluginManifest& manifest, PluginKind kind, std::string_view name,
+                             std::string_view pointer) {
     std::vector<std::string> path;
     while (!pointer.empty()) {
         pointer.remove_prefix(1);
         std::string token(pointer.substr(0, pointer.find('/')));
         pointer.remove_prefix(token.size());
-        for (std::size_t at = 0; (at = token.find('~', at)) != std::string::npos; ++at) { token.replace(at, 2, token.substr(at, 2) == "~1" ? "/" : "~"); }
+        for (std::size_t at = 0; (at = token.find('~', at)) != std::string::npos; ++at) {
+            token.replace(at, 2, token.substr(at, 2) == "~1" ? "/" : "~");
+        }
         path.push_back(std::move(token));
     }
     const auto under = [&](std::vector<std::string> segments) {
         segments.insert(segments.end(), path.begin(), path.end());
         return segments;
     };
-    const std::vector<std::vector<std::string>> places = {{"plugins", "settings", std::string(name)}, {"plugins", "settings", manifest.id}};
+    const std::vector<std::vector<std::string>> places = {{"plugins", "settings", std::string(name)},
+                                                          {"plugins", "settings", manifest.id}};
     if (kind == PluginKind::llm && !path.empty()) {
         for (const auto& each : {under({"llm", "settings"}), under({"llm"}), under({"llm", "replay"})}) {
             const auto origin = settings.origin(join_key(each));
@@ -123,34 +135,39 @@ Result<ProjectPlace> ProjectPlace::find(const Program& program) {
 }
 
 Result<std::string> state_directory(const std::map<std::string, std::string>& environment) {
-    for (const auto& [name, below] : {std::pair{"AGENTFORGE_STATE_HOME", ""}, {"XDG_STATE_HOME", "/agentforge"}, {"HOME", "/.local/state/agentforge"}}) {
+    for (const auto& [name, below] :
+         {std::pair{"AGENTFORGE_STATE_HOME", ""}, {"XDG_STATE_HOME", "/agentforge"}, {"HOME", "/.local/state/agentforge"}}) {
         const std::string folder = variable(environment, name);
         if (folder.empty()) { continue; }
         AF_CHECK(check_absolute(folder, name));
         return folder + below;
     }
-    return Error{"AF-CLI-003", "there is no folder for worktrees: neither AGENTFORGE_STATE_HOME nor HOME is set", "", "set one of them",
-                 ErrorKind::unavailable};
+    return Error{"AF-CLI-003", "there is no folder for worktrees: neither AGENTFORGE_STATE_HOME nor HOME is set", "",
+                 "set one of them", ErrorKind::unavailable};
 }
 
 std::vector<std::string> folders_of_plugins(const Program& program, const ProjectPlace& place, const Settings& settings) {
     const auto origin = settings.origin("plugins.paths");
     std::vector<std::string> folders = settings.list("plugins.paths");
     if (!origin) { return folders; }
-    const fs::path base = origin->layer == "project" ? place.root : origin->layer == "user" ? fs::path(user_settings(program.environment)).parent_path() : fs::path();
+    const fs::path base = origin->layer == "project" ? place.root
+                          : origin->layer == "user"  ? fs::path(user_settings(program.environment)).parent_path()
+                                                     : fs::path();
     if (base.empty()) { return folders; }
     for (std::string& folder : folders) { folder = (base / folder).lexically_normal().string(); }
     return folders;
 }
 
-PluginSearch plugin_search(const Program& program, const ProjectPlace& place, const ProductPaths& product, const Settings& settings, const ProjectTrust& trust) {
+PluginSearch plugin_search(const Program& program, const ProjectPlace& place, const ProductPaths& product,
+                           const Settings& settings, const ProjectTrust& trust) {
     PluginSearch search;
     const auto paths = settings.origin("plugins.paths");
     if (!paths || paths->layer != "project") { search.configured = folders_of_plugins(program, place, settings); }
     search.environment = variable(program.environment, "AGENTFORGE_PLUGIN_PATH");
     search.product = product.plugins;
     search.stages = {product.config + "/stages", (place.agentforge / "stages").string()};
-    // Where a flag or the environment stands over the project's own paths, those are not asked for; without trust they are only named.
+    // Where a flag or the environment stands over the project's own paths, those are not asked for; without trust they are only
+    // named.
     if (!trust.allowed() || (paths && paths->layer == "project")) { search.project = trust.plugin_folders; }
     search.project_trusted = trust.allowed();
     search.trusted_files = trust.subject.pinned;
@@ -178,26 +195,37 @@ Result<TrustStore> open_trust_store(const Program& program, const ProjectPlace& 
     return TrustStore::open(state, place.root.string());
 }
 
-const GuardedSetting* missed_by_plugin(const Settings& settings, const std::vector<GuardedSetting>& left_out, const std::string& name, const std::string& id) {
+const GuardedSetting* missed_by_plugin(const Settings& settings, const std::vector<GuardedSetting>& left_out,
+                                       const std::string& name, const std::string& id) {
     return first_missed(settings, left_out, [&](const std::string& key) {
-        return key.starts_with(join_key({"plugins", "settings", name}) + ".") || key.starts_with(join_key({"plugins", "settings", id}) + ".");
+        return key.starts_with(join_key({"plugins", "settings", name}) + ".") ||
+               key.starts_with(join_key({"plugins", "settings", id}) + ".");
     });
 }
 
 Error cannot_do_without(const GuardedSetting& setting) {
     const std::string key = printable(setting.key, 120);
-    return {"AF-PLUG-043", "the project says " + key + ", which is not used before you trust the project, and without it the run would do something else than the project says", setting.where,
-            "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`; or say yourself what holds, with --set " + key + "=…", ErrorKind::unavailable};
+    return {
+        "AF-PLUG-043",
+        "the project says " + key +
+            ", which is not used before you trust the project, and without it the run would do something else than the project says",
+        setting.where,
+        "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`; or say yourself what holds, with --set " +
+            key + "=…",
+        ErrorKind::unavailable};
 }
 
 Error yours_alone(const GuardedSetting& setting) {
     const std::string key = printable(setting.key, 120);
     return {"AF-CONF-047", "the project's settings say " + key + ", which only you may say; it is not used", setting.where,
-            "Take it out of there. Where you want it, say it in ~/.agentforge/config.yaml or with --set " + key + "=…", ErrorKind::denied};
+            "Take it out of there. Where you want it, say it in ~/.agentforge/config.yaml or with --set " + key + "=…",
+            ErrorKind::denied};
 }
 
 void name_refused_settings(std::ostream& err, const Settings& settings) {
-    for (const GuardedSetting& setting : settings.refused()) { err << "agentforge: " << printable_lines(yours_alone(setting).to_string()) << "\n"; }
+    for (const GuardedSetting& setting : settings.refused()) {
+        err << "agentforge: " << printable_lines(yours_alone(setting).to_string()) << "\n";
+    }
 }
 
 const std::vector<GuardedSetting>& ProjectTrust::left_out() const noexcept {
@@ -209,17 +237,19 @@ Error ProjectTrust::refusal() const {
     std::vector<std::string> names;
     for (const auto& [name, hash] : subject.items) { names.push_back(name + place_of(settings, name)); }
     const bool was = verdict == TrustVerdict::changed;
-    return {"AF-PLUG-040",
-            was ? "This project changed since you trusted it (" + listed(changed) + "), so nothing that its own files want to run is used: " + listed(names)
-                : "You have not trusted this project, so nothing that its own files want to run is used: " + listed(names),
-            subject.root,
-            "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`. The product's own plugins and your own settings work without.",
-            ErrorKind::denied};
+    return {
+        "AF-PLUG-040",
+        was ? "This project changed since you trusted it (" + listed(changed) +
+                  "), so nothing that its own files want to run is used: " + listed(names)
+            : "You have not trusted this project, so nothing that its own files want to run is used: " + listed(names),
+        subject.root,
+        "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`. The product's own plugins and your own settings work without.",
+        ErrorKind::denied};
 }
 
 Result<TrustedSettings> load_settings(const Program& program, const ProjectPlace& place, const ProductPaths& product,
                                       const std::vector<std::pair<std::string, std::string>>& further) {
-    AF_CHECK(check_absolute(variable(program.environment, "HOME"), "HOME"));      // Else a project could be its own user.
+    AF_CHECK(check_absolute(variable(program.environment, "HOME"), "HOME"));  // Else a project could be its own user.
     Settings::Sources sources;
     sources.user_file = user_settings(program.environment);
     sources.project_file = (place.agentforge / "config" / "settings.yaml").string();

@@ -37,7 +37,7 @@ struct Signing {
     std::string format;
     std::string program;
     std::string key;
-    bool own_program = false;       ///< The user names one: what it takes for a key is its own.
+    bool own_program = false;  ///< The user names one: what it takes for a key is its own.
 };
 
 Signing signing_of(const Project& project) {
@@ -51,7 +51,9 @@ Signing signing_of(const Project& project) {
     signing.program = git.users_text("gpg." + signing.format + ".program");
     if (signing.program.empty() && signing.format == "openpgp") { signing.program = git.users_text("gpg.program"); }
     signing.own_program = !signing.program.empty();
-    if (signing.program.empty()) { signing.program = signing.format == "ssh" ? "ssh-keygen" : signing.format == "x509" ? "gpgsm" : "gpg"; }
+    if (signing.program.empty()) {
+        signing.program = signing.format == "ssh" ? "ssh-keygen" : signing.format == "x509" ? "gpgsm" : "gpg";
+    }
     signing.key = git.text("user.signingkey");
     return signing;
 }
@@ -64,34 +66,47 @@ bool is_program(const std::map<std::string, std::string>& environment, const std
 
 /// What git would say of this signature, as far as it can be seen without making one. Empty: nothing.
 std::string no_signature(Project& project, const Signing& signing, const std::map<std::string, std::string>& environment) {
-    if (signing.format != "openpgp" && signing.format != "ssh" && signing.format != "x509") { return "git knows no gpg.format `" + printable(signing.format, 60) + "` (openpgp, ssh, x509)"; }
+    if (signing.format != "openpgp" && signing.format != "ssh" && signing.format != "x509") {
+        return "git knows no gpg.format `" + printable(signing.format, 60) + "` (openpgp, ssh, x509)";
+    }
     std::string home;
     if (const auto own = environment.find("HOME"); own != environment.end()) { home = own->second; }
     const auto expanded = [&](const std::string& path) { return path.starts_with("~/") ? home + path.substr(1) : path; };
-    if (!is_program(environment, expanded(signing.program))) { return "the program that signs, `" + printable(signing.program, 200) + "`, is not installed"; }
+    if (!is_program(environment, expanded(signing.program))) {
+        return "the program that signs, `" + printable(signing.program, 200) + "`, is not installed";
+    }
     if (signing.own_program) { return {}; }
     if (signing.format == "ssh") {
         if (signing.key.empty()) {
-            return GitConfiguration(project.place().root).users_text("gpg.ssh.defaultKeyCommand").empty() ? "gpg.format is ssh, and git's user.signingkey names no key" : "";
+            return GitConfiguration(project.place().root).users_text("gpg.ssh.defaultKeyCommand").empty()
+                       ? "gpg.format is ssh, and git's user.signingkey names no key"
+                       : "";
         }
-        if (signing.key.starts_with("key::") || signing.key.starts_with("ssh-") || signing.key.starts_with("ecdsa-") || signing.key.starts_with("sk-")) { return {}; }
+        if (signing.key.starts_with("key::") || signing.key.starts_with("ssh-") || signing.key.starts_with("ecdsa-") ||
+            signing.key.starts_with("sk-")) {
+            return {};
+        }
         std::filesystem::path file = expanded(signing.key);
         if (file.is_relative()) { file = project.place().root / file; }
         std::error_code failure;
-        return std::filesystem::is_regular_file(file, failure) ? "" : "user.signingkey names " + printable(signing.key, 200) + ", which is no file";
+        return std::filesystem::is_regular_file(file, failure)
+                   ? ""
+                   : "user.signingkey names " + printable(signing.key, 200) + ", which is no file";
     }
     if (signing.format != "openpgp") { return {}; }
     const auto repository = Repository::open(project.place().root);
-    if (!repository.ok()) { return {}; }        // Said elsewhere.
+    if (!repository.ok()) { return {}; }  // Said elsewhere.
     std::string key = signing.key;
     if (key.empty()) {
         const PersonName committer = git_person(*repository, environment, "COMMITTER");
         key = committer.name + " <" + committer.email + ">";
     }
-    ProcessRequest request = own_program({"gpg", "--batch", "--list-secret-keys", "--", key}, project.place().root.string(), environment);
+    ProcessRequest request =
+        own_program({"gpg", "--batch", "--list-secret-keys", "--", key}, project.place().root.string(), environment);
     request.timeout = std::chrono::seconds(10);
     const auto outcome = project.processes().run(request, {});
-    return outcome.ok() && !outcome->timed_out && outcome->exit_code != 0 ? "gpg has no secret key for " + printable(key, 200) : "";
+    return outcome.ok() && !outcome->timed_out && outcome->exit_code != 0 ? "gpg has no secret key for " + printable(key, 200)
+                                                                          : "";
 }
 
 /// Where a stage's `config` stands in its pipeline's file; a stage that takes it from the shipped pipeline has no place there.
@@ -104,7 +119,9 @@ std::string place_in_pipeline(const PipelineTemplate& pipeline, const StageTempl
     for (std::size_t index = 0; index < stages->get_array().size(); ++index) {
         const auto* each = stages->get_array()[index].if_object();
         const json::value* name = each == nullptr ? nullptr : each->if_contains("name");
-        if (name != nullptr && name->is_string() && name->get_string() == stage.name) { return document->where("/pipeline/stages/" + std::to_string(index) + "/config"); }
+        if (name != nullptr && name->is_string() && name->get_string() == stage.name) {
+            return document->where("/pipeline/stages/" + std::to_string(index) + "/config");
+        }
     }
     return pipeline.source;
 }
@@ -113,13 +130,16 @@ Error missing(const Project& project, PluginKind kind, const std::string& name, 
     if (auto why = project.plugins().why_not(kind, name); why && why->code == "AF-PLUG-030") { return *why; }
     const std::string what(to_string(kind));
     return Error{"AF-CLI-013", "there is no plugin that provides the " + what + " `" + name + "`", where,
-                 "`agentforge plugins list` shows what there is; install the plugin or take the name out", ErrorKind::unavailable};
+                 "`agentforge plugins list` shows what there is; install the plugin or take the name out",
+                 ErrorKind::unavailable};
 }
 
 /// The stage, made as the task will make it; one that is a process, as far as can be said without starting it.
 Result<void> check_stage(Project& project, const PipelineTemplate& pipeline, const StageTemplate& stage) {
     PluginRegistry& plugins = project.plugins();
-    if (!plugins.has(PluginKind::stage, stage.executor)) { return missing(project, PluginKind::stage, stage.executor, pipeline.source); }
+    if (!plugins.has(PluginKind::stage, stage.executor)) {
+        return missing(project, PluginKind::stage, stage.executor, pipeline.source);
+    }
     const json::object settings = plugin_settings(stage.config);
     if (const auto fit = plugins.check_settings(PluginKind::stage, stage.executor, settings); !fit.ok()) {
         Error error = fit.error();
@@ -145,7 +165,8 @@ Result<void> check_tool(Project& project, const AgentDefinition& agent, const st
 }
 
 /// Each check of what the stages need, in their order, until `goes_on` says otherwise.
-void check_each(Project& project, const PipelineTemplate& pipeline, std::size_t from_stage, bool with_models, const std::function<bool(Result<void>)>& goes_on) {
+void check_each(Project& project, const PipelineTemplate& pipeline, std::size_t from_stage, bool with_models,
+                const std::function<bool(Result<void>)>& goes_on) {
     std::set<std::string> tools;
     for (std::size_t index = from_stage; index < pipeline.stages.size(); ++index) {
         const StageTemplate& stage = pipeline.stages[index];
@@ -175,11 +196,14 @@ std::vector<std::string> roles_of(const StageTemplate& stage) {
     return roles;
 }
 
-Result<void> check_stage_needs(const PluginRegistry& plugins, const PipelineTemplate& pipeline, const std::vector<StageOrigin>& origins) {
-    const auto found = find_unprovided(pipeline, [&](const StageTemplate& stage) { return plugins.stage_needs(stage.executor, plugin_settings(stage.config)); });
+Result<void> check_stage_needs(const PluginRegistry& plugins, const PipelineTemplate& pipeline,
+                               const std::vector<StageOrigin>& origins) {
+    const auto found = find_unprovided(
+        pipeline, [&](const StageTemplate& stage) { return plugins.stage_needs(stage.executor, plugin_settings(stage.config)); });
     if (!found) { return {}; }
     const StageTemplate& stage = pipeline.stages[found->stage];
-    const std::string who = "stage " + stage.name + (stage.executor == stage.name ? std::string() : ", run by `" + ellipsis(stage.executor, 60) + "`,");
+    const std::string who = "stage " + stage.name +
+                            (stage.executor == stage.name ? std::string() : ", run by `" + ellipsis(stage.executor, 60) + "`,");
     return unprovided_error(*found, who, found->stage < origins.size() ? origins[found->stage].where : pipeline.source);
 }
 
@@ -216,9 +240,13 @@ Result<GateReadiness> check_gates(Project& project) {
     if (readiness.ok() || !readiness.error().where.starts_with("gates.")) { return readiness; }
     Error error = std::move(readiness).error();
     const auto of_gates = [&error](const std::string& key) { return key == error.where; };
-    if (const GuardedSetting* const missed = first_missed(project.settings(), project.trust().left_out(), of_gates)) { return cannot_do_without(*missed); }
+    if (const GuardedSetting* const missed = first_missed(project.settings(), project.trust().left_out(), of_gates)) {
+        return cannot_do_without(*missed);
+    }
     auto origin = project.settings().origin(written_key(error.where));
-    if ((!origin || origin->layer == "built-in") && error.where == "gates.command") { origin = project.settings().origin("gates.language"); }
+    if ((!origin || origin->layer == "built-in") && error.where == "gates.command") {
+        origin = project.settings().origin("gates.language");
+    }
     if (origin && origin->layer != "built-in") { error.where = origin->where; }
     return error;
 }
@@ -230,14 +258,20 @@ Result<SuiteNow> measure_suite(Program& program, Project& project) {
     const auto until = std::chrono::steady_clock::now() + patience;
     const auto measured = measure_head(project.task_workspace_options(), project.processes(), Stop{program.cancel, until});
     const bool stopped = program.cancel != nullptr && program.cancel->requested();
-    if (!stopped && std::chrono::steady_clock::now() >= until) { return SuiteNow{true, "not measured: they take longer than 60 s (a task measures them before it asks a model)"}; }
+    if (!stopped && std::chrono::steady_clock::now() >= until) {
+        return SuiteNow{true, "not measured: they take longer than 60 s (a task measures them before it asks a model)"};
+    }
     AF_TRY(const GateReport report, measured);
     const json::value* const not_built = report.facts.if_contains("not_built");
-    if (not_built != nullptr && *not_built == json::value(true) && !report.tests.empty()) { return SuiteNow{false, printable_lines(report.tests.front().message)}; }
+    if (not_built != nullptr && *not_built == json::value(true) && !report.tests.empty()) {
+        return SuiteNow{false, printable_lines(report.tests.front().message)};
+    }
     if (report.tests.empty()) { return SuiteNow{true, "none yet"}; }
     const auto failing = fact_texts(report.facts, "failed_before");
     SuiteNow now{failing.empty(), std::to_string(report.tests.size()) + (report.tests.size() == 1 ? " test, " : " tests, ")};
-    now.text += failing.empty() ? "none failing" : std::to_string(failing.size()) + " failing: " + printable(failing.front(), 200) + (failing.size() > 1 ? ", …" : "");
+    now.text += failing.empty() ? "none failing"
+                                : std::to_string(failing.size()) + " failing: " + printable(failing.front(), 200) +
+                                      (failing.size() > 1 ? ", …" : "");
     return now;
 }
 
@@ -245,15 +279,26 @@ std::vector<std::string> gates_text(const GateReadiness& gates) {
     std::vector<std::string> lines;
     if (gates.scopes.empty()) { lines.emplace_back("gates: no language is recognised yet; what the task writes decides"); }
     for (const ScopeReadiness& scope : gates.scopes) {
-        std::string line = "gates" + (scope.directory.empty() ? "" : " of " + printable(scope.directory, 80)) + ": " + scope.language;
+        std::string line =
+            "gates" + (scope.directory.empty() ? "" : " of " + printable(scope.directory, 80)) + ": " + scope.language;
         const auto other = std::ranges::find_if(scope.tools, &ToolState::unsupported);
-        if (other == scope.tools.end() && !scope.runner.empty() && scope.runner != scope.language) { line += ", tests by " + scope.runner; }
-        line += scope.test_files == 0 ? ", no test suite yet" : ", " + std::to_string(scope.test_files) + (scope.test_files == 1 ? " test file" : " test files");
+        if (other == scope.tools.end() && !scope.runner.empty() && scope.runner != scope.language) {
+            line += ", tests by " + scope.runner;
+        }
+        line += scope.test_files == 0
+                    ? ", no test suite yet"
+                    : ", " + std::to_string(scope.test_files) + (scope.test_files == 1 ? " test file" : " test files");
         for (const ToolState& tool : scope.tools) {
-            if (!tool.found) { line += "; `" + printable(tool.wanted(), 80) + (tool.unsupported ? "` runs the tests, and cannot be measured" : "` is not installed (" + tool.use + ")"); }
+            if (!tool.found) {
+                line += "; `" + printable(tool.wanted(), 80) +
+                        (tool.unsupported ? "` runs the tests, and cannot be measured" : "` is not installed (" + tool.use + ")");
+            }
         }
         for (const SetupStep& step : scope.setup) {
-            line += "; " + step.files.front() + (step.ready ? " is fetched" : step.required ? " is not fetched: agentforge setup" : " is tried with what is installed (agentforge setup fetches it)");
+            line += "; " + step.files.front() +
+                    (step.ready      ? " is fetched"
+                     : step.required ? " is not fetched: agentforge setup"
+                                     : " is tried with what is installed (agentforge setup fetches it)");
         }
         lines.push_back(std::move(line));
     }
@@ -264,11 +309,21 @@ json::array gates_json(const GateReadiness& gates) {
     json::array list;
     for (const ScopeReadiness& scope : gates.scopes) {
         json::array tools;
-        for (const ToolState& tool : scope.tools) { tools.push_back(json::object{{"program", tool.program}, {"use", tool.use}, {"needed", tool.needed}, {"installed", tool.found}}); }
+        for (const ToolState& tool : scope.tools) {
+            tools.push_back(
+                json::object{{"program", tool.program}, {"use", tool.use}, {"needed", tool.needed}, {"installed", tool.found}});
+        }
         json::array setup;
-        for (const SetupStep& step : scope.setup) { setup.push_back(json::object{{"name", step.name}, {"file", step.files.front()}, {"ready", step.ready}, {"required", step.required}}); }
-        list.push_back(json::object{{"directory", scope.directory.empty() ? "." : scope.directory}, {"language", scope.language}, {"runner", scope.runner}, {"test_files", scope.test_files},
-                                    {"tools", std::move(tools)}, {"setup", std::move(setup)}});
+        for (const SetupStep& step : scope.setup) {
+            setup.push_back(json::object{
+                {"name", step.name}, {"file", step.files.front()}, {"ready", step.ready}, {"required", step.required}});
+        }
+        list.push_back(json::object{{"directory", scope.directory.empty() ? "." : scope.directory},
+                                    {"language", scope.language},
+                                    {"runner", scope.runner},
+                                    {"test_files", scope.test_files},
+                                    {"tools", std::move(tools)},
+                                    {"setup", std::move(setup)}});
     }
     return list;
 }
@@ -277,13 +332,21 @@ std::vector<DeliveryTool> delivery_tools(const Project& project, const std::map<
     std::vector<DeliveryTool> tools;
     if (const Signing signing = signing_of(project); !signing.program.empty()) {
         const bool says_version = !signing.own_program && signing.format != "ssh";
-        tools.push_back({signing.program, "signatures", says_version ? std::vector<std::string>{"--version"} : std::vector<std::string>{}, true, is_program(environment, signing.program)});
+        tools.push_back({signing.program, "signatures",
+                         says_version ? std::vector<std::string>{"--version"} : std::vector<std::string>{}, true,
+                         is_program(environment, signing.program)});
     }
     const DeliverySettings& delivery = project.services().delivery;
     if (delivery.type != "pr") { return tools; }
     const RemotePlace host = read_remote(GitConfiguration(project.place().root).text("remote." + delivery.remote + ".url"));
     for (const auto& [mark, program] : {std::pair("github", "gh"), std::pair("gitlab", "glab")}) {
-        if (host.host.find(mark) != std::string::npos) { tools.push_back({program, "pull requests; without it you are told the page to open", {"--version"}, false, is_on_path(environment, program)}); }
+        if (host.host.find(mark) != std::string::npos) {
+            tools.push_back({program,
+                             "pull requests; without it you are told the page to open",
+                             {"--version"},
+                             false,
+                             is_on_path(environment, program)});
+        }
     }
     return tools;
 }
@@ -293,7 +356,7 @@ Result<json::object> check_sandbox(const ExecHelper& helper, const std::string& 
     request.argv = {"true"};
     request.directory = folder;
     request.environment = base_environment(current_environment());
-    request.environment.erase("PATH");      // Then the system's: a wrong one is for the commands to name that need it.
+    request.environment.erase("PATH");  // Then the system's: a wrong one is for the commands to name that need it.
     request.confinement.readable = {folder};
     AF_TRY(ProcessOutcome outcome, make_process_runner(helper)->run(request, {}));
     return std::move(outcome.confinement);
@@ -302,18 +365,27 @@ Result<json::object> check_sandbox(const ExecHelper& helper, const std::string& 
 Result<void> check_delivery(Project& project, const std::map<std::string, std::string>& environment) {
     const DeliverySettings& delivery = project.services().delivery;
     const auto of_delivery = [](const std::string& key) { return key == "delivery.type" || key == "delivery.remote"; };
-    if (const GuardedSetting* const missed = delivery.type == "pr" ? first_missed(project.settings(), project.trust().left_out(), of_delivery) : nullptr) { return cannot_do_without(*missed); }
+    if (const GuardedSetting* const missed =
+            delivery.type == "pr" ? first_missed(project.settings(), project.trust().left_out(), of_delivery) : nullptr) {
+        return cannot_do_without(*missed);
+    }
     if (delivery.type == "pr" && GitConfiguration(project.place().root).text("remote." + delivery.remote + ".url").empty()) {
-        return Error{"AF-CLI-053", "delivery.type is pr, and the repository has no remote `" + printable(delivery.remote, 80) + "`", project.place().root.string(),
-                     "add it (git remote add " + printable(delivery.remote, 80) + " URL), name another by delivery.remote, or deliver something else (--deliver)", ErrorKind::unavailable};
+        return Error{"AF-CLI-053",
+                     "delivery.type is pr, and the repository has no remote `" + printable(delivery.remote, 80) + "`",
+                     project.place().root.string(),
+                     "add it (git remote add " + printable(delivery.remote, 80) +
+                         " URL), name another by delivery.remote, or deliver something else (--deliver)",
+                     ErrorKind::unavailable};
     }
     const Signing signing = signing_of(project);
     if (signing.program.empty()) { return {}; }
     const std::string why = no_signature(project, signing, environment);
     if (why.empty()) { return {}; }
     const auto origin = project.settings().origin("delivery.sign");
-    return Error{"AF-CLI-100", "the commit is to be signed, and could not be: " + why, delivery.sign == "always" && origin ? origin->where : "commit.gpgsign of git's configuration",
-                 "see that `git commit -S` works here (user.signingkey, gpg.format), or set delivery.sign: never", ErrorKind::unavailable};
+    return Error{"AF-CLI-100", "the commit is to be signed, and could not be: " + why,
+                 delivery.sign == "always" && origin ? origin->where : "commit.gpgsign of git's configuration",
+                 "see that `git commit -S` works here (user.signingkey, gpg.format), or set delivery.sign: never",
+                 ErrorKind::unavailable};
 }
 
 }  // namespace agentforge::kernel

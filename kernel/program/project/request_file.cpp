@@ -15,7 +15,9 @@ namespace {
 
 constexpr YamlLimits request_file_limits{64UL << 20U, 1'000'000, 20};
 
-Error bad_entry(const std::string& what, const std::string& where, const std::string& remedy) { return Error{"AF-CLI-170", what, where, remedy, ErrorKind::invalid}; }
+Error bad_entry(const std::string& what, const std::string& where, const std::string& remedy) {
+    return Error{"AF-CLI-170", what, where, remedy, ErrorKind::invalid};
+}
 
 /// Where a key of an entry stands; of a line it is the line.
 using Place = std::function<std::string(const std::string& key)>;
@@ -37,7 +39,8 @@ public:
             {"backend", setting(made, "llm.backend")},
             {"model", setting(made, "llm.model")},
             {"delivery", setting(made, "delivery.type")},
-            {"transcript", [&](const json::value& value, const std::string& key) -> Result<void> {
+            {"transcript",
+             [&](const json::value& value, const std::string& key) -> Result<void> {
                  made.settings.emplace_back("llm.backend", "replay");
                  return setting(made, "llm.transcript")(value, key);
              }},
@@ -49,7 +52,10 @@ public:
             if (known == keys.end()) { return unknown(std::string(key), names); }
             AF_CHECK(known->second(value, std::string(key)));
         }
-        if (!entry_.contains("request")) { return bad_entry("the entry has no `request`", made.where, "say what is to be done: request: \"Add a --version flag\""); }
+        if (!entry_.contains("request")) {
+            return bad_entry("the entry has no `request`", made.where,
+                             "say what is to be done: request: \"Add a --version flag\"");
+        }
         if (auto taken = check_request(made.arguments.request); !taken.ok()) {
             Error error = taken.error();
             error.where = made.where;
@@ -65,9 +71,12 @@ private:
         const std::string near = nearest(key, names);
         std::string known;
         for (const std::string& name : names) { known += (known.empty() ? "" : ", ") + name; }
-        return bad_entry("an entry has no key `" + ellipsis(key, 80) + "`", place_(key), near.empty() ? "its keys are " + known : "did you mean `" + near + "`?");
+        return bad_entry("an entry has no key `" + ellipsis(key, 80) + "`", place_(key),
+                         near.empty() ? "its keys are " + known : "did you mean `" + near + "`?");
     }
-    [[nodiscard]] Error wrong(const std::string& key, const std::string& wanted) const { return bad_entry("`" + key + "` must be " + wanted, place_(key), "correct the line"); }
+    [[nodiscard]] Error wrong(const std::string& key, const std::string& wanted) const {
+        return bad_entry("`" + key + "` must be " + wanted, place_(key), "correct the line");
+    }
 
     Take text(std::string& out) {
         return [this, &out](const json::value& value, const std::string& key) -> Result<void> {
@@ -101,8 +110,11 @@ private:
     Result<void> settings(RequestEntry& made, const json::value& value, const std::string& key) {
         if (!value.is_object()) { return wrong(key, "a map of settings: {limits.max_tokens: 100000}"); }
         for (const auto& [name, given] : value.get_object()) {
-            if (given.is_object() || given.is_null()) { return wrong(key + "." + std::string(name), "a text, a number, true, false or a list"); }
-            made.settings.emplace_back(std::string(name), given.is_string() ? std::string(given.get_string()) : json::serialize(given));
+            if (given.is_object() || given.is_null()) {
+                return wrong(key + "." + std::string(name), "a text, a number, true, false or a list");
+            }
+            made.settings.emplace_back(std::string(name),
+                                       given.is_string() ? std::string(given.get_string()) : json::serialize(given));
         }
         return {};
     }
@@ -113,7 +125,10 @@ private:
 
 Result<RequestEntry> entry_from(const json::value& value, const Place& place) {
     if (value.is_object()) { return EntryReader(value.get_object(), place).read(); }
-    if (!value.is_string()) { return bad_entry("an entry is neither a request in words nor a map with a `request`", place(""), "write the request, or {\"request\": \"…\", \"pipeline\": \"…\"}"); }
+    if (!value.is_string()) {
+        return bad_entry("an entry is neither a request in words nor a map with a `request`", place(""),
+                         "write the request, or {\"request\": \"…\", \"pipeline\": \"…\"}");
+    }
     return EntryReader(json::object{{"request", value}}, place).read();
 }
 
@@ -135,7 +150,11 @@ Result<std::vector<RequestEntry>> from_lines(std::string_view text, const std::s
         json::value value(line);
         if (line.starts_with('{')) {
             auto parsed = parse_json(line, where);
-            if (!parsed.ok()) { return bad_entry("a line that begins with `{` is a JSON object, and this one cannot be read: " + parsed.error().message, where, "correct the line"); }
+            if (!parsed.ok()) {
+                return bad_entry(
+                    "a line that begins with `{` is a JSON object, and this one cannot be read: " + parsed.error().message, where,
+                    "correct the line");
+            }
             value = std::move(*parsed);
         }
         AF_TRY(RequestEntry entry, entry_from(value, place));
@@ -147,11 +166,15 @@ Result<std::vector<RequestEntry>> from_lines(std::string_view text, const std::s
 Result<std::vector<RequestEntry>> from_yaml(std::string_view text, const std::string& source) {
     AF_TRY(const YamlDocument document, parse_yaml(text, source, request_file_limits));
     if (document.value.is_null()) { return std::vector<RequestEntry>(); }
-    if (!document.value.is_array()) { return bad_entry("the file is no list of requests", document.where(""), "begin each request with `- `"); }
+    if (!document.value.is_array()) {
+        return bad_entry("the file is no list of requests", document.where(""), "begin each request with `- `");
+    }
     std::vector<RequestEntry> entries;
     for (std::size_t index = 0; index < document.value.get_array().size(); ++index) {
         const std::string pointer = "/" + std::to_string(index);
-        const Place place = [&](const std::string& key) { return document.where(key.empty() ? pointer : pointer + "/" + key.substr(0, key.find('.')) + "#"); };
+        const Place place = [&](const std::string& key) {
+            return document.where(key.empty() ? pointer : pointer + "/" + key.substr(0, key.find('.')) + "#");
+        };
         AF_TRY(RequestEntry entry, entry_from(document.value.get_array()[index], place));
         entries.push_back(std::move(entry));
     }
@@ -162,18 +185,27 @@ std::string key_of_entry(const RequestEntry& entry) {
     json::array approve(entry.arguments.approve.begin(), entry.arguments.approve.end());
     json::object settings;
     for (const auto& [name, value] : entry.settings) { settings[name] = value; }
-    return sha256(to_json_canonical(json::object{{"request", entry.arguments.request}, {"pipeline", entry.arguments.pipeline}, {"exit_after", entry.arguments.exit_after}, {"approve", std::move(approve)},
-                                                 {"supervised", entry.arguments.supervised}, {"include_uncommitted", entry.arguments.include_uncommitted}, {"settings", std::move(settings)}}));
+    return sha256(to_json_canonical(json::object{{"request", entry.arguments.request},
+                                                 {"pipeline", entry.arguments.pipeline},
+                                                 {"exit_after", entry.arguments.exit_after},
+                                                 {"approve", std::move(approve)},
+                                                 {"supervised", entry.arguments.supervised},
+                                                 {"include_uncommitted", entry.arguments.include_uncommitted},
+                                                 {"settings", std::move(settings)}}));
 }
 
 }  // namespace
 
-RequestForm form_of(const std::string& file) { return file.ends_with(".yaml") || file.ends_with(".yml") ? RequestForm::yaml : RequestForm::lines; }
+RequestForm form_of(const std::string& file) {
+    return file.ends_with(".yaml") || file.ends_with(".yml") ? RequestForm::yaml : RequestForm::lines;
+}
 
 Result<std::vector<RequestEntry>> read_requests(std::string_view text, const std::string& source, RequestForm form) {
     if (!is_valid_utf8(text)) { return bad_entry("the file is not text in UTF-8", source, "save it as UTF-8"); }
     AF_TRY(auto entries, form == RequestForm::yaml ? from_yaml(text, source) : from_lines(text, source));
-    if (entries.empty()) { return Error{"AF-CLI-171", "there is no request in it", source, "write one a line", ErrorKind::invalid}; }
+    if (entries.empty()) {
+        return Error{"AF-CLI-171", "there is no request in it", source, "write one a line", ErrorKind::invalid};
+    }
     std::map<std::string, unsigned> seen;
     for (RequestEntry& entry : entries) {
         const std::string key = key_of_entry(entry);

@@ -6,19 +6,22 @@
 
 namespace agentforge::kernel {
 
-Result<std::string> task_seal(const std::string& state_directory, IdSource& ids, const std::string& root, const json::object& configuration) {
+Result<std::string> task_seal(const std::string& state_directory, IdSource& ids, const std::string& root,
+                              const json::object& configuration) {
     AF_TRY(const std::string key, redaction_key(state_directory, ids));
     json::object sealed = configuration;
     sealed.erase("seal");
     return sha256(key + sha256(key + "task settings\n" + root + "\n" + hash_of(sealed)));
 }
 
-Result<void> seal_settings(const std::string& state_directory, IdSource& ids, const std::string& root, json::object& configuration) {
+Result<void> seal_settings(const std::string& state_directory, IdSource& ids, const std::string& root,
+                           json::object& configuration) {
     AF_TRY(configuration["seal"], task_seal(state_directory, ids, root, configuration));
     return {};
 }
 
-Result<bool> are_sealed(const std::string& state_directory, IdSource& ids, const std::string& root, const json::object& configuration) {
+Result<bool> are_sealed(const std::string& state_directory, IdSource& ids, const std::string& root,
+                        const json::object& configuration) {
     const json::value* const seal = configuration.if_contains("seal");
     if (seal == nullptr || !seal->is_string()) { return false; }
     AF_TRY(const std::string expected, task_seal(state_directory, ids, root, configuration));

@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::size_t widest_box = 100;
-constexpr std::size_t frame_cells = 4;      // "│ " and " │"
+constexpr std::size_t frame_cells = 4;  // "│ " and " │"
 
 std::string repeated(std::string_view text, std::size_t times) {
     std::string all;
@@ -27,7 +27,8 @@ std::vector<std::string> folded(const std::string& text, std::size_t room) {
     std::string rest = text.substr(indent);
     const std::size_t cells = room - indent;
     while (cells_of(rest) > cells) {
-        std::string head = fitting(rest + "  ", cells + 1);     // Longer than that: it ends with a "…" of its own, in place of what does not fit.
+        std::string head =
+            fitting(rest + "  ", cells + 1);  // Longer than that: it ends with a "…" of its own, in place of what does not fit.
         head.resize(head.size() - std::min(head.size(), std::string_view("…").size()));
         if (head.empty()) { break; }
         const std::size_t blank = head.rfind(' ');
@@ -79,7 +80,9 @@ std::vector<std::string> boxed(const std::vector<BoxPart>& parts, const BoxLook&
         }
     }
     if (!lines.empty()) { lines.push_back("└" + rule + "┘"); }
-    if (!look.unicode) { for (std::string& line : lines) { line = as_ascii(line); } }
+    if (!look.unicode) {
+        for (std::string& line : lines) { line = as_ascii(line); }
+    }
     return lines;
 }
 

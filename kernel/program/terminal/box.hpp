@@ -10,19 +10,19 @@ namespace agentforge::kernel {
 
 /// One line in a box. Texts are without control characters (`printable`).
 struct BoxLine {
-    std::string text;                   ///< Cut where it does not fit, unless `whole`.
-    std::string right = {};             ///< At the right edge; left out where there is no room for it beside some of the text.
-    bool whole = false;                 ///< Goes on in further lines, indented as it is.
-    std::string colours = {};           ///< SGR codes for its first word (its sign) or, where it is `dim`, for all of it.
+    std::string text;          ///< Cut where it does not fit, unless `whole`.
+    std::string right = {};    ///< At the right edge; left out where there is no room for it beside some of the text.
+    bool whole = false;        ///< Goes on in further lines, indented as it is.
+    std::string colours = {};  ///< SGR codes for its first word (its sign) or, where it is `dim`, for all of it.
     bool dim = false;
 };
 
 using BoxPart = std::vector<BoxLine>;
 
 struct BoxLook {
-    std::size_t columns = 80;           ///< Of the terminal; a box is 100 wide at most.
+    std::size_t columns = 80;  ///< Of the terminal; a box is 100 wide at most.
     bool colour = false;
-    bool unicode = true;                ///< Else only ASCII, the frame too.
+    bool unicode = true;  ///< Else only ASCII, the frame too.
 };
 
 /// The box, a line each, without line ends; parts are separated by rules, empty ones left out.

@@ -8,9 +8,9 @@
 namespace agentforge::kernel {
 
 struct Closing {
-    std::string summary;            ///< Lines; empty: the template names none, or the task ended at another stage.
-    std::string prompt;             ///< Empty: nothing may follow.
-    std::string command;            ///< How it is continued.
+    std::string summary;  ///< Lines; empty: the template names none, or the task ended at another stage.
+    std::string prompt;   ///< Empty: nothing may follow.
+    std::string command;  ///< How it is continued.
     std::string next_pipeline;
 };
 

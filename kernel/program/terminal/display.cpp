@@ -24,7 +24,9 @@ constexpr int dim = 2;
 
 }  // namespace
 
-std::string printable(std::string_view text, std::size_t max_bytes) { return shown_text(ellipsis(sanitize_utf8(text), max_bytes), true); }
+std::string printable(std::string_view text, std::size_t max_bytes) {
+    return shown_text(ellipsis(sanitize_utf8(text), max_bytes), true);
+}
 std::string printable_lines(std::string_view text) { return shown_text(text, false); }
 
 std::string human_duration(std::chrono::milliseconds time) {
@@ -36,7 +38,9 @@ std::string human_duration(std::chrono::milliseconds time) {
 }
 
 Display::Display(std::ostream& out, Options options) : out_(out), options_(std::move(options)) {
-    if (options_.terminal && !options_.quiet) { ticker_ = try_thread([this] { tick(); }); }      // Without one, lines are drawn with events alone.
+    if (options_.terminal && !options_.quiet) {
+        ticker_ = try_thread([this] { tick(); });
+    }  // Without one, lines are drawn with events alone.
 }
 
 Display::~Display() {
@@ -68,11 +72,13 @@ void Display::draw(std::string_view above) {
     std::size_t lines = 0;
     const std::size_t width = columns();
     if (options_.terminal && !options_.quiet && !asked_here_) {
-        for (const std::string& text : live_.lines({width, options_.colour}, std::chrono::steady_clock::now(), options_.stopping && options_.stopping())) {
+        for (const std::string& text :
+             live_.lines({width, options_.colour}, std::chrono::steady_clock::now(), options_.stopping && options_.stopping())) {
             live += (lines++ == 0 ? "" : "\n") + text;
         }
     }
-    // After Ctrl-Z the shell has written below, and in a terminal that became narrower nobody knows where the lines are: they are left where they stand.
+    // After Ctrl-Z the shell has written below, and in a terminal that became narrower nobody knows where the lines are: they are
+    // left where they stand.
     const bool lost = live_lines_ > 0 && (width < live_columns_ || (options_.continued && options_.continued()));
     if (above.empty() && !lost && live == drawn_ && width == live_columns_) { return; }
     std::string text;
@@ -120,45 +126,64 @@ public:
     }
     void on(const TaskState& state, const records::Step& step) {
         const bool good = *step.result->status == "success";
-        const std::string told = fmt::format(" step {:<3} {:<22} {}", state.steps, printable(*step.action->type), printable(display_.without_repetition(*step.result->summary)));
-        display_.line("    " + display_.mark(good) + (good && display_.options_.terminal ? fitting(told, display_.columns() - 9) : told));     // A failure is shown whole.
-        if (const std::string files = listed_files(step); !files.empty()) { display_.line("         changed: " + printable(files, 1000)); }
+        const std::string told = fmt::format(" step {:<3} {:<22} {}", state.steps, printable(*step.action->type),
+                                             printable(display_.without_repetition(*step.result->summary)));
+        display_.line(
+            "    " + display_.mark(good) +
+            (good && display_.options_.terminal ? fitting(told, display_.columns() - 9) : told));  // A failure is shown whole.
+        if (const std::string files = listed_files(step); !files.empty()) {
+            display_.line("         changed: " + printable(files, 1000));
+        }
     }
     void on(const TaskState&, const records::Gate& gate) { verdict(gate.gate, gate.passed, gate.summary); }
     void on(const TaskState& state, const records::StageCompleted& completed) {
         const StageState& done = state.stages.at(state.pipeline.index_of(completed.stage).value_or(0));
         const std::string artifact = printable(done.artifact);
-        display_.line(fmt::format("    {} {} verified: {}  ({}, {} steps, {} tokens)", display_.mark(true), printable(completed.stage), artifact.substr(artifact.rfind('/') + 1),
-                                  human_duration(std::chrono::milliseconds(done.duration_ms)), done.steps, done.input_tokens + done.output_tokens));
+        display_.line(fmt::format("    {} {} verified: {}  ({}, {} steps, {} tokens)", display_.mark(true),
+                                  printable(completed.stage), artifact.substr(artifact.rfind('/') + 1),
+                                  human_duration(std::chrono::milliseconds(done.duration_ms)), done.steps,
+                                  done.input_tokens + done.output_tokens));
     }
     void on(const TaskState& state, const records::StageSkipped& skipped) {
-        display_.line(fmt::format("{}/{} {:<9} skipped: {}", state.pipeline.index_of(skipped.stage).value_or(0) + 1, state.stages.size(), printable(skipped.stage), printable(skipped.reason)));
+        display_.line(fmt::format("{}/{} {:<9} skipped: {}", state.pipeline.index_of(skipped.stage).value_or(0) + 1,
+                                  state.stages.size(), printable(skipped.stage), printable(skipped.reason)));
     }
     void on(const TaskState&, const records::StageFailed& failed) {
-        display_.line(fmt::format("    {} {}: {}", display_.mark(false), printable(failed.error.code), printable(failed.error.message)));
+        display_.line(
+            fmt::format("    {} {}: {}", display_.mark(false), printable(failed.error.code), printable(failed.error.message)));
     }
     void on(const TaskState&, const records::ArtifactRejected& rejected) {
         display_.line("    " + display_.mark(false) + " the artifact was sent back to the stage:");
         for (const std::string& error : rejected.errors) { display_.line("         " + printable(error, 300)); }
     }
     void on(const TaskState&, const records::ReviewFinished& review) {
-        display_.line(fmt::format("    {} review by {}: {} blocking, {} advisory", display_.mark(review.blocking == 0), printable(review.reviewer), review.blocking, *review.advisory));
+        display_.line(fmt::format("    {} review by {}: {} blocking, {} advisory", display_.mark(review.blocking == 0),
+                                  printable(review.reviewer), review.blocking, *review.advisory));
     }
     void on(const TaskState&, const records::CallStarted& started) {
         if (started.plan_step) { display_.line("    " + printable(plan_step_text(*started.plan_step), 300)); }
     }
     void on(const TaskState&, const records::CycleStarted& cycle) {
-        display_.line(fmt::format("    back from {} to {}: {}", printable(*cycle.stage), printable(*cycle.to), printable(*cycle.reason)));
+        display_.line(
+            fmt::format("    back from {} to {}: {}", printable(*cycle.stage), printable(*cycle.to), printable(*cycle.reason)));
     }
     void on(const TaskState& state, const records::EscalationRaised& raised) {
-        person("a person is needed: ", printable(state.escalation ? state.escalation->question : std::string(), 1000), raised.escalation_id);
+        person("a person is needed: ", printable(state.escalation ? state.escalation->question : std::string(), 1000),
+               raised.escalation_id);
     }
-    void on(const TaskState&, const records::ActionAsked& asked) { person("an action waits for you: ", printable(*asked.action, 300), asked.approval_id); }
+    void on(const TaskState&, const records::ActionAsked& asked) {
+        person("an action waits for you: ", printable(*asked.action, 300), asked.approval_id);
+    }
     void on(const TaskState& state, const records::ApprovalRequested& requested) {
-        person("approval wanted for ", printable(requested.stage) + ": " + printable(state.stage().artifact), requested.approval_id);
-        for (const std::string& line : state.resumption.shown_by_content) { display_.line("      you approve: " + printable(line, 1500)); }
+        person("approval wanted for ", printable(requested.stage) + ": " + printable(state.stage().artifact),
+               requested.approval_id);
+        for (const std::string& line : state.resumption.shown_by_content) {
+            display_.line("      you approve: " + printable(line, 1500));
+        }
     }
-    void on(const TaskState&, const records::EscalationResolved& resolved) { answered(*resolved.resolved_by, resolved.escalation_id); }
+    void on(const TaskState&, const records::EscalationResolved& resolved) {
+        answered(*resolved.resolved_by, resolved.escalation_id);
+    }
     void on(const TaskState&, const records::ApprovalDecided& decided) { answered(*decided.decided_by, decided.approval_id); }
     void on(const TaskState&, const records::ActionDecided& decided) { answered(*decided.decided_by, decided.approval_id); }
     template <class Other>
@@ -170,15 +195,20 @@ public:
     void on(const event::GateTried& tried) { verdict(tried.gate, tried.passed, tried.summary); }
     void on(const event::Message& message) { display_.line("    " + printable(message.text, 500)); }
     void on(const event::Logged& logged) {
-        if (logged.level >= static_cast<std::uint64_t>(LogLevel::warning)) { display_.draw("    " + printable(logged.message, 2000) + "\n"); }
+        if (logged.level >= static_cast<std::uint64_t>(LogLevel::warning)) {
+            display_.draw("    " + printable(logged.message, 2000) + "\n");
+        }
     }
     template <class Other>
     void on(const Other&) {}
 
 private:
-    void task(const TaskState& state) { display_.line("task " + printable(state.task_id) + "  (pipeline " + printable(state.pipeline.name) + ")"); }
+    void task(const TaskState& state) {
+        display_.line("task " + printable(state.task_id) + "  (pipeline " + printable(state.pipeline.name) + ")");
+    }
     void stage(const TaskState& state, const std::string& end) {
-        display_.line(fmt::format("{}/{} {:<9} {}{}", state.stage_index + 1, state.stages.size(), printable(state.stage().name), printable(state.stage_template().agent), end));
+        display_.line(fmt::format("{}/{} {:<9} {}{}", state.stage_index + 1, state.stages.size(), printable(state.stage().name),
+                                  printable(state.stage_template().agent), end));
     }
     void verdict(const std::string& gate, bool passed, const std::string& summary) {
         display_.failed_gate_ = passed ? std::string() : summary;

@@ -7,8 +7,8 @@
 #include <functional>
 #include <iosfwd>
 #include <mutex>
-#include <string>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "program/log/progress.hpp"
@@ -16,18 +16,18 @@
 
 namespace agentforge::kernel {
 
-/// On a terminal a thread of its own looks at the live lines four times a second and draws what has changed, so that its clocks go while a
-/// model thinks or tests run; it ends with the object.
+/// On a terminal a thread of its own looks at the live lines four times a second and draws what has changed, so that its clocks
+/// go while a model thinks or tests run; it ends with the object.
 class Display final : public Progress {
 public:
     struct Options {
-        bool terminal = false;      ///< Keep live lines at the bottom.
+        bool terminal = false;  ///< Keep live lines at the bottom.
         bool colour = false;
-        bool unicode = true;        ///< Else only ASCII is written.
-        bool quiet = false;         ///< Only warnings.
-        std::function<std::size_t()> columns = {};      ///< Of the terminal, asked anew each time; 80 where unset.
-        std::function<bool()> stopping = {};            ///< Whether the run stops at the end of its step.
-        std::function<bool()> continued = {};           ///< Whether the program was stopped (Ctrl-Z) and goes on, since it was asked last.
+        bool unicode = true;                        ///< Else only ASCII is written.
+        bool quiet = false;                         ///< Only warnings.
+        std::function<std::size_t()> columns = {};  ///< Of the terminal, asked anew each time; 80 where unset.
+        std::function<bool()> stopping = {};        ///< Whether the run stops at the end of its step.
+        std::function<bool()> continued = {};  ///< Whether the program was stopped (Ctrl-Z) and goes on, since it was asked last.
     };
     Display(std::ostream& out, Options options);
     ~Display() override;
@@ -48,13 +48,13 @@ private:
 
     std::ostream& out_;
     Options options_;
-    std::mutex mutex_;              ///< For all below.
+    std::mutex mutex_;  ///< For all below.
     LiveView live_;
     std::size_t live_lines_ = 0;    ///< On the terminal, the cursor in the last of them.
     std::size_t live_columns_ = 0;  ///< What the terminal had when they were drawn.
     std::string drawn_;
-    std::string failed_gate_;       ///< What the last gate said, where it failed.
-    bool asked_here_ = false;       ///< The console asks on this terminal.
+    std::string failed_gate_;  ///< What the last gate said, where it failed.
+    bool asked_here_ = false;  ///< The console asks on this terminal.
     bool over_ = false;
     std::condition_variable wake_;
     std::optional<std::thread> ticker_;

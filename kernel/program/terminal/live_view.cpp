@@ -56,7 +56,9 @@ public:
         if (gate.conformance) { view_.conformance_ = *gate.conformance == json::value(true); }
         act("measured: " + gate.gate);
     }
-    void on(const TaskState& state, const records::EscalationRaised&) { wait("waits for an answer: " + (state.escalation ? state.escalation->question : std::string())); }
+    void on(const TaskState& state, const records::EscalationRaised&) {
+        wait("waits for an answer: " + (state.escalation ? state.escalation->question : std::string()));
+    }
     void on(const TaskState&, const records::ApprovalRequested& requested) { wait("waits for approval of " + requested.stage); }
     void on(const TaskState&, const records::ActionAsked& asked) { wait("waits for a decision: " + *asked.action); }
     void on(const TaskState&, const records::EscalationResolved&) { act("was answered"); }
@@ -67,7 +69,9 @@ public:
 
     void on(const event::Answering& answering) {
         view_.agent_ = answering.role;
-        act(answering.bytes == 0 ? std::string("the model is asked") : fmt::format("the model answers, {} bytes", answering.bytes), answering.bytes == 0);
+        act(answering.bytes == 0 ? std::string("the model is asked")
+                                 : fmt::format("the model answers, {} bytes", answering.bytes),
+            answering.bytes == 0);
     }
     void on(const event::ToolCalled& called) { act(called.tool + ": " + called.summary); }
     void on(const event::GateStarted& started) { act("measuring: " + started.gate, true); }
@@ -91,7 +95,9 @@ private:
         view_.begun_ = now_;
         view_.stages_.clear();
         for (const StageState& stage : state.stages) {
-            const Mark mark = stage.status == StageStatus::completed ? Mark::done : stage.status == StageStatus::skipped ? Mark::skipped : Mark::todo;
+            const Mark mark = stage.status == StageStatus::completed ? Mark::done
+                              : stage.status == StageStatus::skipped ? Mark::skipped
+                                                                     : Mark::todo;
             view_.stages_.push_back({stage.name, mark});
         }
         count(state);
@@ -127,21 +133,30 @@ void LiveView::event(const Event& event, Time now) {
 std::string LiveView::pipeline_line(const Look& look) const {
     const auto sign = [](Mark mark) {
         switch (mark) {
-        case Mark::done: return "✓";
-        case Mark::now: return "●";
-        case Mark::failed: return "✗";
-        case Mark::skipped: return "–";
-        case Mark::todo: break;
+            case Mark::done:
+                return "✓";
+            case Mark::now:
+                return "●";
+            case Mark::failed:
+                return "✗";
+            case Mark::skipped:
+                return "–";
+            case Mark::todo:
+                break;
         }
         return "·";
     };
     const auto colours = [](Mark mark) -> std::string_view {
         switch (mark) {
-        case Mark::done: return "32";
-        case Mark::now: return "1";
-        case Mark::failed: return "31";
-        case Mark::skipped:
-        case Mark::todo: break;
+            case Mark::done:
+                return "32";
+            case Mark::now:
+                return "1";
+            case Mark::failed:
+                return "31";
+            case Mark::skipped:
+            case Mark::todo:
+                break;
         }
         return "2";
     };
@@ -175,8 +190,10 @@ std::vector<std::string> LiveView::lines(const Look& look, Time now, bool stoppi
     std::vector<std::string> lines;
     if (!stages_.empty()) { lines.push_back(pipeline_line(look)); }
     if (!stage_.empty()) {
-        std::string doing = stage_ + (agent_.empty() ? "" : "  " + agent_) + (step_ > 0 ? fmt::format("  step {}", step_ + 1) : "") + "  " + printable(action_);
-        const std::string taken = timed_ && now - action_since_ >= std::chrono::seconds(1) ? "  " + clock_of(now - action_since_) : "";
+        std::string doing = stage_ + (agent_.empty() ? "" : "  " + agent_) +
+                            (step_ > 0 ? fmt::format("  step {}", step_ + 1) : "") + "  " + printable(action_);
+        const std::string taken =
+            timed_ && now - action_since_ >= std::chrono::seconds(1) ? "  " + clock_of(now - action_since_) : "";
         lines.push_back(coloured(fitting(doing, look.columns - 1 - taken.size()) + taken, waits_ ? "33" : "2", look.colour));
     }
     lines.push_back(figures(look, now, stopping));

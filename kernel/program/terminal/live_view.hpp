@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run is doing now, folded from its records and what happens between them, and how that looks at the bottom of a terminal: the pipeline, the action, the figures.
+// What a run is doing now, folded from its records and what happens between them, and how that looks at the bottom of a terminal:
+// the pipeline, the action, the figures.
 #pragma once
 
 #include <chrono>
@@ -20,7 +21,7 @@ public:
     using Time = std::chrono::steady_clock::time_point;
 
     struct Look {
-        std::size_t columns = 80;       ///< Every line is one cell shorter: a full one would wrap.
+        std::size_t columns = 80;  ///< Every line is one cell shorter: a full one would wrap.
         bool colour = false;
     };
 
@@ -45,15 +46,15 @@ private:
     std::vector<Stage> stages_;
     std::string stage_;
     std::string agent_;
-    std::uint64_t step_ = 0;            ///< The last that ended.
+    std::uint64_t step_ = 0;  ///< The last that ended.
     std::string action_;
     Time action_since_{};
-    bool waits_ = false;                ///< For a person.
-    bool timed_ = false;                ///< Whether the action shows how long it takes.
+    bool waits_ = false;  ///< For a person.
+    bool timed_ = false;  ///< Whether the action shows how long it takes.
     std::uint64_t tokens_ = 0;
-    std::string cost_;                  ///< Empty: not known, or nothing yet.
+    std::string cost_;  ///< Empty: not known, or nothing yet.
     std::uint64_t tests_passed_ = 0;
-    std::uint64_t tests_ = 0;           ///< 0: none were run yet.
+    std::uint64_t tests_ = 0;  ///< 0: none were run yet.
     std::optional<bool> conformance_;
 };
 

@@ -38,7 +38,10 @@ json::object result_json(const PipelineResult& result, const json::object& more)
     if (result.deliverable) { object["deliverable"] = *result.deliverable; }
     object["error"] = nullptr;
     if (result.error) {
-        object["error"] = {{"code", result.error->code}, {"message", result.error->message}, {"where", result.error->where}, {"remedy", result.error->remedy}};
+        object["error"] = {{"code", result.error->code},
+                           {"message", result.error->message},
+                           {"where", result.error->where},
+                           {"remedy", result.error->remedy}};
     }
     for (const auto& [key, value] : more) { object[key] = value; }
     return object;
@@ -52,10 +55,16 @@ std::string field(const json::object& object, std::string_view key) {
 /// Hooks, the pull request, and a base that has moved.
 void tell_delivery(Program& program, const std::string& task_id, const json::object& deliverable) {
     const std::string hooks = field(deliverable, "commit_hooks");
-    if (!hooks.empty() && hooks != "none" && field(deliverable, "deliverable_type") != "files") { program.out << "  hooks:   " << printable(hooks, 300) << "\n"; }
+    if (!hooks.empty() && hooks != "none" && field(deliverable, "deliverable_type") != "files") {
+        program.out << "  hooks:   " << printable(hooks, 300) << "\n";
+    }
     const std::string type = field(deliverable, "deliverable_type");
     const std::string url = field(deliverable, "pr_url");
-    if (type == "pr") { program.out << (url.empty() ? "  pushed; open the pull request where your server has them" : "  request: " + printable(url, 500)) << "\n"; }
+    if (type == "pr") {
+        program.out << (url.empty() ? "  pushed; open the pull request where your server has them"
+                                    : "  request: " + printable(url, 500))
+                    << "\n";
+    }
     const json::value* drift = deliverable.if_contains("drift");
     if (drift == nullptr || !drift->is_object()) { return; }
     program.out << "  " << printable(describe(drift_from_json(drift->get_object())), 400) << "\n"
@@ -69,7 +78,8 @@ void tell_success(Program& program, Project& project, const PipelineResult& resu
     const std::string patch = field(*result.deliverable, "patch_file");
     if (!commit.empty()) {
         const json::value* is_signed = result.deliverable->if_contains("signed");
-        program.out << "  commit " << commit << " on branch " << field(*result.deliverable, "branch") << (is_signed != nullptr && *is_signed == json::value(true) ? ", signed" : "") << "\n"
+        program.out << "  commit " << commit << " on branch " << field(*result.deliverable, "branch")
+                    << (is_signed != nullptr && *is_signed == json::value(true) ? ", signed" : "") << "\n"
                     << "  look:    git log -p " << field(*result.deliverable, "branch") << "\n";
         tell_delivery(program, result.task_id, *result.deliverable);
     } else if (!patch.empty()) {
@@ -78,9 +88,12 @@ void tell_success(Program& program, Project& project, const PipelineResult& resu
                     << "  take it: agentforge apply " << result.task_id << "\n";
         tell_delivery(program, result.task_id, *result.deliverable);
     } else {
-        program.out << "  ended after stage " << result.current_stage << "; its artifact is in .agentforge/tasks/" << result.task_id << "/artifacts\n";
+        program.out << "  ended after stage " << result.current_stage << "; its artifact is in .agentforge/tasks/"
+                    << result.task_id << "/artifacts\n";
         const auto state = read_task_state(project.tasks(), result.task_id);
-        for (const std::string& way : state.ok() ? ways_after_end(*state, result.task_id) : std::vector<std::string>()) { program.out << "  " << way << "\n"; }
+        for (const std::string& way : state.ok() ? ways_after_end(*state, result.task_id) : std::vector<std::string>()) {
+            program.out << "  " << way << "\n";
+        }
     }
     program.out << "  journal: agentforge inspect " << result.task_id << "\n";
 }
@@ -88,8 +101,9 @@ void tell_success(Program& program, Project& project, const PipelineResult& resu
 void tell_cost(Program& program, Project& project, const PipelineResult& result) {
     const std::uint64_t calls = result.spend.calls + result.spend.lost;
     if (calls == 0) { return; }
-    program.out << "  cost:    " << cost_of_task(project.tasks(), result.task_id, result.spend, result.unpriced_models) << "  (" << calls
-                << (calls == 1 ? " call, " : " calls, ") << result.spend.tokens() << " tokens; agentforge cost " << result.task_id << ")\n";
+    program.out << "  cost:    " << cost_of_task(project.tasks(), result.task_id, result.spend, result.unpriced_models) << "  ("
+                << calls << (calls == 1 ? " call, " : " calls, ") << result.spend.tokens() << " tokens; agentforge cost "
+                << result.task_id << ")\n";
 }
 
 /// The action in full: what is approved is what was seen.
@@ -108,10 +122,13 @@ void tell_action(Program& program, Project& project, const PipelineResult& resul
 
 void tell_waiting(Program& program, Project& project, const PipelineResult& result) {
     if (result.waiting_for == "action") { return tell_action(program, project, result); }
-    program.out << "Waiting for a person: " << result.task_id << ", stage " << result.current_stage << ", " << result.waiting_id << "\n";
+    program.out << "Waiting for a person: " << result.task_id << ", stage " << result.current_stage << ", " << result.waiting_id
+                << "\n";
     const auto state = read_task_state(project.tasks(), result.task_id);
     if (result.waiting_for == "approval" && state.ok()) {
-        for (const std::string& line : iterates(*state) ? words_before_decision(*state) : std::vector<std::string>()) { program.out << "  " << printable(line, 1000) << "\n"; }
+        for (const std::string& line : iterates(*state) ? words_before_decision(*state) : std::vector<std::string>()) {
+            program.out << "  " << printable(line, 1000) << "\n";
+        }
         for (const std::string& way : ways_to_decide(*state, result.task_id)) { program.out << "  " << way << "\n"; }
     } else {
         program.out << "  agentforge resolve " << result.waiting_id << " \"your answer\"     (or --abort)\n";
@@ -120,11 +137,14 @@ void tell_waiting(Program& program, Project& project, const PipelineResult& resu
 
 Result<PipelineResult> go_on(Project& project, const std::string& task_id, std::string_view guidance = {}) {
     AF_CHECK(check_open_files());
-    // What the stages that are left need is said before the first of them costs anything. A task that cannot be read says so itself.
+    // What the stages that are left need is said before the first of them costs anything. A task that cannot be read says so
+    // itself.
     const auto state = read_task_state(project.tasks(), task_id);
     if (!state.ok() && project.tasks().never_began(task_id)) { return state.error(); }
     if (state.ok() && !is_terminal(state->status) && !TaskLock::holder(project.tasks().paths(task_id))) {
-        if (const auto problems = plugin_problems(project, state->pipeline, state->stage_index); !problems.empty()) { return problems.front(); }
+        if (const auto problems = plugin_problems(project, state->pipeline, state->stage_index); !problems.empty()) {
+            return problems.front();
+        }
     }
     return project.controller().resume(task_id, guidance);
 }
@@ -138,13 +158,15 @@ std::unique_ptr<Progress> make_progress(Program& program) {
         progress = std::make_unique<EventStream>(program.out, clock);
     } else {
         const bool terminal = program.err_is_terminal;
-        progress = std::make_unique<Display>(program.err, Display::Options{.terminal = terminal && moves_cursor(program.environment),
-                                                                          .colour = terminal && wants_colour(program.environment),
-                                                                          .unicode = !terminal || shows_unicode(program.environment),
-                                                                          .quiet = program.quiet || program.json_output,
-                                                                          .columns = [] { return terminal_columns(STDERR_FILENO); },
-                                                                          .stopping = [cancel = program.cancel] { return cancel != nullptr && cancel->finishing(); },
-                                                                          .continued = program.continued});
+        progress = std::make_unique<Display>(
+            program.err,
+            Display::Options{.terminal = terminal && moves_cursor(program.environment),
+                             .colour = terminal && wants_colour(program.environment),
+                             .unicode = !terminal || shows_unicode(program.environment),
+                             .quiet = program.quiet || program.json_output,
+                             .columns = [] { return terminal_columns(STDERR_FILENO); },
+                             .stopping = [cancel = program.cancel] { return cancel != nullptr && cancel->finishing(); },
+                             .continued = program.continued});
     }
     return program.detached < 0 ? std::move(progress) : make_detached_progress(program, std::move(progress));
 }
@@ -155,7 +177,11 @@ int tell(Program& program, Project& project, const PipelineResult& result, const
     if (program.stream_output || program.json_output) {
         json::object whole = closing_json(closing);
         for (const auto& [key, value] : more) { whole[key] = value; }
-        if (program.stream_output) { end_event_stream(program.out, result_json(result, whole)); } else { program.print_json(result_json(result, whole)); }
+        if (program.stream_output) {
+            end_event_stream(program.out, result_json(result, whole));
+        } else {
+            program.print_json(result_json(result, whole));
+        }
         return static_cast<int>(result.exit_code);
     }
     if (result.success) {
@@ -171,10 +197,15 @@ int tell(Program& program, Project& project, const PipelineResult& result, const
         tell_waiting(program, project, result);
         tell_cost(program, project, result);
     } else {
-        program.out << (result.status == TaskStatus::paused && !result.error ? "Paused: " : "Not done: ") << result.task_id << ", " << (result.status == TaskStatus::paused && !result.error ? "" : std::string(to_string(result.status)) + " ") << "at stage " << result.current_stage << "\n";
+        program.out << (result.status == TaskStatus::paused && !result.error ? "Paused: " : "Not done: ") << result.task_id
+                    << ", "
+                    << (result.status == TaskStatus::paused && !result.error ? "" : std::string(to_string(result.status)) + " ")
+                    << "at stage " << result.current_stage << "\n";
         if (result.error) { program.err << "agentforge: " << printable_lines(result.error->to_string()) << "\n"; }
         const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos;
-        const bool begins_anew = result.error && (result.error->code.starts_with("AF-EXT-") || result.error->code == "AF-ORCH-032");     // What it was given, and its template, stay as they are.
+        const bool begins_anew =
+            result.error && (result.error->code.starts_with("AF-EXT-") ||
+                             result.error->code == "AF-ORCH-032");  // What it was given, and its template, stay as they are.
         if (!told && !begins_anew && (result.status == TaskStatus::paused || result.status == TaskStatus::failed)) {
             program.out << "  go on with: agentforge resume " << result.task_id << "\n";
         }
@@ -217,7 +248,8 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
         if (const auto size = std::filesystem::file_size(paths.journal(), error); size != seen) {
             seen = size;
             const auto state = read_task_state(project.tasks(), task_id);
-            taken = state.ok() && (!state->escalation || state->escalation->id != id) && (!state->approval || state->approval->id != id) && (!state->action || state->action->id != id);
+            taken = state.ok() && (!state->escalation || state->escalation->id != id) &&
+                    (!state->approval || state->approval->id != id) && (!state->action || state->action->id != id);
         }
         // Another process has the task: it takes the answer up, or it is about to end and did not see it any more.
         if (taken || only_answer) { break; }
@@ -232,7 +264,11 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
     if (program.json_output) {
         program.print_json({{"id", id}, {"task_id", task_id}, {"answered", true}});
     } else {
-        program.out << "Answered " << id << (running ? ". The process that runs the task goes on." : taken ? ". The process that ran the task went on with it: agentforge status " + task_id : ". Go on with: agentforge resume " + task_id) << "\n";
+        program.out << "Answered " << id
+                    << (running ? ". The process that runs the task goes on."
+                        : taken ? ". The process that ran the task went on with it: agentforge status " + task_id
+                                : ". Go on with: agentforge resume " + task_id)
+                    << "\n";
     }
     return 0;
 }

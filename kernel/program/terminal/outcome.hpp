@@ -19,13 +19,14 @@ int with_task(Program& program, const std::string& task, const std::function<int
 /// Whether the task was started with the replay backend.
 [[nodiscard]] bool answered_from_transcript(const TaskStore& store, const std::string& task_id);
 /// What a task cost, in words; a cost that is not known is said to be unknown, with the models whose price is missing.
-[[nodiscard]] std::string cost_of_task(const TaskStore& store, const std::string& task_id, const Spend& spend, const std::vector<std::string>& unpriced_models);
+[[nodiscard]] std::string cost_of_task(const TaskStore& store, const std::string& task_id, const Spend& spend,
+                                       const std::vector<std::string>& unpriced_models);
 /// Calls, tokens and cost of a sum, for `--json`: `cost_microusd` is the known part, `cost_known` whether that is all.
 [[nodiscard]] json::object spend_json(const Spend& spend);
 /// A text of others in lines that each begin with a bar, so that none can pass for ours.
 void tell_lines(std::ostream& out, const std::string& text);
-/// After `id` was answered: goes on with the task, unless `only_answer`. Where another process has the task that one goes on; where it ends
-/// without having seen the answer, this one does.
+/// After `id` was answered: goes on with the task, unless `only_answer`. Where another process has the task that one goes on;
+/// where it ends without having seen the answer, this one does.
 int go_on_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer);
 /// What a task asked before it was aborted waits for nobody any more.
 [[nodiscard]] bool has_ended(const TaskStore& tasks, const std::string& task_id);

@@ -27,13 +27,13 @@ bool show_by(const std::string& command, std::map<std::string, std::string> envi
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) { return false; }
     FileDescriptor reader(pipe[0]);
     FileDescriptor writer(pipe[1]);
-    environment.emplace("LESS", "FRX");     // Git's choice: ends on a short text, shows colours, leaves the text.
+    environment.emplace("LESS", "FRX");  // Git's choice: ends on a short text, shows colours, leaves the text.
     const int code = run_on_terminal(command, "", environment, reader.get(), [&] {
         reader.reset();
         for (std::size_t at = 0; at < text.size();) {
             const ssize_t written = ::write(writer.get(), text.data() + at, text.size() - at);
             if (written < 0 && errno == EINTR) { continue; }
-            if (written <= 0) { break; }        // It has seen enough.
+            if (written <= 0) { break; }  // It has seen enough.
             at += static_cast<std::size_t>(written);
         }
         writer.reset();
@@ -66,7 +66,9 @@ int keeping_back(std::ostream& out, std::string& text, const std::function<int()
 
 std::string pager_command(const std::map<std::string, std::string>& environment) {
     for (const char* name : {"AGENTFORGE_PAGER", "PAGER"}) {
-        if (const auto found = environment.find(name); found != environment.end()) { return found->second == "cat" ? std::string() : found->second; }
+        if (const auto found = environment.find(name); found != environment.end()) {
+            return found->second == "cat" ? std::string() : found->second;
+        }
     }
     const auto path = environment.find("PATH");
     return path != environment.end() && process::find_program("less", path->second, "/").ok() ? "less" : "";
@@ -85,7 +87,8 @@ int folded(std::ostream& out, std::size_t columns, const std::function<int()>& c
     return code;
 }
 
-int paged(std::ostream& out, const std::map<std::string, std::string>& environment, std::size_t rows, const std::function<int()>& command) {
+int paged(std::ostream& out, const std::map<std::string, std::string>& environment, std::size_t rows,
+          const std::function<int()>& command) {
     std::string text;
     const int code = keeping_back(out, text, command);
     const std::string pager = pager_command(environment);

@@ -9,13 +9,15 @@
 
 namespace agentforge::kernel {
 
-/// The command that shows pages: AGENTFORGE_PAGER, else PAGER, else `less` where PATH has it. Empty: none is wanted (`cat`, or nothing).
+/// The command that shows pages: AGENTFORGE_PAGER, else PAGER, else `less` where PATH has it. Empty: none is wanted (`cat`, or
+/// nothing).
 [[nodiscard]] std::string pager_command(const std::map<std::string, std::string>& environment);
 
-/// Runs `command`, whose output to `out` is kept back, and shows it: by the pager where it has more lines than the terminal, as it is
-/// where it fits, or where no pager can be run. Returns what `command` returned; a pager that was left early is no failure.
+/// Runs `command`, whose output to `out` is kept back, and shows it: by the pager where it has more lines than the terminal, as
+/// it is where it fits, or where no pager can be run. Returns what `command` returned; a pager that was left early is no failure.
 /// `rows`: of the terminal.
-int paged(std::ostream& out, const std::map<std::string, std::string>& environment, std::size_t rows, const std::function<int()>& command);
+int paged(std::ostream& out, const std::map<std::string, std::string>& environment, std::size_t rows,
+          const std::function<int()>& command);
 
 /// Runs `command` and writes its output to `out` in lines of at most `columns` (folded_lines). Returns what `command` returned.
 int folded(std::ostream& out, std::size_t columns, const std::function<int()>& command);

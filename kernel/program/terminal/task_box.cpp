@@ -47,14 +47,18 @@ BoxLine head_of(const TaskOverview& task, const BoxLook& look, std::chrono::syst
     const auto [sign, colour] = sign_of(task);
     BoxLine line{.text = sign + " " + short_id(task.summary.task_id) + " " + condition_word(task), .colours = colour};
     const bool waits = !task.summary.waiting_for.empty();
-    line.right = time_since(waits || task.summary.status == "paused" || is_over(task.summary.status) ? task.summary.updated_at : task.summary.created_at, now);
+    line.right = time_since(waits || task.summary.status == "paused" || is_over(task.summary.status) ? task.summary.updated_at
+                                                                                                     : task.summary.created_at,
+                            now);
     if (is_over(task.summary.status) && !line.right.empty()) { line.right += " ago"; }
     if (task.stages == 0 || is_over(task.summary.status)) { return line; }
     const std::string share = percent_of(task);
     constexpr std::size_t bar_cells = 10;
     const std::size_t used = cells_of(line.text) + cells_of(line.right) + share.size() + 3;
     const std::size_t room = box_room(look);
-    if (!waits && used + bar_cells <= room) { line.text += " " + bar_of(static_cast<std::size_t>(task.progress * 100), 100, bar_cells); }
+    if (!waits && used + bar_cells <= room) {
+        line.text += " " + bar_of(static_cast<std::size_t>(task.progress * 100), 100, bar_cells);
+    }
     if (used <= room) { line.text += " " + share; }
     return line;
 }
@@ -65,24 +69,37 @@ std::string activity_text(const LastActivity& activity, bool ended, std::optiona
     const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "  ") + part; };
     if (activity.tests > 0) { add(fmt::format("Tests: {}/{}", activity.tests_passed, activity.tests)); }
     if (activity.conformance) { add(*activity.conformance ? "Conformance: ✓" : "Conformance: ✗"); }
-    if (!activity.action.empty() && !ended) { add("Last: " + printable(activity.action, 60) + (activity.at.empty() || !now ? "" : " (" + time_since(activity.at, *now) + " ago)")); }
+    if (!activity.action.empty() && !ended) {
+        add("Last: " + printable(activity.action, 60) +
+            (activity.at.empty() || !now ? "" : " (" + time_since(activity.at, *now) + " ago)"));
+    }
     return text;
 }
 
-std::string question_of(const TaskOverview& task, std::size_t most) { return (task.summary.waiting_for.empty() ? "Paused: " : "Waiting: ") + printable(task.question, most); }
+std::string question_of(const TaskOverview& task, std::size_t most) {
+    return (task.summary.waiting_for.empty() ? "Paused: " : "Waiting: ") + printable(task.question, most);
+}
 
 void add_task(BoxPart& part, const TaskOverview& task, const BoxLook& look, std::chrono::system_clock::time_point now) {
     if (is_over(task.summary.status)) {
         const auto [sign, colour] = sign_of(task);
-        part.push_back({.text = sign + " " + short_id(task.summary.task_id) + " " + (task.summary.status == "completed" ? "" : upper_case(task.summary.status) + " ") + "\"" + printable(task.summary.request, 300) + "\"",
-                        .right = time_since(task.summary.updated_at, now) + " ago", .colours = colour});
+        part.push_back({.text = sign + " " + short_id(task.summary.task_id) + " " +
+                                (task.summary.status == "completed" ? "" : upper_case(task.summary.status) + " ") + "\"" +
+                                printable(task.summary.request, 300) + "\"",
+                        .right = time_since(task.summary.updated_at, now) + " ago",
+                        .colours = colour});
         return;
     }
     part.push_back(head_of(task, look, now));
     part.push_back({.text = "  \"" + printable(task.summary.request, 300) + "\""});
-    if (const std::string activity = activity_text(task.activity, false, now); !activity.empty() && task.summary.waiting_for.empty()) { part.push_back({.text = "  " + activity}); }
+    if (const std::string activity = activity_text(task.activity, false, now);
+        !activity.empty() && task.summary.waiting_for.empty()) {
+        part.push_back({.text = "  " + activity});
+    }
     if (!task.question.empty()) { part.push_back({.text = "  " + question_of(task, 300)}); }
-    if (const auto ways = ways_on(task); !ways.empty()) { part.push_back({.text = "  " + ways.front(), .whole = true, .colours = dim_colour, .dim = true}); }
+    if (const auto ways = ways_on(task); !ways.empty()) {
+        part.push_back({.text = "  " + ways.front(), .whole = true, .colours = dim_colour, .dim = true});
+    }
 }
 
 BoxPart stages_part(const TaskState& state, std::size_t room) {
@@ -90,21 +107,28 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
     BoxPart part;
     for (const StageState& stage : state.stages) {
         const bool now = !is_terminal(state.status) && &stage == &state.stages.at(state.stage_index);
-        const auto [sign, colour] = stage.status == StageStatus::completed ? std::pair{"✓", good_colour} : stage.status == StageStatus::skipped ? std::pair{"–", dim_colour}
-                                    : !stage.error.empty() && stage.status == StageStatus::failed ? std::pair{"✗", bad_colour} : now ? std::pair{"●", "1"} : std::pair{"·", dim_colour};
+        const auto [sign, colour] = stage.status == StageStatus::completed                        ? std::pair{"✓", good_colour}
+                                    : stage.status == StageStatus::skipped                        ? std::pair{"–", dim_colour}
+                                    : !stage.error.empty() && stage.status == StageStatus::failed ? std::pair{"✗", bad_colour}
+                                    : now                                                         ? std::pair{"●", "1"}
+                                                                                                  : std::pair{"·", dim_colour};
         BoxLine line{.text = fmt::format("{} {:<10}", sign, printable(stage.name, 40)), .colours = colour};
         const StageFigures figures = figures_of(state, stage);
         if (figures.steps > 0) {
             line.text += fmt::format(" {:>4} step{}", figures.steps, figures.steps == 1 ? " " : "s");
             if (room >= room_for_all) { line.text += fmt::format(" {:>9} tokens", figures.tokens); }
-            if (stage.duration_ms > 0) { line.right = human_duration(std::chrono::milliseconds(stage.duration_ms)); }      // Known once a visit has ended.
+            if (stage.duration_ms > 0) {
+                line.right = human_duration(std::chrono::milliseconds(stage.duration_ms));
+            }  // Known once a visit has ended.
         } else if (stage.status != StageStatus::pending) {
             line.text += " " + std::string(to_string(stage.status));
         }
         part.push_back(std::move(line));
         if (now && stage.plan_step) { part.push_back({.text = "    " + printable(plan_step_text(*stage.plan_step), 300)}); }
         if (!stage.error.empty()) { part.push_back({.text = "    " + printable(stage.error, 400), .whole = true}); }
-        for (const std::string& remark : remarks_on(state, stage)) { part.push_back({.text = "    " + printable(remark, 300), .whole = true}); }
+        for (const std::string& remark : remarks_on(state, stage)) {
+            part.push_back({.text = "    " + printable(remark, 300), .whole = true});
+        }
     }
     return part;
 }
@@ -113,29 +137,44 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
 
 std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage) {
     std::vector<std::string> remarks;
-    if (!stage.superseded_by.empty()) { remarks.push_back("counts no more, with its approvals and gates: stage " + stage.superseded_by + ", which it rested on, is done again"); }
+    if (!stage.superseded_by.empty()) {
+        remarks.push_back("counts no more, with its approvals and gates: stage " + stage.superseded_by +
+                          ", which it rested on, is done again");
+    }
     if (!stage.history.empty()) {
         std::string said;
         for (const ShownVersion& shown : stage.history) {
-            said += (said.empty() ? "" : ", ") + ("v" + std::to_string(shown.version)) + " " + (shown.decision.empty() ? (&stage == &state.stages[state.stage_index] && state.approval ? "waits for you" : "was shown") : shown.decision);
+            said += (said.empty() ? "" : ", ") + ("v" + std::to_string(shown.version)) + " " +
+                    (shown.decision.empty()
+                         ? (&stage == &state.stages[state.stage_index] && state.approval ? "waits for you" : "was shown")
+                         : shown.decision);
         }
         remarks.push_back("shown to a person: " + said);
     }
     const bool shown_now = &stage == &state.stages[state.stage_index] && state.approval.has_value();
-    for (const std::string& left : shown_now ? unanswered(state.feedback_answers) : std::vector<std::string>()) { remarks.push_back("NOT addressed, as it was: " + left); }
+    for (const std::string& left : shown_now ? unanswered(state.feedback_answers) : std::vector<std::string>()) {
+        remarks.push_back("NOT addressed, as it was: " + left);
+    }
     return remarks;
 }
 
 std::vector<std::string> ways_on(const TaskOverview& task) {
     const std::string id = short_id(task.summary.task_id);
-    if (task.summary.waiting_for == "escalation") { return {"agentforge resolve " + (task.waiting_id.empty() ? "ID" : task.waiting_id) + " \"your answer\""}; }
+    if (task.summary.waiting_for == "escalation") {
+        return {"agentforge resolve " + (task.waiting_id.empty() ? "ID" : task.waiting_id) + " \"your answer\""};
+    }
     if (task.summary.waiting_for == "action") {
         const std::string what = task.waiting_id.empty() ? std::string("ID") : task.waiting_id;
-        return {"agentforge approve " + what + " (--edit changes it first)", "agentforge reject " + what + " --feedback \"what to do instead\""};
+        return {"agentforge approve " + what + " (--edit changes it first)",
+                "agentforge reject " + what + " --feedback \"what to do instead\""};
     }
-    if (task.summary.waiting_for == "approval") { return {"agentforge approve " + id, "agentforge feedback " + id + " \"what to change\"", "agentforge reject " + id}; }
+    if (task.summary.waiting_for == "approval") {
+        return {"agentforge approve " + id, "agentforge feedback " + id + " \"what to change\"", "agentforge reject " + id};
+    }
     if (!task.summary.waiting_for.empty()) { return {"agentforge status " + id + " --detail"}; }
-    if (task.summary.status == "paused" || task.summary.status == "failed" || is_interrupted(task)) { return {"agentforge resume " + id}; }
+    if (task.summary.status == "paused" || task.summary.status == "failed" || is_interrupted(task)) {
+        return {"agentforge resume " + id};
+    }
     return {};
 }
 
@@ -144,7 +183,9 @@ std::vector<std::string> plain_lines(const TaskOverview& task) {
     if (is_over(task.summary.status)) { return lines; }
     const std::string activity = activity_text(task.activity, false, std::nullopt);
     const std::string share = task.stages == 0 ? "" : percent_of(task);
-    if (!share.empty() || !activity.empty()) { lines.push_back(share + (share.empty() || activity.empty() ? "" : "  ") + activity); }
+    if (!share.empty() || !activity.empty()) {
+        lines.push_back(share + (share.empty() || activity.empty() ? "" : "  ") + activity);
+    }
     if (!task.summary.waiting_for.empty()) { lines.push_back("waits for: " + task.summary.waiting_for); }
     if (!task.question.empty()) { lines.push_back(question_of(task, 300)); }
     if (!task.ended_in.empty()) { lines.push_back("its process ended without a word in " + printable(task.ended_in, 200)); }
@@ -160,7 +201,8 @@ std::string short_id(const std::string& task_id) {
 std::string time_since(const std::string& then, std::chrono::system_clock::time_point now) {
     const auto time = parse_time(then);
     if (!time.ok()) { return {}; }
-    const auto seconds = std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(now - *time).count());      // A clock may have been put back.
+    const auto seconds = std::max<std::int64_t>(
+        0, std::chrono::duration_cast<std::chrono::seconds>(now - *time).count());  // A clock may have been put back.
     constexpr std::int64_t minute = 60;
     constexpr std::int64_t hour = 60 * minute;
     constexpr std::int64_t day = 24 * hour;
@@ -170,12 +212,15 @@ std::string time_since(const std::string& then, std::chrono::system_clock::time_
     return fmt::format("{} d {} h", seconds / day, seconds / hour % 24);
 }
 
-std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& counts, const std::vector<TaskOverview>& shown, std::size_t left_out, const BoxLook& look,
-                                  std::chrono::system_clock::time_point now) {
+std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& counts, const std::vector<TaskOverview>& shown,
+                                  std::size_t left_out, const BoxLook& look, std::chrono::system_clock::time_point now) {
     std::vector<BoxPart> parts{{{.text = "AGENTFORGE STATUS", .right = printable(project, 60), .colours = "1", .dim = true}}};
-    const std::string figures = fmt::format("Active: {}    Completed: {}    Waiting for you: {}", counts.active, counts.completed, counts.waiting);
-    BoxPart body{{.text = cells_of(figures) <= box_room(look) ? figures : fmt::format("{} active, {} done, {} wait for you", counts.active, counts.completed, counts.waiting)}};
-    bool one_line = false;      // Ended ones stand together.
+    const std::string figures =
+        fmt::format("Active: {}    Completed: {}    Waiting for you: {}", counts.active, counts.completed, counts.waiting);
+    BoxPart body{{.text = cells_of(figures) <= box_room(look) ? figures
+                                                              : fmt::format("{} active, {} done, {} wait for you", counts.active,
+                                                                            counts.completed, counts.waiting)}};
+    bool one_line = false;  // Ended ones stand together.
     for (const TaskOverview& task : shown) {
         if (!one_line || !is_over(task.summary.status)) { body.push_back({}); }
         one_line = is_over(task.summary.status);
@@ -189,19 +234,28 @@ std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& 
     return parts;
 }
 
-std::vector<BoxPart> box_of_task(const TaskState& state, const TaskOverview& overview, const std::string& cost, const BoxLook& look, std::chrono::system_clock::time_point now) {
+std::vector<BoxPart> box_of_task(const TaskState& state, const TaskOverview& overview, const std::string& cost,
+                                 const BoxLook& look, std::chrono::system_clock::time_point now) {
     std::vector<BoxPart> parts{{{.text = state.task_id, .whole = true, .colours = "1", .dim = true}}};
     BoxPart head{head_of(overview, look, now)};
     head.push_back({.text = "  \"" + printable(state.request, 400) + "\"", .whole = true});
-    if (const std::string activity = activity_text(overview.activity, is_over(overview.summary.status), now); !activity.empty()) { head.push_back({.text = "  " + activity, .whole = true}); }
-    head.push_back({.text = fmt::format("  {} step{}, {} tokens{}", state.steps, state.steps == 1 ? "" : "s", cost_figures(state).tokens, cost.empty() ? "" : "; " + printable(cost, 200)), .whole = true});
+    if (const std::string activity = activity_text(overview.activity, is_over(overview.summary.status), now); !activity.empty()) {
+        head.push_back({.text = "  " + activity, .whole = true});
+    }
+    head.push_back({.text = fmt::format("  {} step{}, {} tokens{}", state.steps, state.steps == 1 ? "" : "s",
+                                        cost_figures(state).tokens, cost.empty() ? "" : "; " + printable(cost, 200)),
+                    .whole = true});
     parts.push_back(std::move(head));
     parts.push_back(stages_part(state, box_room(look)));
 
     BoxPart end;
-    const auto say = [&end](const std::string& text, const char* colour = "") { end.push_back({.text = text, .whole = true, .colours = colour, .dim = true}); };
+    const auto say = [&end](const std::string& text, const char* colour = "") {
+        end.push_back({.text = text, .whole = true, .colours = colour, .dim = true});
+    };
     if (!overview.question.empty()) { say(question_of(overview, 1000), person_colour); }
-    if (state.escalation) { for (const std::string& option : state.escalation->options) { say("  - " + printable(option, 400)); } }
+    if (state.escalation) {
+        for (const std::string& option : state.escalation->options) { say("  - " + printable(option, 400)); }
+    }
     if (!state.error.empty()) { say(printable(state.error, 1000), bad_colour); }
     if (!state.commit.empty()) { say("commit " + state.commit.substr(0, 12) + " on " + state.branch); }
     for (const auto& [label, key] : {std::pair{"patch", "patch_file"}, {"request", "pr_url"}, {"hooks", "commit_hooks"}}) {
@@ -209,7 +263,9 @@ std::vector<BoxPart> box_of_task(const TaskState& state, const TaskOverview& ove
         if (!value.empty() && value != "none") { say(std::string(label) + " " + printable(value, 300)); }
     }
     for (const std::string& way : ways_on(overview)) { say(way, dim_colour); }
-    if (state.status == TaskStatus::completed && !state.commit.empty()) { say("agentforge diff " + short_id(state.task_id), dim_colour); }
+    if (state.status == TaskStatus::completed && !state.commit.empty()) {
+        say("agentforge diff " + short_id(state.task_id), dim_colour);
+    }
     parts.push_back(std::move(end));
     return parts;
 }

@@ -19,17 +19,24 @@ namespace agentforge::kernel {
 /// What a person can do about it, in the words of the command line.
 [[nodiscard]] std::vector<std::string> ways_on(const TaskOverview& task);
 
-/// What besides its figures a person should know of a stage: that it counts no more, what people decided on its artifact, what of their feedback was not addressed.
+/// What besides its figures a person should know of a stage: that it counts no more, what people decided on its artifact, what of
+/// their feedback was not addressed.
 [[nodiscard]] std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage);
 
-struct TaskCounts { std::size_t active = 0; std::size_t completed = 0; std::size_t waiting = 0; };
+struct TaskCounts {
+    std::size_t active = 0;
+    std::size_t completed = 0;
+    std::size_t waiting = 0;
+};
 
 /// All tasks that are shown, newest first; `left_out` of them are not.
-[[nodiscard]] std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& counts, const std::vector<TaskOverview>& shown, std::size_t left_out, const BoxLook& look,
+[[nodiscard]] std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& counts,
+                                                const std::vector<TaskOverview>& shown, std::size_t left_out, const BoxLook& look,
                                                 std::chrono::system_clock::time_point now);
 
 /// One task: its head, its stages, what it waits for or came to. `cost`: in words, or empty.
-[[nodiscard]] std::vector<BoxPart> box_of_task(const TaskState& state, const TaskOverview& overview, const std::string& cost, const BoxLook& look, std::chrono::system_clock::time_point now);
+[[nodiscard]] std::vector<BoxPart> box_of_task(const TaskState& state, const TaskOverview& overview, const std::string& cost,
+                                               const BoxLook& look, std::chrono::system_clock::time_point now);
 
 /// The part of a task's id that is enough of it, as a rule: its last eight digits.
 [[nodiscard]] std::string short_id(const std::string& task_id);

@@ -23,42 +23,52 @@ namespace {
 /// The tasks of one repository, as far as they are shown.
 struct Listing {
     std::filesystem::path root;
-    std::string name;                       ///< The repository's.
-    TaskCounts counts;                      ///< Of all its tasks.
+    std::string name;   ///< The repository's.
+    TaskCounts counts;  ///< Of all its tasks.
     std::vector<TaskOverview> shown;
-    std::size_t wanted = 0;                 ///< Tasks that match the options, shown or not.
-    std::size_t total = 0;                  ///< All its tasks.
+    std::size_t wanted = 0;  ///< Tasks that match the options, shown or not.
+    std::size_t total = 0;   ///< All its tasks.
 
     [[nodiscard]] std::size_t left_out() const noexcept { return wanted - shown.size(); }
 };
 
-bool has_ended(const TaskSummary& task) { return task.status == "completed" || task.status == "failed" || task.status == "aborted"; }
+bool has_ended(const TaskSummary& task) {
+    return task.status == "completed" || task.status == "failed" || task.status == "aborted";
+}
 
 bool is_wanted(const TaskSummary& task, const TaskListOptions& options) {
     if (!options.state.empty()) { return task.status == options.state; }
     return !options.all || options.ended || !has_ended(task);
 }
 
-Result<Listing> listing_of(Program& program, const std::filesystem::path& root, std::string name, const TaskListOptions& options) {
+Result<Listing> listing_of(Program& program, const std::filesystem::path& root, std::string name,
+                           const TaskListOptions& options) {
     const TaskStore store(root / ".agentforge");
     AF_TRY(const TaskListing listing, store.list({}, 0));
-    for (const Error& problem : listing.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    for (const Error& problem : listing.problems) {
+        program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
+    }
     Listing found;
     found.root = root;
     found.name = std::move(name);
     found.total = listing.tasks.size();
     std::vector<TaskSummary> wanted;
-    std::ranges::copy_if(listing.tasks, std::back_inserter(wanted), [&](const TaskSummary& task) { return is_wanted(task, options); });
+    std::ranges::copy_if(listing.tasks, std::back_inserter(wanted),
+                         [&](const TaskSummary& task) { return is_wanted(task, options); });
     found.wanted = wanted.size();
     const std::size_t shown = options.limit == 0 ? wanted.size() : std::min<std::size_t>(wanted.size(), options.limit);
     for (std::size_t index = 0; index < shown; ++index) {
         found.shown.push_back(overview_at(store, wanted[index]));
-        if (const auto& problem = found.shown.back().problem) { program.err << "agentforge: " << printable_lines(problem->to_string()) << "\nWhat is shown of this task is from state.yaml.\n"; }
+        if (const auto& problem = found.shown.back().problem) {
+            program.err << "agentforge: " << printable_lines(problem->to_string())
+                        << "\nWhat is shown of this task is from state.yaml.\n";
+        }
     }
     for (const TaskSummary& task : listing.tasks) {
         found.counts.waiting += task.waiting_for.empty() ? 0 : 1;
         found.counts.completed += task.status == "completed" ? 1 : 0;
-        found.counts.active += (task.status == "pending" || task.status == "running") && TaskLock::holder(store.paths(task.task_id)) ? 1 : 0;
+        found.counts.active +=
+            (task.status == "pending" || task.status == "running") && TaskLock::holder(store.paths(task.task_id)) ? 1 : 0;
     }
     return found;
 }
@@ -79,10 +89,12 @@ std::string symbol(const TaskOverview& overview) {
 
 void print_plainly(std::ostream& out, const Listing& listing) {
     out << "AGENTFORGE STATUS  " << printable(listing.name) << "\n"
-        << "Active: " << listing.counts.active << "    Completed: " << listing.counts.completed << "    Waiting for a person: " << listing.counts.waiting << "\n";
+        << "Active: " << listing.counts.active << "    Completed: " << listing.counts.completed
+        << "    Waiting for a person: " << listing.counts.waiting << "\n";
     for (const TaskOverview& overview : listing.shown) {
         const TaskSummary& task = overview.summary;
-        out << fmt::format("\n{} {:<18} {:<9} {}\n    \"{}\"\n", symbol(overview), is_interrupted(overview) ? "INTERRUPTED" : task.status, task.current_stage, task.task_id,
+        out << fmt::format("\n{} {:<18} {:<9} {}\n    \"{}\"\n", symbol(overview),
+                           is_interrupted(overview) ? "INTERRUPTED" : task.status, task.current_stage, task.task_id,
                            printable(task.request, 100));
         for (const std::string& line : plain_lines(overview)) { out << "    " << line << "\n"; }
     }
@@ -91,7 +103,9 @@ void print_plainly(std::ostream& out, const Listing& listing) {
 
 void print(const Program& program, std::ostream& out, const Listing& listing) {
     if (shows_boxes(program) && !listing.shown.empty()) {
-        print_box(program, out, box_of_tasks(listing.name, listing.counts, listing.shown, listing.left_out(), look_of(program), SystemClock().now()));
+        print_box(
+            program, out,
+            box_of_tasks(listing.name, listing.counts, listing.shown, listing.left_out(), look_of(program), SystemClock().now()));
     } else {
         print_plainly(out, listing);
     }
@@ -100,12 +114,14 @@ void print(const Program& program, std::ostream& out, const Listing& listing) {
 /// Why a list of one repository is empty.
 void say_why_none(std::ostream& out, const Listing& listing, const TaskListOptions& options) {
     if (listing.total > 0) {
-        out << "\nNo task is " << options.state << ", and " << listing.total << (listing.total == 1 ? " is" : " are") << " in another state: agentforge status\n";
+        out << "\nNo task is " << options.state << ", and " << listing.total << (listing.total == 1 ? " is" : " are")
+            << " in another state: agentforge status\n";
         return;
     }
     const auto archived = archived_tasks(listing.root);
     if (archived.ok() && !archived->empty()) {
-        out << "\nNo task is here, and " << archived->size() << (archived->size() == 1 ? " is" : " are") << " kept in the repository: agentforge archive list\n";
+        out << "\nNo task is here, and " << archived->size() << (archived->size() == 1 ? " is" : " are")
+            << " kept in the repository: agentforge archive list\n";
     } else {
         out << "\nNo task yet. Begin with: agentforge start \"what you want\"\n";
     }
@@ -116,14 +132,18 @@ void say_why_none(std::ostream& out, const Listing& listing, const TaskListOptio
 bool shows_boxes(const Program& program) { return program.out_is_terminal && !program.json_output; }
 
 BoxLook look_of(const Program& program) {
-    return {.columns = terminal_columns(STDOUT_FILENO), .colour = wants_colour(program.environment), .unicode = shows_unicode(program.environment)};
+    return {.columns = terminal_columns(STDOUT_FILENO),
+            .colour = wants_colour(program.environment),
+            .unicode = shows_unicode(program.environment)};
 }
 
 void print_box(const Program& program, std::ostream& out, const std::vector<BoxPart>& parts) {
     for (const std::string& line : boxed(parts, look_of(program))) { out << line << "\n"; }
 }
 
-void print_answer(std::ostream& out, const json::value& value, bool watch) { out << (watch ? to_json_line(value) + "\n" : to_json_pretty(value)); }
+void print_answer(std::ostream& out, const json::value& value, bool watch) {
+    out << (watch ? to_json_line(value) + "\n" : to_json_pretty(value));
+}
 
 int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, const TaskListOptions& options) {
     const auto listing = listing_of(program, place.root, place.root.filename().string(), options);
@@ -137,10 +157,11 @@ int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, c
     return 0;
 }
 
-int list_tasks_of_all(Program& program, std::ostream& out, const std::vector<KnownRepository>& repositories, const TaskListOptions& options) {
+int list_tasks_of_all(Program& program, std::ostream& out, const std::vector<KnownRepository>& repositories,
+                      const TaskListOptions& options) {
     int code = 0;
     json::array told;
-    std::size_t quiet = 0;          // Repositories without a task to show.
+    std::size_t quiet = 0;  // Repositories without a task to show.
     for (const KnownRepository& repository : repositories) {
         const auto problem = problem_of(repository);
         const auto listing = problem ? Result<Listing>(*problem) : listing_of(program, repository.path, repository.name, options);
@@ -162,7 +183,8 @@ int list_tasks_of_all(Program& program, std::ostream& out, const std::vector<Kno
     if (program.json_output) {
         print_answer(out, json::object{{"repositories", std::move(told)}}, options.watch);
     } else if (quiet > 0) {
-        out << quiet << (quiet == 1 ? " repository has" : " repositories have") << " no " << (options.state.empty() ? (options.ended ? "task" : "open task") : options.state + " task")
+        out << quiet << (quiet == 1 ? " repository has" : " repositories have") << " no "
+            << (options.state.empty() ? (options.ended ? "task" : "open task") : options.state + " task")
             << (options.ended || !options.state.empty() ? "\n" : "; --ended lists ended tasks, too\n");
     }
     return code;

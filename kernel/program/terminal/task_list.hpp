@@ -15,17 +15,19 @@
 namespace agentforge::kernel {
 
 struct TaskListOptions {
-    std::string state;              ///< Only tasks with this status; empty: any.
-    std::uint64_t limit = 20;       ///< At most this many of a repository, the newest first; 0: no limit.
-    bool all = false;               ///< Tasks of every known repository that have not ended.
-    bool ended = false;             ///< With `all`: those that have ended, too.
-    bool watch = false;             ///< JSON is one object a line.
+    std::string state;         ///< Only tasks with this status; empty: any.
+    std::uint64_t limit = 20;  ///< At most this many of a repository, the newest first; 0: no limit.
+    bool all = false;          ///< Tasks of every known repository that have not ended.
+    bool ended = false;        ///< With `all`: those that have ended, too.
+    bool watch = false;        ///< JSON is one object a line.
 };
 
 /// Lists the tasks of one repository, newest first, and says how many are left out. Returns the exit code.
 int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, const TaskListOptions& options);
-/// Lists the tasks of each repository. One that cannot be read is named on standard error, the others are shown, and the exit code is 1.
-int list_tasks_of_all(Program& program, std::ostream& out, const std::vector<KnownRepository>& repositories, const TaskListOptions& options);
+/// Lists the tasks of each repository. One that cannot be read is named on standard error, the others are shown, and the exit
+/// code is 1.
+int list_tasks_of_all(Program& program, std::ostream& out, const std::vector<KnownRepository>& repositories,
+                      const TaskListOptions& options);
 
 /// On a terminal a person gets boxes; elsewhere plain lines without what passes by itself ("12 s ago").
 [[nodiscard]] bool shows_boxes(const Program& program);

@@ -42,7 +42,9 @@ char32_t next_character(std::string_view text, std::size_t& at) {
     const auto first = static_cast<unsigned char>(text[at++]);
     if (first < 0x80) { return first; }
     char32_t point = first >= 0xF0 ? first & 0x07U : first >= 0xE0 ? first & 0x0FU : first & 0x1FU;
-    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) { point = (point << 6U) | (static_cast<unsigned char>(text[at++]) & 0x3FU); }
+    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) {
+        point = (point << 6U) | (static_cast<unsigned char>(text[at++]) & 0x3FU);
+    }
     return point;
 }
 
@@ -59,7 +61,7 @@ std::string folded_line(std::string_view line, std::size_t cells) {
         line.remove_prefix(count);
         return count;
     };
-    std::size_t below = std::min(blanks(), cells / 3);      // Where what goes on begins.
+    std::size_t below = std::min(blanks(), cells / 3);  // Where what goes on begins.
     std::size_t used = below;
     std::string out(below, ' ');
     while (!line.empty()) {
@@ -88,13 +90,16 @@ bool moves_cursor(const Environment& environment) {
     return !terminal.empty() && terminal != "dumb";
 }
 
-bool wants_colour(const Environment& environment) { return moves_cursor(environment) && variable(environment, "NO_COLOR").empty(); }
+bool wants_colour(const Environment& environment) {
+    return moves_cursor(environment) && variable(environment, "NO_COLOR").empty();
+}
 
 bool shows_unicode(const Environment& environment) {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
         std::string value(variable(environment, name));
         if (value.empty()) { continue; }
-        std::ranges::transform(value, value.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+        std::ranges::transform(value, value.begin(),
+                               [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
         return value.find("UTF-8") != std::string::npos || value.find("UTF8") != std::string::npos;
     }
     return false;
@@ -124,7 +129,7 @@ std::size_t cells_of(std::string_view text) {
 std::string fitting(std::string_view text, std::size_t cells) {
     const Utf8Locale locale;
     std::size_t used = 0;
-    std::size_t cut = 0;        // Where "…" may take the place of the rest.
+    std::size_t cut = 0;  // Where "…" may take the place of the rest.
     for (std::size_t at = 0; at < text.size();) {
         used += cells_of(next_character(text, at));
         if (used > cells) { return cells == 0 ? std::string() : std::string(text.substr(0, cut)) + "…"; }
@@ -152,8 +157,24 @@ std::string fitted_line(const Program& program, const std::string& line, const s
 }
 
 std::string as_ascii(std::string_view text) {
-    static constexpr std::array<std::pair<char32_t, char>, 18> likes{{{U'…', '~'}, {U'✓', '+'}, {U'●', '*'}, {U'✗', 'x'}, {U'·', '.'}, {U'–', '-'}, {U'−', '-'}, {U'⚠', '!'}, {U'█', '#'}, {U'░', '.'}, {U'─', '-'}, {U'│', '|'},
-                                                                         {U'┌', '+'}, {U'┐', '+'}, {U'└', '+'}, {U'┘', '+'}, {U'├', '+'}, {U'┤', '+'}}};
+    static constexpr std::array<std::pair<char32_t, char>, 18> likes{{{U'…', '~'},
+                                                                      {U'✓', '+'},
+                                                                      {U'●', '*'},
+                                                                      {U'✗', 'x'},
+                                                                      {U'·', '.'},
+                                                                      {U'–', '-'},
+                                                                      {U'−', '-'},
+                                                                      {U'⚠', '!'},
+                                                                      {U'█', '#'},
+                                                                      {U'░', '.'},
+                                                                      {U'─', '-'},
+                                                                      {U'│', '|'},
+                                                                      {U'┌', '+'},
+                                                                      {U'┐', '+'},
+                                                                      {U'└', '+'},
+                                                                      {U'┘', '+'},
+                                                                      {U'├', '+'},
+                                                                      {U'┤', '+'}}};
     std::string result;
     for (std::size_t at = 0; at < text.size();) {
         const char32_t point = next_character(text, at);

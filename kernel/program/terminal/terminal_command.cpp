@@ -23,10 +23,14 @@ public:
         struct sigaction ignore {};
         ignore.sa_handler = SIG_IGN;
         sigemptyset(&ignore.sa_mask);
-        for (std::size_t each = 0; each < terminal_keys.size(); ++each) { ::sigaction(terminal_keys[each], &ignore, &before_[each]); }
+        for (std::size_t each = 0; each < terminal_keys.size(); ++each) {
+            ::sigaction(terminal_keys[each], &ignore, &before_[each]);
+        }
     }
     ~KeysBelongToTheCommand() {
-        for (std::size_t each = 0; each < terminal_keys.size(); ++each) { ::sigaction(terminal_keys[each], &before_[each], nullptr); }
+        for (std::size_t each = 0; each < terminal_keys.size(); ++each) {
+            ::sigaction(terminal_keys[each], &before_[each], nullptr);
+        }
     }
     KeysBelongToTheCommand(const KeysBelongToTheCommand&) = delete;
     KeysBelongToTheCommand& operator=(const KeysBelongToTheCommand&) = delete;
@@ -37,8 +41,8 @@ private:
 
 }  // namespace
 
-int run_on_terminal(const std::string& line, const std::string& argument, const std::map<std::string, std::string>& environment, int input,
-                    const std::function<void()>& meanwhile) {
+int run_on_terminal(const std::string& line, const std::string& argument, const std::map<std::string, std::string>& environment,
+                    int input, const std::function<void()>& meanwhile) {
     constexpr int not_found = 127;
     constexpr int signalled = 128;
     std::vector<std::string> words{"sh", "-c", line};
@@ -60,7 +64,7 @@ int run_on_terminal(const std::string& line, const std::string& argument, const 
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &as_usual);
-    sigset_t none;      // Poco holds SIGPIPE back in every program that it is linked into.
+    sigset_t none;  // Poco holds SIGPIPE back in every program that it is linked into.
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cgroup.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fcntl.h>
 #include <initializer_list>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-#include <sys/xattr.h>
-#include <unistd.h>
 
 #include "write_text.hpp"
 
@@ -125,7 +125,7 @@ bool Cgroup::make(const char* mount, const char* own, const Policy& policy) {
     if (!holds_processes) { *strrchr(above, '/') = '\0'; }
     if (strlen(above) < strlen(mount) || !is_delegated(above) || !limit_children(above, holds_processes)) { return false; }
     snprintf(folder_, sizeof folder_, "%s/agentforge-%d", above, static_cast<int>(getpid()));
-    if (mkdir(folder_, 0755) != 0 && errno != EEXIST) { return false; }     // An earlier process of this id may have left it.
+    if (mkdir(folder_, 0755) != 0 && errno != EEXIST) { return false; }  // An earlier process of this id may have left it.
     if (set_limit(folder_, "memory.max", policy.memory) && set_limit(folder_, "pids.max", policy.processes)) {
         write_text(Name(folder_, "memory.swap.max").text, "0");
         write_text(Name(folder_, "memory.oom.group").text, "1");

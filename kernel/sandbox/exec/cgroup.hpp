@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cgroup (version 2) for one program and everything it starts, so that the kernel itself holds the limits of memory and processes.
+// A cgroup (version 2) for one program and everything it starts, so that the kernel itself holds the limits of memory and
+// processes.
 //
-// It is made only below a cgroup that systemd delegated, marked by the extended attribute user.delegate or trusted.delegate: the one of
-// this process (its processes then move to `agentforge-host` below it, because a cgroup with limits for its children may hold no processes), or the
-// one directly above it. `systemd-run --user --scope -p Delegate=yes agentforge …` starts AgentForge in one.
+// It is made only below a cgroup that systemd delegated, marked by the extended attribute user.delegate or trusted.delegate: the
+// one of this process (its processes then move to `agentforge-host` below it, because a cgroup with limits for its children may
+// hold no processes), or the one directly above it. `systemd-run --user --scope -p Delegate=yes agentforge …` starts AgentForge
+// in one.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +32,7 @@ public:
 
 private:
     char folder_[512] = "";
-    int processes_ = -1;            // Its open cgroup.procs, memory.events and pids.events.
+    int processes_ = -1;  // Its open cgroup.procs, memory.events and pids.events.
     int memory_events_ = -1;
     int process_events_ = -1;
 };

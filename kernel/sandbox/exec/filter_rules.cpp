@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the system-call filters of agentforge-exec, compiled by libseccomp, as a header of BPF programs. Runs in the build, so that
-// the helper needs no library and loads a filter with one call.
+// Writes the system-call filters of agentforge-exec, compiled by libseccomp, as a header of BPF programs. Runs in the build, so
+// that the helper needs no library and loads a filter with one call.
 //
-// Everything is allowed but what stands here, and what is not of this machine's own architecture kills the process. Each filter holds
-// the rules of all, and one choice of sockets:
+// Everything is allowed but what stands here, and what is not of this machine's own architecture kills the process. Each filter
+// holds the rules of all, and one choice of sockets:
 //
 //   full             UNIX sockets of its own namespaces, Internet sockets, routes to look at
 //   full_internet    with the network of the machine, where the kernel cannot keep abstract UNIX sockets apart
@@ -11,25 +11,25 @@
 //   landlock_internet  the same, with Internet sockets
 #include <seccomp.h>
 
-#include <cerrno>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <initializer_list>
 #include <linux/filter.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
 #include <vector>
 
 #include <fcntl.h>
 
 namespace {
 
-constexpr std::uint64_t of_32_bits = 0xFFFF'FFFF;      // The kernel looks at these alone; a rule must not be passed by with others.
+constexpr std::uint64_t of_32_bits = 0xFFFF'FFFF;  // The kernel looks at these alone; a rule must not be passed by with others.
 constexpr std::uint32_t not_permitted = SCMP_ACT_ERRNO(EPERM);
-constexpr std::uint32_t not_there = SCMP_ACT_ERRNO(ENOSYS);     // Programs then do without, as on an older kernel.
+constexpr std::uint32_t not_there = SCMP_ACT_ERRNO(ENOSYS);  // Programs then do without, as on an older kernel.
 
 // Newer than the library that Debian 12 has; the numbers are those of every architecture.
 constexpr int clone3_call = 435;
@@ -80,7 +80,9 @@ public:
     std::vector<sock_filter> program() const {
         FILE* const file = std::tmpfile();
         if (file == nullptr) { give_up("no temporary file", errno); }
-        if (const int error = seccomp_export_bpf(context_, fileno(file)); error != 0) { give_up("the filter cannot be exported", error); }
+        if (const int error = seccomp_export_bpf(context_, fileno(file)); error != 0) {
+            give_up("the filter cannot be exported", error);
+        }
         std::rewind(file);
         std::vector<sock_filter> code;
         for (sock_filter one{}; std::fread(&one, sizeof one, 1, file) == 1;) { code.push_back(one); }
@@ -92,7 +94,9 @@ private:
     scmp_filter_ctx context_;
 };
 
-scmp_arg_cmp equals(unsigned argument, std::uint64_t value) { return SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, of_32_bits, value); }
+scmp_arg_cmp equals(unsigned argument, std::uint64_t value) {
+    return SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, of_32_bits, value);
+}
 
 /// A file that its owner left set-uid is run with that owner's rights by anybody.
 void refuse_setuid_bits(Filter& filter) {
@@ -108,7 +112,7 @@ void refuse_setuid_bits(Filter& filter) {
         filter.refuse_bits(Filter::number("open"), 2, bits, {SCMP_CMP64(1, SCMP_CMP_MASKED_EQ, creating, creating)});
         filter.refuse_bits(Filter::number("openat"), 3, bits, {SCMP_CMP64(2, SCMP_CMP_MASKED_EQ, creating, creating)});
     }
-    filter.answer(not_there, openat2_call);     // Its mode lies in memory, where a filter cannot look.
+    filter.answer(not_there, openat2_call);  // Its mode lies in memory, where a filter cannot look.
 }
 
 void refuse_devices(Filter& filter) {
@@ -119,11 +123,13 @@ void refuse_devices(Filter& filter) {
 }
 
 void refuse_namespaces_and_mounts(Filter& filter) {
-    constexpr std::uint64_t kinds = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+    constexpr std::uint64_t kinds =
+        CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
     filter.refuse_bits(Filter::number("clone"), 0, kinds);
     filter.refuse_bits(Filter::number("unshare"), 0, kinds | 0x80U /* CLONE_NEWTIME */);
-    filter.answer(not_there, clone3_call);      // Its flags lie in memory; the C library falls back to clone.
-    filter.answer(not_permitted, {"setns", "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick", "quotactl", "quotactl_fd", "swapon", "swapoff"});
+    filter.answer(not_there, clone3_call);  // Its flags lie in memory; the C library falls back to clone.
+    filter.answer(not_permitted, {"setns", "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree",
+                                  "fsopen", "fsconfig", "fsmount", "fspick", "quotactl", "quotactl_fd", "swapon", "swapoff"});
     filter.answer(not_permitted, mount_setattr_call);
     filter.answer(not_permitted, open_tree_attr_call);
 }
@@ -131,12 +137,37 @@ void refuse_namespaces_and_mounts(Filter& filter) {
 /// Parts of the kernel that tests do without, and that were the way out of many a sandbox.
 void refuse_kernel_parts(Filter& filter) {
     filter.answer(not_there, {"io_uring_setup", "io_uring_enter", "io_uring_register"});
-    filter.answer(not_permitted, {"keyctl", "add_key", "request_key", "userfaultfd", "bpf", "perf_event_open", "open_by_handle_at", "lookup_dcookie", "fanotify_init", "kexec_load", "kexec_file_load",
-                                  "init_module", "finit_module", "delete_module", "acct", "reboot", "syslog", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "stime", "iopl", "ioperm", "vhangup"});
-    filter.answer(not_there, memfd_secret_call);        // Nobody sees how much memory it holds.
+    filter.answer(not_permitted, {"keyctl",
+                                  "add_key",
+                                  "request_key",
+                                  "userfaultfd",
+                                  "bpf",
+                                  "perf_event_open",
+                                  "open_by_handle_at",
+                                  "lookup_dcookie",
+                                  "fanotify_init",
+                                  "kexec_load",
+                                  "kexec_file_load",
+                                  "init_module",
+                                  "finit_module",
+                                  "delete_module",
+                                  "acct",
+                                  "reboot",
+                                  "syslog",
+                                  "settimeofday",
+                                  "clock_settime",
+                                  "clock_adjtime",
+                                  "adjtimex",
+                                  "stime",
+                                  "iopl",
+                                  "ioperm",
+                                  "vhangup"});
+    filter.answer(not_there, memfd_secret_call);  // Nobody sees how much memory it holds.
     constexpr std::uint64_t type_into_terminal = 0x5412;
     constexpr std::uint64_t paste_into_console = 0x541C;
-    for (const std::uint64_t request : {type_into_terminal, paste_into_console}) { filter.answer(not_permitted, Filter::number("ioctl"), {equals(1, request)}); }
+    for (const std::uint64_t request : {type_into_terminal, paste_into_console}) {
+        filter.answer(not_permitted, Filter::number("ioctl"), {equals(1, request)});
+    }
 }
 
 /// Every family but these. A number with more than 32 bits is refused too.
@@ -149,7 +180,8 @@ void allow_families(Filter& filter, std::initializer_list<int> allowed) {
         if (!wanted) { filter.answer(not_permitted, call, {SCMP_CMP64(0, SCMP_CMP_EQ, static_cast<std::uint64_t>(family))}); }
     }
     filter.answer(not_permitted, call, {SCMP_CMP64(0, SCMP_CMP_GT, static_cast<std::uint64_t>(last))});
-    filter.answer(not_permitted, call, {SCMP_CMP64(0, SCMP_CMP_EQ, AF_NETLINK), SCMP_CMP64(2, SCMP_CMP_NE, 0)});     // Routes (0) alone.
+    filter.answer(not_permitted, call,
+                  {SCMP_CMP64(0, SCMP_CMP_EQ, AF_NETLINK), SCMP_CMP64(2, SCMP_CMP_NE, 0)});  // Routes (0) alone.
 }
 
 /// A pair is the one socket that a program gets without asking for its family by `socket`.
@@ -157,7 +189,8 @@ void allow_pairs_of_unix_sockets(Filter& filter) {
     filter.answer(not_permitted, Filter::number("socketpair"), {SCMP_CMP64(0, SCMP_CMP_NE, AF_UNIX)});
 }
 
-/// One end of a pair of datagram sockets (SOCK_RAW makes such a pair, too) can send to any other datagram socket, by its path or abstract name.
+/// One end of a pair of datagram sockets (SOCK_RAW makes such a pair, too) can send to any other datagram socket, by its path or
+/// abstract name.
 void refuse_pairs_of_datagram_sockets(Filter& filter) {
     constexpr std::uint64_t kind_of_socket = 0xF;
     for (const std::uint64_t kind : {std::uint64_t{SOCK_DGRAM}, std::uint64_t{SOCK_RAW}}) {
@@ -169,24 +202,34 @@ void refuse_pairs_of_datagram_sockets(Filter& filter) {
 void refuse_what_namespaces_hold(Filter& filter) {
     const auto names_another = SCMP_CMP64(0, SCMP_CMP_NE, 0);
     filter.answer(not_permitted, Filter::number("prlimit64"), {names_another, SCMP_CMP64(2, SCMP_CMP_NE, 0)});
-    for (const char* call : {"sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "migrate_pages", "move_pages"}) { filter.answer(not_permitted, Filter::number(call), {names_another}); }
+    for (const char* call :
+         {"sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "migrate_pages", "move_pages"}) {
+        filter.answer(not_permitted, Filter::number(call), {names_another});
+    }
     filter.answer(not_permitted, Filter::number("setpriority"), {names_another});
     filter.answer(not_permitted, Filter::number("setpriority"), {SCMP_CMP64(1, SCMP_CMP_NE, 0)});
     filter.answer(not_permitted, Filter::number("ioprio_set"), {SCMP_CMP64(1, SCMP_CMP_NE, 0)});
-    constexpr std::uint32_t not_supported = SCMP_ACT_ERRNO(ENOTSUP);        // As on a file system without them; copies go on.
+    constexpr std::uint32_t not_supported = SCMP_ACT_ERRNO(ENOTSUP);  // As on a file system without them; copies go on.
     filter.answer(not_supported, {"setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"});
     filter.answer(not_supported, setxattrat_call);
     filter.answer(not_supported, removexattrat_call);
-    filter.answer(not_permitted, {"shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop", "semtimedop", "semctl", "mq_open", "mq_unlink", "process_madvise", "kcmp"});
-    for (const std::uint64_t set_flags : {0x4008'6602ULL, 0x4004'6602ULL, 0x401C'5820ULL}) { filter.answer(not_permitted, Filter::number("ioctl"), {equals(1, set_flags)}); }
+    filter.answer(not_permitted, {"shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop",
+                                  "semtimedop", "semctl", "mq_open", "mq_unlink", "process_madvise", "kcmp"});
+    for (const std::uint64_t set_flags : {0x4008'6602ULL, 0x4004'6602ULL, 0x401C'5820ULL}) {
+        filter.answer(not_permitted, Filter::number("ioctl"), {equals(1, set_flags)});
+    }
 }
 
-/// The first process of the namespaces watches the limits and belongs to the same user: no program may take its descriptors or its time.
+/// The first process of the namespaces watches the limits and belongs to the same user: no program may take its descriptors or
+/// its time.
 void leave_the_watch_alone(Filter& filter) {
     const auto names_the_first = equals(0, 1);
     filter.answer(not_permitted, Filter::number("prlimit64"), {names_the_first, SCMP_CMP64(2, SCMP_CMP_NE, 0)});
-    for (const char* call : {"sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "migrate_pages", "move_pages"}) { filter.answer(not_permitted, Filter::number(call), {names_the_first}); }
-    filter.answer(not_permitted, Filter::number("setpriority"), {SCMP_CMP64(0, SCMP_CMP_NE, 0)});       // Of a group or a user.
+    for (const char* call :
+         {"sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "migrate_pages", "move_pages"}) {
+        filter.answer(not_permitted, Filter::number(call), {names_the_first});
+    }
+    filter.answer(not_permitted, Filter::number("setpriority"), {SCMP_CMP64(0, SCMP_CMP_NE, 0)});  // Of a group or a user.
     filter.answer(not_permitted, Filter::number("setpriority"), {equals(1, 1)});
     filter.answer(not_permitted, Filter::number("ioprio_set"), {SCMP_CMP64(0, SCMP_CMP_NE, 1)});
     filter.answer(not_permitted, Filter::number("ioprio_set"), {equals(1, 1)});
@@ -205,7 +248,9 @@ void refuse_in_all(Filter& filter) {
 
 void write_out(FILE* to, const char* name, const Filter& filter) {
     std::fprintf(to, "constexpr sock_filter %s[] = {\n", name);
-    for (const sock_filter& one : filter.program()) { std::fprintf(to, "    {0x%x, %u, %u, 0x%x},\n", one.code, one.jt, one.jf, one.k); }
+    for (const sock_filter& one : filter.program()) {
+        std::fprintf(to, "    {0x%x, %u, %u, 0x%x},\n", one.code, one.jt, one.jf, one.k);
+    }
     std::fprintf(to, "};\n");
 }
 
@@ -214,7 +259,8 @@ void write_out(FILE* to, const char* name, const Filter& filter) {
 int main(int argc, char** argv) {
     FILE* const to = argc == 2 ? std::fopen(argv[1], "w") : nullptr;
     if (to == nullptr) { give_up("usage: make-filters FILE", errno); }
-    std::fprintf(to, "// Written by filter_rules.cpp.\n#pragma once\n#include <linux/filter.h>\nnamespace agentforge::exec::filters {\n");
+    std::fprintf(
+        to, "// Written by filter_rules.cpp.\n#pragma once\n#include <linux/filter.h>\nnamespace agentforge::exec::filters {\n");
     Filter full, full_internet, landlock, landlock_internet;
     for (Filter* filter : {&full, &full_internet, &landlock, &landlock_internet}) { refuse_in_all(*filter); }
     for (Filter* filter : {&landlock, &landlock_internet}) { refuse_what_namespaces_hold(*filter); }

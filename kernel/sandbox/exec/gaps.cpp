@@ -12,8 +12,8 @@ namespace {
 
 struct Gap {
     const char* name;
-    int closed_since;       // Landlock ABI.
-    const char* kernel;     // That has it.
+    int closed_since;    // Landlock ABI.
+    const char* kernel;  // That has it.
     const char* what;
 };
 
@@ -47,11 +47,14 @@ void report_gaps(const Policy& policy, const char* missing) {
             continue;
         }
         const size_t used = strlen(open);
-        snprintf(open + used, sizeof open - used, "%s`%s`: programs could %s (stopped by %s)", used == 0 ? "" : "; ", gap.name, gap.what, gap.kernel);
+        snprintf(open + used, sizeof open - used, "%s`%s`: programs could %s (stopped by %s)", used == 0 ? "" : "; ", gap.name,
+                 gap.what, gap.kernel);
     }
     if (open[0] == '\0') { return; }
-    refuse("Landlock ABI %d leaves this open, and namespaces, which would stop it, are not available: %s. %s. "
-           "Allow namespaces, use a newer kernel, or accept this by name in sandbox.accept of your own settings", abi, missing, open);
+    refuse(
+        "Landlock ABI %d leaves this open, and namespaces, which would stop it, are not available: %s. %s. "
+        "Allow namespaces, use a newer kernel, or accept this by name in sandbox.accept of your own settings",
+        abi, missing, open);
 }
 
 }  // namespace agentforge::exec

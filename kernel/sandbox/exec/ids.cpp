@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ids.hpp"
 
-#include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
+#include <cstdio>
+#include <cstring>
 
 #include "write_text.hpp"
 
@@ -34,7 +34,9 @@ const char* Ids::map_own() {
         return mapped ? nullptr : "ids cannot be mapped";
     }
     snprintf(text, sizeof text, "%u %u 1", user_, user_);
-    if (!write_text_of("self", "setgroups", "deny") || !write_text_of("self", "uid_map", text)) { return "the user's id cannot be mapped"; }
+    if (!write_text_of("self", "setgroups", "deny") || !write_text_of("self", "uid_map", text)) {
+        return "the user's id cannot be mapped";
+    }
     snprintf(text, sizeof text, "%u %u 1", group_, group_);
     return write_text_of("self", "gid_map", text) ? nullptr : "the group's id cannot be mapped";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// User and group ids in a new user namespace: all keep their values. Root maps every id, because its files may belong to anyone. Only a
-// process outside the namespace may do that, so the namespace's first process waits for it.
+// User and group ids in a new user namespace: all keep their values. Root maps every id, because its files may belong to anyone.
+// Only a process outside the namespace may do that, so the namespace's first process waits for it.
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +9,7 @@ namespace agentforge::exec {
 
 class Ids {
 public:
-    Ids();      ///< Call in the process that makes the namespace, before it does.
+    Ids();  ///< Call in the process that makes the namespace, before it does.
 
     /// Call in the first process of the namespace. Returns null, or what could not be done.
     const char* map_own();
@@ -19,7 +19,7 @@ public:
 private:
     uid_t user_;
     gid_t group_;
-    int ready_[2] = {-1, -1};       // Closed without a message if the maps cannot be written.
+    int ready_[2] = {-1, -1};  // Closed without a message if the maps cannot be written.
 };
 
 }  // namespace agentforge::exec

@@ -3,16 +3,16 @@
 // the headers of the build machine may be older than the kernel that runs the program.
 #pragma once
 
-#include <cstdint>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <cstdint>
 
 namespace landlock {
 
 struct RulesetAttributes {
     std::uint64_t handled_access_fs;
-    std::uint64_t handled_access_net;   // ABI 4
-    std::uint64_t scoped;               // ABI 6
+    std::uint64_t handled_access_net;  // ABI 4
+    std::uint64_t scoped;              // ABI 6
 };
 
 struct PathBeneath {
@@ -33,9 +33,9 @@ constexpr std::uint64_t make_sock = 1ULL << 9U;
 constexpr std::uint64_t make_fifo = 1ULL << 10U;
 constexpr std::uint64_t make_block = 1ULL << 11U;
 constexpr std::uint64_t make_sym = 1ULL << 12U;
-constexpr std::uint64_t refer = 1ULL << 13U;        // ABI 2
-constexpr std::uint64_t truncate = 1ULL << 14U;     // ABI 3
-constexpr std::uint64_t ioctl_dev = 1ULL << 15U;    // ABI 5
+constexpr std::uint64_t refer = 1ULL << 13U;      // ABI 2
+constexpr std::uint64_t truncate = 1ULL << 14U;   // ABI 3
+constexpr std::uint64_t ioctl_dev = 1ULL << 15U;  // ABI 5
 
 constexpr std::uint64_t bind_tcp = 1ULL << 0U;
 constexpr std::uint64_t connect_tcp = 1ULL << 1U;
@@ -61,7 +61,8 @@ constexpr std::uint64_t handled(int abi) {
 }
 
 constexpr std::uint64_t reading = execute | read_file | read_dir;
-constexpr std::uint64_t writing = reading | write_file | remove_dir | remove_file | make_dir | make_reg | make_sock | make_fifo | make_sym | refer | truncate;
+constexpr std::uint64_t writing =
+    reading | write_file | remove_dir | remove_file | make_dir | make_reg | make_sock | make_fifo | make_sym | refer | truncate;
 constexpr std::uint64_t of_files = execute | write_file | read_file | truncate | ioctl_dev;
 
 }  // namespace landlock

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "landlock_rules.hpp"
 
-#include <cerrno>
-#include <climits>
-#include <cstdio>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
 
 #include "landlock.hpp"
 #include "links.hpp"
@@ -31,10 +31,15 @@ void allow(const Rules& rules, const char* path, std::uint64_t rights, bool name
     }
     struct stat about {};
     if (fstat(place, &about) != 0) { fail("a granted path cannot be examined"); }
-    if (S_ISLNK(about.st_mode)) { close(place); return; }     // Only where links are not followed.
+    if (S_ISLNK(about.st_mode)) {
+        close(place);
+        return;
+    }  // Only where links are not followed.
     landlock::PathBeneath rule{rights & rules.handled, place};
     if (!S_ISDIR(about.st_mode)) { rule.allowed_access &= landlock::of_files; }
-    if (rule.allowed_access != 0 && syscall(landlock::add_rule, rules.ruleset, 1, &rule, 0) != 0) { fail("a Landlock rule is not accepted"); }
+    if (rule.allowed_access != 0 && syscall(landlock::add_rule, rules.ruleset, 1, &rule, 0) != 0) {
+        fail("a Landlock rule is not accepted");
+    }
     close(place);
 }
 
@@ -51,7 +56,10 @@ void grant(const Rules& rules, const char* path, std::uint64_t rights, bool name
         return hidden ? Step::stop : Step::next;
     });
     if (hidden) { return; }
-    if (whole) { allow(rules, path, rights, named, flags); return; }
+    if (whole) {
+        allow(rules, path, rights, named, flags);
+        return;
+    }
     DIR* const folder = opendir(path);
     if (folder == nullptr) {
         if (named) { report("absent %s", path); }
@@ -82,12 +90,18 @@ void restrict_files(const Policy& policy, int abi) {
     const long ruleset = syscall(landlock::create_ruleset, &attributes, size, 0);
     if (ruleset < 0) { fail("Landlock is not to be had"); }
     const Rules rules{policy, static_cast<int>(ruleset), attributes.handled_access_fs};
-    for_each(policy, "system", [&](const char* path) { grant(rules, path, landlock::reading, false, 0); return Step::next; });
+    for_each(policy, "system", [&](const char* path) {
+        grant(rules, path, landlock::reading, false, 0);
+        return Step::next;
+    });
     for_each(policy, "device", [&](const char* path) {
         allow(rules, path, landlock::read_file | landlock::write_file | landlock::truncate | landlock::ioctl_dev, false, 0);
         return Step::next;
     });
-    for_each(policy, "read", [&](const char* path) { grant(rules, path, landlock::reading, true, 0); return Step::next; });
+    for_each(policy, "read", [&](const char* path) {
+        grant(rules, path, landlock::reading, true, 0);
+        return Step::next;
+    });
     for_each(policy, "write", [&](const char* path) {
         if (leads_over_a_link(path)) { refuse("the writable path %s leads over a symbolic link", path); }
         grant(rules, path, landlock::writing, true, O_NOFOLLOW);

@@ -2,11 +2,11 @@
 // Opens paths whose links cannot be trusted.
 #pragma once
 
-#include <cerrno>
-#include <cstdint>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <cerrno>
+#include <cstdint>
 
 namespace agentforge::exec {
 
@@ -18,7 +18,8 @@ struct OpenHow {
     std::uint64_t flags, mode, resolve;
 };
 
-/// Whether any component of the path is a link: a link planted where an earlier command could write must not lead to another place.
+/// Whether any component of the path is a link: a link planted where an earlier command could write must not lead to another
+/// place.
 inline bool leads_over_a_link(const char* path) {
     OpenHow how{O_PATH | O_CLOEXEC, 0, resolve_no_symlinks};
     const long place = syscall(openat2_call, AT_FDCWD, path, &how, sizeof how);

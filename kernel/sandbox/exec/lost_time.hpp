@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processor time of processes that nobody waits for. Where a parent ignores its children, Linux adds their time to nobody once they end.
+// Processor time of processes that nobody waits for. Where a parent ignores its children, Linux adds their time to nobody once
+// they end.
 #pragma once
 
-#include <cstdint>
 #include <sys/types.h>
+#include <cstdint>
 
 #include "usage.hpp"
 
 namespace agentforge::exec {
 
-/// Compares the processes of a tree from look to look. When a process has ended and neither its parent nor the caller was given its time, that time is lost.
-/// Once more than a second is lost, each process seen running is charged for the time between two looks: most lost time is never seen. Create only one.
+/// Compares the processes of a tree from look to look. When a process has ended and neither its parent nor the caller was given
+/// its time, that time is lost. Once more than a second is lost, each process seen running is charged for the time between two
+/// looks: most lost time is never seen. Create only one.
 class LostTime {
 public:
-    LostTime(std::uint64_t ticks_per_second, std::uint64_t processors) : ticks_per_second_(ticks_per_second), processors_(processors) {}
+    LostTime(std::uint64_t ticks_per_second, std::uint64_t processors)
+        : ticks_per_second_(ticks_per_second), processors_(processors) {}
 
     void begin();
     void see(pid_t process, const Usage& usage);
-    /// Ends the look. `waited_for`: ticks of all children that the caller waited for so far. `since_ns`: the time since the look before.
+    /// Ends the look. `waited_for`: ticks of all children that the caller waited for so far. `since_ns`: the time since the look
+    /// before.
     void end(std::uint64_t waited_for, std::int64_t since_ns);
 
     /// Some time is lost: look often.
@@ -32,8 +36,8 @@ private:
     std::uint64_t ticks_per_second_;
     std::uint64_t processors_;
     std::uint64_t waited_for_ = 0;
-    std::uint64_t inherited_ = 0;       ///< At this look: what parents were given of children that ended.
-    std::uint64_t running_ = 0;         ///< At this look.
+    std::uint64_t inherited_ = 0;  ///< At this look: what parents were given of children that ended.
+    std::uint64_t running_ = 0;    ///< At this look.
     std::uint64_t lost_ = 0;
     std::uint64_t sampled_ = 0;
     std::uint64_t sampled_ns_ = 0;

@@ -15,18 +15,19 @@
 // supervisor dies with the host (PR_SET_PDEATHSIG) and takes the tree along.
 //
 // argv: agentforge-exec, then the program's own argv. Report, written to descriptor 4 as records `key value`, each ended by NUL:
-// what is in force, and how it ended (`exit N` | `signal N`, `exec ERRNO`, `refused TEXT`, `failed TEXT`). Exit code: the program's.
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+// what is in force, and how it ended (`exit N` | `signal N`, `exec ERRNO`, `refused TEXT`, `failed TEXT`). Exit code: the
+// program's.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "gaps.hpp"
 #include "ids.hpp"
@@ -41,9 +42,9 @@ namespace {
 
 /// What the first process of the namespaces tells the supervisor, in memory of both.
 struct Shared {
-    bool ended;             // The program ran, and `status` is how it ended.
+    bool ended;  // The program ran, and `status` is how it ended.
     int status;
-    char missing[256];      // Why there is no full mode.
+    char missing[256];  // Why there is no full mode.
 };
 
 sigset_t heard_signals() {
@@ -55,7 +56,7 @@ sigset_t heard_signals() {
 }
 
 [[noreturn]] void be_first_process(const Policy& policy, Cgroup& cgroup, char** argv, Ids ids, Sockets& sockets, Shared& shared) {
-    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);     // The maps of ids are this process's own files.
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);  // The maps of ids are this process's own files.
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (!policy.network) { raise_loopback(); }
     const char* wrong = ids.map_own();
@@ -65,7 +66,7 @@ sigset_t heard_signals() {
         _exit(exit_not_started);
     }
     setsid();
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);     // The program may not look into this process.
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // The program may not look into this process.
     const pid_t program = fork_with_report();
     if (program < 0) { fail("fork"); }
     if (program == 0) { become_program(policy, cgroup, argv, Mode::full); }
@@ -100,7 +101,8 @@ int run_as_child(const Policy& policy, Cgroup& cgroup, char** argv, Mode mode) {
 }
 
 int run_confined(const Policy& policy, char** argv) {
-    auto* const shared = static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    auto* const shared =
+        static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     if (shared == MAP_FAILED) { fail("memory"); }
     Cgroup cgroup;
     if (policy.namespaces) {
@@ -118,8 +120,8 @@ int run_confined(const Policy& policy, char** argv) {
     return status;
 }
 
-/// Nothing below may be spared by the kernel more than this process is: without privileges a process can go back to the least value that a
-/// privileged one ever set, so root sets that to what is in force now.
+/// Nothing below may be spared by the kernel more than this process is: without privileges a process can go back to the least
+/// value that a privileged one ever set, so root sets that to what is in force now.
 void fix_out_of_memory_score() {
     char text[16];
     const int score = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
@@ -150,7 +152,7 @@ int main(int argc, char** argv) {
     prctl(PR_SET_PDEATHSIG, host_died, 0, 0, 0);
     if (policy.host != 0 && getppid() != policy.host) { return exit_not_started; }
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);     // Nobody without privileges looks into the supervisor.
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // Nobody without privileges looks into the supervisor.
     fix_out_of_memory_score();
     const int status = run(policy, argv + 1);
     if (WIFSIGNALED(status)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy.hpp"
 
-#include <cstdlib>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <cstdlib>
 
 #include "report.hpp"
 
@@ -30,20 +30,35 @@ char* read_text(size_t& size) {
 
 void set(Policy& policy, const char* key, const char* value) {
     const auto is = [key](const char* name) { return strcmp(key, name) == 0; };
-    if (is("host")) { policy.host = static_cast<pid_t>(number(value)); }
-    else if (is("program")) { policy.program = value; }
-    else if (is("directory")) { policy.directory = value; }
-    else if (is("confine")) { policy.confine = number(value) != 0; }
-    else if (is("network")) { policy.network = strcmp(value, "full") == 0; }
-    else if (is("namespaces")) { policy.namespaces = number(value) != 0; }
-    else if (is("landlock_at_most")) { policy.landlock_at_most = static_cast<int>(number(value)); }
-    else if (is("memory")) { policy.memory = number(value); }
-    else if (is("processes")) { policy.processes = number(value); }
-    else if (is("file_bytes")) { policy.file_bytes = number(value); }
-    else if (is("shared_bytes")) { policy.shared_bytes = number(value); }
-    else if (is("cpu_seconds")) { policy.cpu_seconds = number(value); }
-    else if (is("open_files")) { policy.open_files = number(value); }
-    else { refuse("the policy holds an unknown record"); }
+    if (is("host")) {
+        policy.host = static_cast<pid_t>(number(value));
+    } else if (is("program")) {
+        policy.program = value;
+    } else if (is("directory")) {
+        policy.directory = value;
+    } else if (is("confine")) {
+        policy.confine = number(value) != 0;
+    } else if (is("network")) {
+        policy.network = strcmp(value, "full") == 0;
+    } else if (is("namespaces")) {
+        policy.namespaces = number(value) != 0;
+    } else if (is("landlock_at_most")) {
+        policy.landlock_at_most = static_cast<int>(number(value));
+    } else if (is("memory")) {
+        policy.memory = number(value);
+    } else if (is("processes")) {
+        policy.processes = number(value);
+    } else if (is("file_bytes")) {
+        policy.file_bytes = number(value);
+    } else if (is("shared_bytes")) {
+        policy.shared_bytes = number(value);
+    } else if (is("cpu_seconds")) {
+        policy.cpu_seconds = number(value);
+    } else if (is("open_files")) {
+        policy.open_files = number(value);
+    } else {
+        refuse("the policy holds an unknown record");
+    }
 }
 
 bool is_list(const char* key) {

@@ -7,10 +7,10 @@
 //   system PATH, device PATH, read PATH, write PATH, hide PATH, any number of each
 #pragma once
 
+#include <sys/types.h>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <sys/types.h>
 
 namespace agentforge::exec {
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.hpp"
 
-#include <cerrno>
-#include <cinttypes>
-#include <csignal>
-#include <cstdio>
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -14,6 +10,10 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <cerrno>
+#include <cinttypes>
+#include <csignal>
+#include <cstdio>
 
 #include "filter.hpp"
 #include "landlock_rules.hpp"
@@ -43,7 +43,7 @@ std::uint64_t tasks_of_user() {
         snprintf(path, sizeof path, "%.40s/task", item->d_name);
         struct stat about {};
         if (fstatat(dirfd(processes), path, &about, 0) == 0 && about.st_uid == geteuid() && about.st_nlink > 2) {
-            count += about.st_nlink - 2;    // A folder for each task.
+            count += about.st_nlink - 2;  // A folder for each task.
         }
     }
     closedir(processes);
@@ -55,7 +55,8 @@ bool counts_by_namespace() {
     utsname about{};
     int major = 0;
     int minor = 0;
-    return uname(&about) == 0 && sscanf(about.release, "%d.%d", &major, &minor) == 2 && (major > 5 || (major == 5 && minor >= 14));
+    return uname(&about) == 0 && sscanf(about.release, "%d.%d", &major, &minor) == 2 &&
+           (major > 5 || (major == 5 && minor >= 14));
 }
 
 /// Root is excepted by the kernel, so the watch of the tree counts instead.
@@ -90,8 +91,11 @@ void confine(const Policy& policy, Mode mode) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) { fail("no_new_privs"); }
     drop_capabilities();
     const int abi = landlock_abi(policy);
-    if (mode == Mode::landlock) { restrict_files(policy, abi); }
-    else { reopen_null_input(); }
+    if (mode == Mode::landlock) {
+        restrict_files(policy, abi);
+    } else {
+        reopen_null_input();
+    }
     const bool kept_apart = mode == Mode::full && policy.network && restrict_abstract_sockets(abi);
     filter_system_calls(mode, policy.network, kept_apart);
 }
@@ -132,8 +136,11 @@ void become_program(const Policy& policy, const Cgroup& cgroup, char** argv, Mod
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     close_range(report_descriptor + 1, ~0U, 0);
     fcntl(report_descriptor, F_SETFD, FD_CLOEXEC);
-    if (mode == Mode::unconfined) { report("network open"); }
-    else { confine(policy, mode); }
+    if (mode == Mode::unconfined) {
+        report("network open");
+    } else {
+        confine(policy, mode);
+    }
     // Last, because a change of credentials clears it. SIGKILL, as the program may not catch this.
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != parent) { _exit(exit_not_started); }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.hpp"
 
+#include <unistd.h>
 #include <cerrno>
 #include <climits>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <unistd.h>
 
 namespace agentforge::exec {
 namespace {
@@ -35,7 +35,7 @@ void report(const char* format, ...) {
 
 void flush_report() {
     const ssize_t written = write(report_descriptor, kept, kept_size);
-    static_cast<void>(written);     // The host is gone: nobody is left to tell.
+    static_cast<void>(written);  // The host is gone: nobody is left to tell.
     kept_size = 0;
 }
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "root.hpp"
 
-#include <cerrno>
-#include <climits>
-#include <cstdio>
-#include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
-#include <initializer_list>
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -15,6 +10,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
 
 #include "links.hpp"
 #include "report.hpp"
@@ -37,7 +37,7 @@ struct MountAttributes {
     std::uint64_t set = 0, clear = 0, propagation = 0, user_namespace = 0;
 };
 
-constexpr const char* good = nullptr;     // Otherwise: what the kernel does not let us do.
+constexpr const char* good = nullptr;  // Otherwise: what the kernel does not let us do.
 
 /// Segments without a process count for nobody, and PIDs that ran out stop the whole machine: bounds of these namespaces alone,
 /// where the kernel has them (Linux 5.19 and 6.14).
@@ -75,7 +75,9 @@ public:
         close(outside);
         if (chdir("/") != 0) { return "the new root cannot be entered"; }
         MountAttributes attributes{read_only, 0, 0, 0};
-        if (syscall(mount_setattr_call, AT_FDCWD, "/", 0, &attributes, sizeof attributes) != 0) { return "the new root cannot be made read-only"; }
+        if (syscall(mount_setattr_call, AT_FDCWD, "/", 0, &attributes, sizeof attributes) != 0) {
+            return "the new root cannot be made read-only";
+        }
         return good;
     }
 
@@ -89,7 +91,7 @@ public:
     }
 
 private:
-    static constexpr const char* base = "/proc";    // The one folder below which nothing is granted.
+    static constexpr const char* base = "/proc";  // The one folder below which nothing is granted.
 
     static void close_if_open(int descriptor) {
         if (descriptor >= 0) { close(descriptor); }
@@ -191,7 +193,10 @@ private:
         if (!mount_new("tmpfs", "/tmp", MS_NODEV, options)) { return "a private /tmp cannot be mounted"; }
         if (!mount_new("proc", "/proc", MS_NODEV | MS_NOEXEC, nullptr)) { return "a /proc of its own cannot be mounted"; }
         if (geteuid() == 0 && !guard_proc()) { return "/proc cannot be made read-only"; }
-        for_each(policy_, "device", [this](const char* path) { bind_device(path); return Step::next; });
+        for_each(policy_, "device", [this](const char* path) {
+            bind_device(path);
+            return Step::next;
+        });
         cover_proc();
         if (!mount_new("tmpfs", "/dev/shm", MS_NODEV | MS_NOEXEC, options)) { return "a private /dev/shm cannot be mounted"; }
         if (mount_new("devpts", "/dev/pts", MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")) { link("/dev/ptmx", "pts/ptmx"); }
@@ -205,11 +210,12 @@ private:
     void bind_device(const char* path) {
         const int source = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (source < 0) { return; }
-        bind(source, path, S_IFREG, read_only | no_setuid);     // A read-only mount lets a device be written, and not be changed.
+        bind(source, path, S_IFREG, read_only | no_setuid);  // A read-only mount lets a device be written, and not be changed.
         close(source);
     }
 
-    /// The kernel lets whoever has root's id change the system by /proc, whatever the capabilities. What belongs to no process is read-only.
+    /// The kernel lets whoever has root's id change the system by /proc, whatever the capabilities. What belongs to no process is
+    /// read-only.
     bool guard_proc() {
         const int proc = at("/proc");
         const int listing = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -236,12 +242,13 @@ private:
         close_if_open(device);
     }
 
-    /// Entries are the same in each /proc. To look one up in a new one costs ten times as much as in that of outside, where only what is mounted over it hides it.
+    /// Entries are the same in each /proc. To look one up in a new one costs ten times as much as in that of outside, where only
+    /// what is mounted over it hides it.
     [[nodiscard]] bool is_known_read_only(const char* name) const {
         struct stat about {};
         struct stat whole {};
-        return fstatat(outside_.proc, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && fstat(outside_.proc, &whole) == 0 && about.st_dev == whole.st_dev &&
-               S_ISREG(about.st_mode) && (about.st_mode & 0222U) == 0;
+        return fstatat(outside_.proc, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && fstat(outside_.proc, &whole) == 0 &&
+               about.st_dev == whole.st_dev && S_ISREG(about.st_mode) && (about.st_mode & 0222U) == 0;
     }
 
     bool guard_entry(int proc, const char* name) {
@@ -256,8 +263,14 @@ private:
 
     /// Reading first: where both are granted, the writable mount lies above.
     void grant_all() {
-        for_each(policy_, "system", [this](const char* path) { grant(path, read_only, false); return after_grant(); });
-        for_each(policy_, "read", [this](const char* path) { grant(path, read_only, true); return after_grant(); });
+        for_each(policy_, "system", [this](const char* path) {
+            grant(path, read_only, false);
+            return after_grant();
+        });
+        for_each(policy_, "read", [this](const char* path) {
+            grant(path, read_only, true);
+            return after_grant();
+        });
         for_each(policy_, "write", [this](const char* path) {
             if (leads_over_a_link(path)) { refuse("the writable path %s leads over a symbolic link", path); }
             grant(path, 0, true);
@@ -276,9 +289,13 @@ private:
             return;
         }
         char real[PATH_MAX];
-        if (!name_of(source, real)) { wrong_ = "a granted path has no name"; }
-        else if ((flags & read_only) != 0 && is_there(real, about)) {}      // With a folder above it.
-        else if (!bind(source, real, about.st_mode, flags | no_setuid | no_devices)) { wrong_ = "a granted path cannot be bound"; }
+        if (!name_of(source, real)) {
+            wrong_ = "a granted path has no name";
+        } else if ((flags & read_only) != 0 && is_there(real, about)) {
+        }  // With a folder above it.
+        else if (!bind(source, real, about.st_mode, flags | no_setuid | no_devices)) {
+            wrong_ = "a granted path cannot be bound";
+        }
         close(source);
         if (strcmp(path, real) == 0) { return; }
         const int there = at(path);
@@ -289,7 +306,8 @@ private:
     [[nodiscard]] bool is_there(const char* path, const struct stat& wanted) const {
         const int place = at(path);
         struct stat about {};
-        const bool same = place >= 0 && fstat(place, &about) == 0 && about.st_dev == wanted.st_dev && about.st_ino == wanted.st_ino;
+        const bool same =
+            place >= 0 && fstat(place, &about) == 0 && about.st_dev == wanted.st_dev && about.st_ino == wanted.st_ino;
         close_if_open(place);
         return same;
     }
@@ -302,8 +320,10 @@ private:
             if (place < 0 || fstat(place, &about) != 0) { return Step::next; }
             char target[64];
             snprintf(target, sizeof target, "%s/proc/self/fd/%d", base, place);
-            const bool covered = S_ISDIR(about.st_mode) ? mount("none", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=0555") == 0
-                                                        : bind_over(device, place, read_only);
+            const bool covered =
+                S_ISDIR(about.st_mode)
+                    ? mount("none", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=0555") == 0
+                    : bind_over(device, place, read_only);
             close(place);
             if (!covered) { wrong_ = "a hidden path cannot be covered"; }
             return after_grant();
@@ -318,7 +338,8 @@ private:
             const int source = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
             struct stat about {};
             char real[PATH_MAX];
-            if (source >= 0 && fstat(source, &about) == 0 && S_ISSOCK(about.st_mode) && name_of(source, real) && is_there(real, about)) {
+            if (source >= 0 && fstat(source, &about) == 0 && S_ISSOCK(about.st_mode) && name_of(source, real) &&
+                is_there(real, about)) {
                 const int place = at(real);
                 if (!bind_over(device, place, read_only)) { wrong_ = "a socket of another program cannot be covered"; }
                 close_if_open(place);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shares.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <ctime>
 #include <dirent.h>
-#include <optional>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <optional>
 
 #include "lost_time.hpp"
 #include "new_files.hpp"
@@ -34,7 +34,9 @@ std::int64_t time_ns(clockid_t clock) {
 
 std::int64_t now_ns() { return time_ns(CLOCK_MONOTONIC); }
 
-std::uint64_t at_least_one(long number, std::uint64_t otherwise) { return number > 0 ? static_cast<std::uint64_t>(number) : otherwise; }
+std::uint64_t at_least_one(long number, std::uint64_t otherwise) {
+    return number > 0 ? static_cast<std::uint64_t>(number) : otherwise;
+}
 std::uint64_t processors() { return at_least_one(sysconf(_SC_NPROCESSORS_ONLN), 1); }
 std::uint64_t ticks_per_second() { return at_least_one(sysconf(_SC_CLK_TCK), 100); }
 
@@ -71,7 +73,10 @@ public:
         const bool more_tasks = system.tasks > at_start_.tasks + policy_.processes / 2;
         const bool less_memory = system.available_bytes + policy_.memory / 4 < at_start_.available_bytes;
         const bool less_disk = lost_space().is_more_than(policy_.file_bytes / 2);
-        if (!more_tasks && !less_memory && !less_disk && !lost_.suspected() && begin - last_whole_look_ < whole_look_interval_ns) { return nullptr; }
+        if (!more_tasks && !less_memory && !less_disk && !lost_.suspected() &&
+            begin - last_whole_look_ < whole_look_interval_ns) {
+            return nullptr;
+        }
         // The processor's time: on a machine that is busy a look takes long, and costs no more.
         const std::int64_t spent = time_ns(CLOCK_PROCESS_CPUTIME_ID);
         const char* const name = look_at_tree(system, begin - last_whole_look_);
@@ -82,7 +87,9 @@ public:
 
     /// The same once all processes have ended: what they left behind.
     [[nodiscard]] const char* exceeded_at_end() const {
-        return policy_.file_bytes != 0 && written_by_ended() > policy_.file_bytes && new_files() > policy_.file_bytes ? "file_bytes" : nullptr;
+        return policy_.file_bytes != 0 && written_by_ended() > policy_.file_bytes && new_files() > policy_.file_bytes
+                   ? "file_bytes"
+                   : nullptr;
     }
 
 private:
@@ -98,10 +105,15 @@ private:
             sum.written_bytes += one.written_bytes;
         });
         lost_.end(ticks_of_ended(), since_ns);
-        const std::uint64_t gained = system.shared_bytes > at_start_.shared_bytes ? system.shared_bytes - at_start_.shared_bytes : 0;
+        const std::uint64_t gained =
+            system.shared_bytes > at_start_.shared_bytes ? system.shared_bytes - at_start_.shared_bytes : 0;
         if (policy_.processes != 0 && sum.threads > policy_.processes) { return "processes"; }
-        // The tree can share no more than the whole machine does. What the machine gained says less: others may have freed as much meanwhile.
-        if (policy_.memory != 0 && sum.anonymous_bytes + system.shared_bytes > policy_.memory && memory(gained) > policy_.memory) { return "memory"; }
+        // The tree can share no more than the whole machine does. What the machine gained says less: others may have freed as
+        // much meanwhile.
+        if (policy_.memory != 0 && sum.anonymous_bytes + system.shared_bytes > policy_.memory &&
+            memory(gained) > policy_.memory) {
+            return "memory";
+        }
         if (policy_.cpu_seconds != 0 && lost_.ticks(sum.cpu_ticks + ticks_of_ended()) > most_ticks_) { return "cpu_seconds"; }
         const Space lost = lost_space();
         if (policy_.file_bytes == 0 || !lost.is_more_than(policy_.file_bytes)) { return nullptr; }
@@ -121,7 +133,7 @@ private:
             mapped.shared_bytes += one.shared_bytes;
             files.add(process);
         });
-        if (files.in_flight()) { return mapped.anonymous_bytes + gained; }     // What is on its way can be seen only there.
+        if (files.in_flight()) { return mapped.anonymous_bytes + gained; }  // What is on its way can be seen only there.
         std::uint64_t shared = files.memory_bytes();
         if (of_ == Tree::of_namespace) { shared += segment_bytes() + used_bytes("/tmp") + used_bytes("/dev/shm"); }
         return mapped.anonymous_bytes + (mapped.shared_bytes > shared ? mapped.shared_bytes : shared);
@@ -135,7 +147,9 @@ private:
     static std::uint64_t ticks_of_ended() {
         struct rusage ended {};
         getrusage(RUSAGE_CHILDREN, &ended);
-        const auto microseconds = [](const timeval& time) { return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec); };
+        const auto microseconds = [](const timeval& time) {
+            return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec);
+        };
         return (microseconds(ended.ru_utime) + microseconds(ended.ru_stime)) * ticks_per_second() / 1'000'000;
     }
 
@@ -151,7 +165,9 @@ private:
         for_each(policy_, "write", [&](const char* path) {
             struct statvfs about {};
             struct stat folder {};
-            if (statvfs(path, &about) != 0 || stat(path, &folder) != 0 || named_before(path, folder.st_dev)) { return Step::next; }
+            if (statvfs(path, &about) != 0 || stat(path, &folder) != 0 || named_before(path, folder.st_dev)) {
+                return Step::next;
+            }
             free.bytes += static_cast<std::uint64_t>(about.f_bfree) * about.f_frsize;
             free.names += about.f_ffree;
             return Step::next;
@@ -161,7 +177,8 @@ private:
 
     [[nodiscard]] Space lost_space() const {
         const Space now = free_space();
-        return {free_at_start_.bytes > now.bytes ? free_at_start_.bytes - now.bytes : 0, free_at_start_.names > now.names ? free_at_start_.names - now.names : 0};
+        return {free_at_start_.bytes > now.bytes ? free_at_start_.bytes - now.bytes : 0,
+                free_at_start_.names > now.names ? free_at_start_.names - now.names : 0};
     }
 
     /// What came to the folders that may be written since the start, and what removed files still hold.
@@ -208,13 +225,19 @@ bool reap(pid_t program, int& result) {
         int status = 0;
         const pid_t gone = waitpid(-1, &status, WNOHANG);
         if (gone <= 0) { return ended; }
-        if (gone == program) { result = status; ended = true; }
+        if (gone == program) {
+            result = status;
+            ended = true;
+        }
     }
 }
 
 void kill_tree(Tree of) {
-    if (of == Tree::of_namespace) { kill(-1, SIGKILL); }
-    else { tree::kill_descendants(getpid()); }
+    if (of == Tree::of_namespace) {
+        kill(-1, SIGKILL);
+    } else {
+        tree::kill_descendants(getpid());
+    }
 }
 
 /// Until nothing is left of what the program started.

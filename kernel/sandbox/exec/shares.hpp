@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits for a program and everything it starts, and ends them if together they exceed a limit.
 //
-// Checks every 50 ms, or less often if a check costs much: first the figures of the whole system (tasks, memory, free disk) and, if these
-// moved far enough or a second has passed, each process of the tree. What was written is checked once more when all of them have ended.
-// A cgroup (cgroup.hpp) holds memory and processes besides.
+// Checks every 50 ms, or less often if a check costs much: first the figures of the whole system (tasks, memory, free disk) and,
+// if these moved far enough or a second has passed, each process of the tree. What was written is checked once more when all of
+// them have ended. A cgroup (cgroup.hpp) holds memory and processes besides.
 //
 //   memory       their private pages, their part of shared pages, and their shared memory, mapped or not
 //   processes    threads and zombies
@@ -23,8 +23,8 @@ constexpr int host_died = SIGUSR2;
 /// Which processes to count: all but this one (the first of a PID namespace), or the descendants of this one (a subreaper).
 enum class Tree : unsigned char { of_namespace = 1, of_descendants };
 
-/// Returns the wait status of `program` once it has ended and everything it left behind was killed. `heard` holds SIGCHLD and host_died,
-/// which ends this process too. Reports `limit NAME` when a limit is exceeded.
+/// Returns the wait status of `program` once it has ended and everything it left behind was killed. `heard` holds SIGCHLD and
+/// host_died, which ends this process too. Reports `limit NAME` when a limit is exceeded.
 int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_t& heard, Tree tree, bool watched);
 
 }  // namespace agentforge::exec

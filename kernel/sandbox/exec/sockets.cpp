@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sockets.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <initializer_list>
-#include <unistd.h>
 
 namespace agentforge::exec {
 namespace {
@@ -57,7 +57,9 @@ const char* Sockets::next(const Policy& policy, size_t& at) {
         if (path == nullptr || path[-1] != ' ' || !is_granted(policy, path)) { continue; }
         unsigned flags = 0;
         unsigned kind = 0;
-        if (sscanf(line, "%*s %*s %*s %x %x", &flags, &kind) == 2 && (kind == datagrams || (flags & listens) != 0)) { return path; }
+        if (sscanf(line, "%*s %*s %*s %x %x", &flags, &kind) == 2 && (kind == datagrams || (flags & listens) != 0)) {
+            return path;
+        }
     }
     return nullptr;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The UNIX sockets of this machine that are bound to an absolute path, as /proc/net/unix lists them: those of the network namespace in which `read` is called.
+// The UNIX sockets of this machine that are bound to an absolute path, as /proc/net/unix lists them: those of the network
+// namespace in which `read` is called.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,8 @@ public:
     /// Leaves the list empty where there is none.
     void read();
 
-    /// Calls `use(path)` for each socket that can be connected or sent to and whose path, as it was bound, lies below one that the policy grants.
+    /// Calls `use(path)` for each socket that can be connected or sent to and whose path, as it was bound, lies below one that
+    /// the policy grants.
     template <class Use>
     void for_each(const Policy& policy, Use&& use) {
         size_t at = 0;

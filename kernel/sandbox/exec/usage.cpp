@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usage.hpp"
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace agentforge::exec {
 namespace {
@@ -59,14 +59,17 @@ pid_t thread_with_memory(pid_t process) {
         char text[128];
         unsigned long long size = 0;
         const pid_t thread = static_cast<pid_t>(atol(item->d_name));
-        if (thread > 0 && read_of_process(thread, "statm", text) && sscanf(text, "%llu", &size) == 1 && size > 0) { found = thread; break; }
+        if (thread > 0 && read_of_process(thread, "statm", text) && sscanf(text, "%llu", &size) == 1 && size > 0) {
+            found = thread;
+            break;
+        }
     }
     if (tasks != nullptr) { closedir(tasks); }
     return found;
 }
 
 bool share_table_of_files(pid_t one, pid_t other) {
-    constexpr int files = 2;        // KCMP_FILES
+    constexpr int files = 2;  // KCMP_FILES
     return syscall(SYS_kcmp, one, other, files, 0, 0) == 0;
 }
 
@@ -79,15 +82,19 @@ Usage usage_of(pid_t process) {
     const char* const end = strrchr(text, ')');
     char state = 0;
     unsigned long long user = 0, system = 0, ended_user = 0, ended_system = 0, threads = 0, started = 0;
-    if (end == nullptr || sscanf(end + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu %*s %*s %llu %*s %llu", &state, &user, &system, &ended_user, &ended_system, &threads, &started) != 7) { return usage; }
+    if (end == nullptr || sscanf(end + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu %*s %*s %llu %*s %llu",
+                                 &state, &user, &system, &ended_user, &ended_system, &threads, &started) != 7) {
+        return usage;
+    }
     usage.cpu_ticks = user + system + ended_user + ended_system;
     usage.children_ticks = ended_user + ended_system;
     usage.started = started;
     usage.runs = state == 'R';
-    usage.threads = threads == 0 ? 1 : threads;      // One that nobody waited for has none, and takes a place all the same.
+    usage.threads = threads == 0 ? 1 : threads;  // One that nobody waited for has none, and takes a place all the same.
     unsigned long long resident = 0, of_files = 0;
     const pid_t with_memory = state == 'Z' && threads > 1 ? thread_with_memory(process) : process;
-    if (read_of_process(with_memory, "statm", text) && sscanf(text, "%*s %llu %llu", &resident, &of_files) == 2 && resident > of_files) {
+    if (read_of_process(with_memory, "statm", text) && sscanf(text, "%*s %llu %llu", &resident, &of_files) == 2 &&
+        resident > of_files) {
         usage.anonymous_bytes = (resident - of_files) * page_bytes;
     }
     if (read_of_process(process, "io", text)) { usage.written_bytes = written(text); }
@@ -96,7 +103,9 @@ Usage usage_of(pid_t process) {
 
 Mapped mapped_by(pid_t process) {
     char text[2048];
-    if (!read_of_process(process, "smaps_rollup", text) && !read_of_process(thread_with_memory(process), "smaps_rollup", text)) { return {usage_of(process).anonymous_bytes, 0}; }
+    if (!read_of_process(process, "smaps_rollup", text) && !read_of_process(thread_with_memory(process), "smaps_rollup", text)) {
+        return {usage_of(process).anonymous_bytes, 0};
+    }
     return {field(text, "Pss_Anon:") * 1024, field(text, "Pss_Shmem:") * 1024};
 }
 
@@ -156,7 +165,10 @@ void NamelessFiles::add_table(const char* folder) {
             snprintf(path, sizeof path, "/proc/%.40s/fdinfo/%.20s", folder, item->d_name);
             in_flight_ = read_text(path, text) && field(text, "scm_fds:") > 0;
         }
-        if (target[0] != '/' || fstatat(dirfd(open_files), item->d_name, &about, 0) != 0 || !S_ISREG(about.st_mode) || about.st_nlink != 0 || !is_new(about.st_ino)) { continue; }
+        if (target[0] != '/' || fstatat(dirfd(open_files), item->d_name, &about, 0) != 0 || !S_ISREG(about.st_mode) ||
+            about.st_nlink != 0 || !is_new(about.st_ino)) {
+            continue;
+        }
         (strncmp(target, "/memfd:", 7) == 0 ? memory_bytes_ : disk_bytes_) += static_cast<std::uint64_t>(about.st_blocks) * 512;
     }
     closedir(open_files);
@@ -171,7 +183,9 @@ void NamelessFiles::add(pid_t process) {
     pid_t last = process;
     while (const dirent* const item = tasks == nullptr ? nullptr : readdir(tasks)) {
         const pid_t thread = static_cast<pid_t>(atol(item->d_name));
-        if (thread <= 0 || thread == process || share_table_of_files(process, thread) || share_table_of_files(last, thread)) { continue; }
+        if (thread <= 0 || thread == process || share_table_of_files(process, thread) || share_table_of_files(last, thread)) {
+            continue;
+        }
         snprintf(path, sizeof path, "%d/task/%d", static_cast<int>(process), static_cast<int>(thread));
         add_table(path);
         last = thread;

@@ -2,9 +2,9 @@
 // Writes to the kernel's own files in one call.
 #pragma once
 
-#include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
+#include <cstring>
 
 namespace agentforge::exec {
 

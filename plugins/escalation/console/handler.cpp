@@ -3,17 +3,17 @@
 
 #include "readable.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <poll.h>
 #include <pwd.h>
 #include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace agentforge::escalation_console {
 namespace {
 
-constexpr std::size_t most_lines = 40;          ///< Of what is shown without being asked for.
+constexpr std::size_t most_lines = 40;  ///< Of what is shown without being asked for.
 constexpr std::size_t most_evidence_lines = 16;
 
 std::string person() {
@@ -35,7 +35,10 @@ std::string with_bars(std::string_view text) {
 }
 
 /// The first lines, and how many there are besides.
-struct Preview { std::string text; std::size_t more = 0; };
+struct Preview {
+    std::string text;
+    std::size_t more = 0;
+};
 
 Preview preview_of(const std::string& text, std::size_t lines) {
     const auto all = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -74,7 +77,8 @@ std::size_t number_of(const std::string& text) {
 /// The given terminal, or the process's own for this question.
 class Asked {
 public:
-    explicit Asked(Terminal* given) : own_(given == nullptr ? std::make_unique<Terminal>() : nullptr), terminal_(given == nullptr ? own_.get() : given) {}
+    explicit Asked(Terminal* given)
+        : own_(given == nullptr ? std::make_unique<Terminal>() : nullptr), terminal_(given == nullptr ? own_.get() : given) {}
     Terminal* operator->() const { return terminal_; }
 
 private:
@@ -110,27 +114,43 @@ Result<void> ConsoleHandler::notify(const Escalation& escalation, CallContext& c
 Result<std::optional<Resolution>> ConsoleHandler::wait_for_resolution(const Escalation& escalation, CallContext& context) {
     const std::lock_guard alone(one_question_);
     const Asked terminal(given_.get());
-    if (!terminal->usable()) { wait_without_terminal(escalation.id, context); return std::optional<Resolution>(); }
+    if (!terminal->usable()) {
+        wait_without_terminal(escalation.id, context);
+        return std::optional<Resolution>();
+    }
     if (time_is_up(context)) { return std::optional<Resolution>(); }
 
-    std::string text = "\nQuestion " + one_line(escalation.id) + " (task " + one_line(escalation.task_id) + ", stage " + one_line(escalation.stage) + ")\n";
+    std::string text = "\nQuestion " + one_line(escalation.id) + " (task " + one_line(escalation.task_id) + ", stage " +
+                       one_line(escalation.stage) + ")\n";
     if (!escalation.issue.empty()) { text += with_bars(escalation.issue); }
     if (!escalation.question.empty() && escalation.question != escalation.issue) { text += with_bars(escalation.question); }
     if (!escalation.context.empty()) {
         const Preview evidence = preview_of(readable(escalation.context), most_evidence_lines);
-        text += "  what is known:\n" + with_bars(evidence.text) + (evidence.more == 0 ? "" : "  | … " + std::to_string(evidence.more) + " more lines: agentforge escalations show " + one_line(escalation.id) + "\n");
+        text += "  what is known:\n" + with_bars(evidence.text) +
+                (evidence.more == 0 ? ""
+                                    : "  | … " + std::to_string(evidence.more) + " more lines: agentforge escalations show " +
+                                          one_line(escalation.id) + "\n");
     }
-    for (std::size_t i = 0; i < escalation.options.size(); ++i) { text += "  " + std::to_string(i + 1) + ") " + one_line(escalation.options[i]) + "\n"; }
-    const std::string prompt = escalation.options.empty() ? "Answer (or 'abort'; empty: later): " : "Number or answer (or 'abort'; empty: later): ";
+    for (std::size_t i = 0; i < escalation.options.size(); ++i) {
+        text += "  " + std::to_string(i + 1) + ") " + one_line(escalation.options[i]) + "\n";
+    }
+    const std::string prompt =
+        escalation.options.empty() ? "Answer (or 'abort'; empty: later): " : "Number or answer (or 'abort'; empty: later): ";
     terminal->discard_typed_ahead();
     terminal->write(text + prompt);
     for (;;) {
         const std::optional<std::string> line = terminal->read_line(context);
         const std::string said = line ? trimmed(*line) : "";
-        if (said.empty()) { terminal->write("\n"); return std::optional<Resolution>(); }
+        if (said.empty()) {
+            terminal->write("\n");
+            return std::optional<Resolution>();
+        }
         Resolution resolution;
         resolution.resolved_by = person();
-        if (said == "abort") { resolution.abort = true; return std::optional<Resolution>(std::move(resolution)); }
+        if (said == "abort") {
+            resolution.abort = true;
+            return std::optional<Resolution>(std::move(resolution));
+        }
         const std::size_t number = number_of(said);
         if (!escalation.options.empty() && number > escalation.options.size()) {
             terminal->write("There are " + std::to_string(escalation.options.size()) + " options. " + prompt);
@@ -143,24 +163,30 @@ Result<std::optional<Resolution>> ConsoleHandler::wait_for_resolution(const Esca
 }
 
 Result<void> ConsoleHandler::notify_approval(const ApprovalRequest& request, CallContext& context) {
-    context.progress(request.id + (is_action(request) ? ": an action in " + one_line(request.stage) + " waits" : ": the result of " + one_line(request.stage) + " waits for approval"));
+    context.progress(request.id + (is_action(request) ? ": an action in " + one_line(request.stage) + " waits"
+                                                      : ": the result of " + one_line(request.stage) + " waits for approval"));
     return {};
 }
 
 Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const ApprovalRequest& request, CallContext& context) {
     const std::lock_guard alone(one_question_);
     const Asked terminal(given_.get());
-    if (!terminal->usable()) { wait_without_terminal(request.id, context); return std::optional<Approval>(); }
+    if (!terminal->usable()) {
+        wait_without_terminal(request.id, context);
+        return std::optional<Approval>();
+    }
     if (time_is_up(context)) { return std::optional<Approval>(); }
 
     const bool action = is_action(request);
     const std::string whole = readable(shown_part(request));
     const Preview preview = preview_of(whole, most_lines);
     const std::string view = preview.more == 0 ? "" : "v=all/";
-    const std::string prompt = (action ? "Do it? [y/n/e=edit/" : "Approve? [y/n/x=end here with it/c=yes, and go on beyond/") + view + "feedback] ";
+    const std::string prompt =
+        (action ? "Do it? [y/n/e=edit/" : "Approve? [y/n/x=end here with it/c=yes, and go on beyond/") + view + "feedback] ";
     terminal->discard_typed_ahead();
-    terminal->write((action ? "\nAction " : "\nApproval ") + one_line(request.id) + " (task " + one_line(request.task_id) + ", stage " + one_line(request.stage) + ", hash " +
-                    one_line(request.artifact_hash).substr(0, 12) + ")\n" + with_bars(preview.text) +
+    terminal->write((action ? "\nAction " : "\nApproval ") + one_line(request.id) + " (task " + one_line(request.task_id) +
+                    ", stage " + one_line(request.stage) + ", hash " + one_line(request.artifact_hash).substr(0, 12) + ")\n" +
+                    with_bars(preview.text) +
                     (preview.more == 0 ? "" : "  | … " + std::to_string(preview.more) + " more lines\n") + prompt);
     Approval approval;
     approval.artifact_hash = request.artifact_hash;
@@ -168,7 +194,10 @@ Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const Approval
     for (;;) {
         const std::optional<std::string> line = terminal->read_line(context);
         const std::string said = line ? trimmed(*line) : "";
-        if (said.empty()) { terminal->write("\n"); return std::optional<Approval>(); }
+        if (said.empty()) {
+            terminal->write("\n");
+            return std::optional<Approval>();
+        }
         if (said == "y" || said == "Y" || said == "yes") {
             approval.approved = true;
             return std::optional<Approval>(std::move(approval));
@@ -178,7 +207,9 @@ Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const Approval
         const bool goes_on = said == "c" || said.starts_with("c ");
         if (!action && (said == "x" || goes_on)) {
             approval.approved = true;
-            approval.feedback = said == "x" ? std::string("exit") : said.size() > 2 ? "extend " + trimmed(said.substr(2)) : std::string("extend");
+            approval.feedback = said == "x"       ? std::string("exit")
+                                : said.size() > 2 ? "extend " + trimmed(said.substr(2))
+                                                  : std::string("extend");
             return std::optional<Approval>(std::move(approval));
         }
         if (said == "v" && preview.more > 0) {
@@ -192,7 +223,8 @@ Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const Approval
             }
             const auto draft = drafts_.find(request.id);
             const std::string before = draft == drafts_.end() ? readable(part) : draft->second;
-            const auto edited = terminal->edit(before, request.id + ".yaml", editor_.empty() ? editor_of_environment() : editor_, context);
+            const auto edited =
+                terminal->edit(before, request.id + ".yaml", editor_.empty() ? editor_of_environment() : editor_, context);
             if (edited && *edited != readable(part)) {
                 drafts_[request.id] = *edited;
                 approval.approved = true;
@@ -203,7 +235,7 @@ Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const Approval
             terminal->write((edited ? "It was left as it was. " : "The editor did not end well. ") + prompt);
             continue;
         }
-        if (said.size() == 1) {         // A slip of the finger is no feedback.
+        if (said.size() == 1) {  // A slip of the finger is no feedback.
             terminal->write("`" + said + "` is none of these. " + prompt);
             continue;
         }

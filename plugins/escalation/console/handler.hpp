@@ -16,9 +16,11 @@ namespace agentforge::escalation_console {
 /// `wait_*` show the question and read the answer from /dev/tty (not from standard input, which may
 /// be a pipe) until the deadline or a cancel; an empty line and the end of input mean "not answered".
 ///   - A question: the number of an option, any other text, or `abort`.
-///   - An approval: `y`, `n`, or a text, which rejects with that feedback; `x` (the task ends with it) and `c`, `c STAGE` (more stages follow) come as
+///   - An approval: `y`, `n`, or a text, which rejects with that feedback; `x` (the task ends with it) and `c`, `c STAGE` (more
+///   stages follow) come as
 ///     `feedback` `exit`, `extend`, `extend STAGE` with `approved` true.
-///   - An action (an approval whose id begins with `ACT-`): the same, and `e` opens it in the person's editor; what comes back is the answer's
+///   - An action (an approval whose id begins with `ACT-`): the same, and `e` opens it in the person's editor; what comes back is
+///   the answer's
 ///     `feedback` with `approved` true, as YAML. One that was refused is opened again as it was left.
 /// What is longer than a screen is cut, which is said; `v` shows all of it.
 /// Without a terminal it says so as progress and waits like any other, so that another channel can answer.
@@ -29,19 +31,22 @@ class ConsoleHandler final : public EscalationHandler {
 public:
     ConsoleHandler() = default;
     /// For tests: a terminal of the caller, who keeps the descriptors open, and an editor.
-    ConsoleHandler(int in, int out, std::string editor = "") : given_(std::make_unique<Terminal>(in, out)), editor_(std::move(editor)) {}
+    ConsoleHandler(int in, int out, std::string editor = "")
+        : given_(std::make_unique<Terminal>(in, out)), editor_(std::move(editor)) {}
 
     [[nodiscard]] std::string name() const override { return "console"; }
     [[nodiscard]] Result<void> notify(const Escalation& escalation, CallContext& context) override;
-    [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation& escalation, CallContext& context) override;
+    [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation& escalation,
+                                                                        CallContext& context) override;
     [[nodiscard]] Result<void> notify_approval(const ApprovalRequest& request, CallContext& context) override;
-    [[nodiscard]] Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest& request, CallContext& context) override;
+    [[nodiscard]] Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest& request,
+                                                                    CallContext& context) override;
 
 private:
     std::mutex one_question_;
     std::unique_ptr<Terminal> given_;
     std::string editor_;
-    std::map<std::string, std::string> drafts_;     ///< What a person made of an action, by its id.
+    std::map<std::string, std::string> drafts_;  ///< What a person made of an action, by its id.
 };
 
 }  // namespace agentforge::escalation_console

@@ -7,16 +7,22 @@ namespace agentforge::escalation_console {
 namespace {
 
 bool fits_a_block(const std::string& text) {
-    if (text.find('\n') == std::string::npos || text.front() == ' ' || text.front() == '\n' || text.front() == '\t' || text.ends_with("\n\n")) { return false; }
+    if (text.find('\n') == std::string::npos || text.front() == ' ' || text.front() == '\n' || text.front() == '\t' ||
+        text.ends_with("\n\n")) {
+        return false;
+    }
     return std::none_of(text.begin(), text.end(), [](char letter) {
         const auto byte = static_cast<unsigned char>(letter);
-        return (byte < 0x20 && letter != '\n' && letter != '\t') || byte >= 0x7F;     // What is not ASCII may be a line end to a YAML reader.
+        return (byte < 0x20 && letter != '\n' && letter != '\t') ||
+               byte >= 0x7F;  // What is not ASCII may be a line end to a YAML reader.
     });
 }
 
 std::string plain_key(json::string_view key) {
-    const bool plain = !key.empty() && std::all_of(key.begin(), key.end(), [](char letter) { return (letter >= 'a' && letter <= 'z') || letter == '_'; });
-    const bool a_value = key == "true" || key == "false" || key == "null" || key == "y" || key == "n" || key == "yes" || key == "no" || key == "on" || key == "off";
+    const bool plain = !key.empty() && std::all_of(key.begin(), key.end(),
+                                                   [](char letter) { return (letter >= 'a' && letter <= 'z') || letter == '_'; });
+    const bool a_value = key == "true" || key == "false" || key == "null" || key == "y" || key == "n" || key == "yes" ||
+                         key == "no" || key == "on" || key == "off";
     return plain && !a_value ? std::string(key) : json::serialize(json::string(key));
 }
 

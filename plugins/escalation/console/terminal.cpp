@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstdio>
 #include <fcntl.h>
-#include <csignal>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 namespace agentforge::escalation_console {
 namespace {
@@ -25,27 +25,34 @@ constexpr milliseconds cancel_interval{200};
 constexpr std::size_t max_line = 64UL * 1024;
 
 /// Decodes one character; length 0 where the bytes are no UTF-8.
-struct Decoded { char32_t character = 0; std::size_t length = 0; };
+struct Decoded {
+    char32_t character = 0;
+    std::size_t length = 0;
+};
 
 Decoded decode(std::string_view text) {
     const auto byte = [text](std::size_t index) { return static_cast<unsigned char>(text[index]); };
     const unsigned lead = byte(0);
     if (lead < 0x80) { return {lead, 1}; }
-    const std::size_t length = lead >= 0xF0 && lead < 0xF5 ? 4 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xC2 && lead < 0xE0 ? 2 : 0;
+    const std::size_t length = lead >= 0xF0 && lead < 0xF5   ? 4
+                               : lead >= 0xE0 && lead < 0xF0 ? 3
+                               : lead >= 0xC2 && lead < 0xE0 ? 2
+                                                             : 0;
     if (length == 0 || text.size() < length) { return {}; }
     char32_t character = lead & (0xFFU >> (length + 1));
     for (std::size_t i = 1; i < length; ++i) {
         if ((byte(i) & 0xC0U) != 0x80U) { return {}; }
         character = (character << 6U) | (byte(i) & 0x3FU);
     }
-    const bool good = character <= 0x10FFFF && (character < 0xD800 || character > 0xDFFF) && (length < 3 || character >= (length == 3 ? 0x800U : 0x10000U));
+    const bool good = character <= 0x10FFFF && (character < 0xD800 || character > 0xDFFF) &&
+                      (length < 3 || character >= (length == 3 ? 0x800U : 0x10000U));
     return good ? Decoded{character, length} : Decoded{};
 }
 
 bool harmful(char32_t character) {
-    return character < 0x20 || (character >= 0x7F && character < 0xA0) || character == 0x061C || (character >= 0x200E && character <= 0x200F) ||
-           (character >= 0x2028 && character <= 0x202E) || (character >= 0x2066 && character <= 0x206F) || character == 0xFEFF || character == 0xFFFE ||
-           character == 0xFFFF;
+    return character < 0x20 || (character >= 0x7F && character < 0xA0) || character == 0x061C ||
+           (character >= 0x200E && character <= 0x200F) || (character >= 0x2028 && character <= 0x202E) ||
+           (character >= 0x2066 && character <= 0x206F) || character == 0xFEFF || character == 0xFFFE || character == 0xFFFF;
 }
 
 }  // namespace
@@ -55,13 +62,21 @@ std::string shown(std::string_view text) {
     while (!text.empty()) {
         const auto [character, length] = decode(text);
         std::array<char, 16> escape{};
-        if (length == 0) { std::snprintf(escape.data(), escape.size(), "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(text.front()))); safe += escape.data(); }
-        else if (character == '\n') { safe += '\n'; }
-        else if (character == '\t') { safe += "    "; }
-        else if (harmful(character)) {
-            std::snprintf(escape.data(), escape.size(), character < 0x80 ? "\\x%02x" : "\\u%04x", static_cast<unsigned>(character));
+        if (length == 0) {
+            std::snprintf(escape.data(), escape.size(), "\\x%02x",
+                          static_cast<unsigned>(static_cast<unsigned char>(text.front())));
             safe += escape.data();
-        } else { safe += text.substr(0, length); }
+        } else if (character == '\n') {
+            safe += '\n';
+        } else if (character == '\t') {
+            safe += "    ";
+        } else if (harmful(character)) {
+            std::snprintf(escape.data(), escape.size(), character < 0x80 ? "\\x%02x" : "\\u%04x",
+                          static_cast<unsigned>(character));
+            safe += escape.data();
+        } else {
+            safe += text.substr(0, length);
+        }
         text.remove_prefix(std::max<std::size_t>(length, 1));
     }
     return safe;
@@ -87,7 +102,7 @@ void Terminal::write(std::string_view text) {
     while (!text.empty()) {
         const ssize_t size = ::write(out_, text.data(), text.size());
         if (size < 0 && errno == EINTR) { continue; }
-        if (size <= 0) { return; }      // A terminal that is gone is seen when it is read.
+        if (size <= 0) { return; }  // A terminal that is gone is seen when it is read.
         text.remove_prefix(static_cast<std::size_t>(size));
     }
 }
@@ -97,7 +112,8 @@ std::optional<std::string> Terminal::read_line(CallContext& context) {
         if (const std::size_t end = pending_.find('\n'); end != std::string::npos) {
             std::string line = pending_.substr(0, end);
             pending_.erase(0, end + 1);
-            if (line.find('\x1b') != std::string::npos) {        // What is left without the key is not what was meant: no answer, and no part of one.
+            if (line.find('\x1b') !=
+                std::string::npos) {  // What is left without the key is not what was meant: no answer, and no part of one.
                 write("A key was pressed that is no text. Once more: ");
                 continue;
             }
@@ -124,7 +140,7 @@ std::optional<std::string> Terminal::read_line(CallContext& context) {
 
 std::string editor_of_environment() {
     for (const char* variable : {"VISUAL", "EDITOR"}) {
-        const char* value = std::getenv(variable);      // NOLINT(concurrency-mt-unsafe): nobody changes the environment.
+        const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nobody changes the environment.
         if (value != nullptr && *value != '\0') { return value; }
     }
     return "vi";
@@ -138,14 +154,17 @@ public:
     EditedFile(const std::string& name, const std::string& text) {
         const char* temporary = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe)
         folder_ = std::string(temporary != nullptr && *temporary == '/' ? temporary : "/tmp") + "/agentforge-edit-XXXXXX";
-        if (::mkdtemp(folder_.data()) == nullptr) { folder_.clear(); return; }
+        if (::mkdtemp(folder_.data()) == nullptr) {
+            folder_.clear();
+            return;
+        }
         path_ = folder_ + "/" + name;
         std::ofstream(path_, std::ios::binary) << text;
     }
     ~EditedFile() {
         if (folder_.empty()) { return; }
         ::unlink(path_.c_str());
-        ::rmdir(folder_.c_str());       // What an editor left beside it (a backup) keeps the folder.
+        ::rmdir(folder_.c_str());  // What an editor left beside it (a backup) keeps the folder.
     }
     EditedFile(const EditedFile&) = delete;
     EditedFile& operator=(const EditedFile&) = delete;
@@ -163,7 +182,8 @@ private:
 
 }  // namespace
 
-std::optional<std::string> Terminal::edit(const std::string& text, const std::string& name, const std::string& editor, CallContext& context) {
+std::optional<std::string> Terminal::edit(const std::string& text, const std::string& name, const std::string& editor,
+                                          CallContext& context) {
     const EditedFile file(name, text);
     if (!file.there()) { return std::nullopt; }
     termios before{};
@@ -173,7 +193,9 @@ std::optional<std::string> Terminal::edit(const std::string& text, const std::st
     std::array<char*, 6> argv{words[0].data(), words[1].data(), words[2].data(), words[3].data(), words[4].data(), nullptr};
     posix_spawn_file_actions_t files{};
     ::posix_spawn_file_actions_init(&files);
-    for (int descriptor = 0; descriptor < 3; ++descriptor) { ::posix_spawn_file_actions_adddup2(&files, descriptor == 0 ? in_ : out_, descriptor); }
+    for (int descriptor = 0; descriptor < 3; ++descriptor) {
+        ::posix_spawn_file_actions_adddup2(&files, descriptor == 0 ? in_ : out_, descriptor);
+    }
     // What the host ignores or holds back is no editor's wish.
     sigset_t as_usual;
     sigset_t none;
@@ -199,7 +221,7 @@ std::optional<std::string> Terminal::edit(const std::string& text, const std::st
         const auto deadline = context.deadline();
         if (!ended_early && (context.cancelled() || (deadline && *deadline <= std::chrono::steady_clock::now()))) {
             ended_early = true;
-            ::kill(child, SIGHUP);      // Editors save what was written, and go.
+            ::kill(child, SIGHUP);  // Editors save what was written, and go.
         }
         ::poll(nullptr, 0, 20);
     }

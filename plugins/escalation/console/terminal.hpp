@@ -35,9 +35,10 @@ public:
     /// One line without its end and without control characters; nothing at the end of input, the
     /// deadline, a cancel, or a line of more than 64 KiB.
     [[nodiscard]] std::optional<std::string> read_line(CallContext& context);
-    /// What the person makes of a text in `editor` (a command line; see editor_of), on this terminal. Nothing where the editor ends badly, at the
-    /// deadline or a cancel: then it is ended, and the terminal is as it was before.
-    [[nodiscard]] std::optional<std::string> edit(const std::string& text, const std::string& name, const std::string& editor, CallContext& context);
+    /// What the person makes of a text in `editor` (a command line; see editor_of), on this terminal. Nothing where the editor
+    /// ends badly, at the deadline or a cancel: then it is ended, and the terminal is as it was before.
+    [[nodiscard]] std::optional<std::string> edit(const std::string& text, const std::string& name, const std::string& editor,
+                                                  CallContext& context);
 
 private:
     int in_ = -1;

@@ -4,9 +4,9 @@
 #include <agentforge_http/exchange.hpp>
 #include <agentforge_http/refusal.hpp>
 
+#include <poll.h>
 #include <algorithm>
 #include <cstdlib>
-#include <poll.h>
 #include <stdexcept>
 
 namespace agentforge::escalation_webhook {
@@ -27,7 +27,9 @@ std::string variable(const std::string& name) {
 }
 
 std::string text_setting(std::string_view key, const json::value& value) {
-    if (!value.is_string() || value.get_string().empty()) { throw std::invalid_argument("`" + std::string(key) + "` must be a text"); }
+    if (!value.is_string() || value.get_string().empty()) {
+        throw std::invalid_argument("`" + std::string(key) + "` must be a text");
+    }
     return std::string(value.get_string());
 }
 
@@ -45,7 +47,9 @@ bool rest(milliseconds pause, const CallContext& context) {
 /// Waits for nothing but the end of the call.
 void wait_out(const CallContext& context) {
     const auto deadline = context.deadline();
-    while (!context.cancelled() && deadline && steady_clock::now() < *deadline) { ::poll(nullptr, 0, static_cast<int>(nap.count())); }
+    while (!context.cancelled() && deadline && steady_clock::now() < *deadline) {
+        ::poll(nullptr, 0, static_cast<int>(nap.count()));
+    }
 }
 
 bool may_pass(int status) { return status == 408 || status == 425 || status == 429 || status >= 500; }
@@ -67,28 +71,43 @@ WebhookHandler::WebhookHandler(const json::object& settings) : WebhookHandler(se
 WebhookHandler::WebhookHandler(const json::object& settings, Environment environment, milliseconds first_pause)
     : environment_(std::move(environment)), first_pause_(first_pause) {
     for (const auto& [key, value] : settings) {
-        if (key == "url_env") { url_variable_ = text_setting(key, value); }
-        else if (key == "secret_env") { secret_variable_ = text_setting(key, value); needs_secret_ = true; }
-        else if (key == "ca_file") { ca_file_ = text_setting(key, value); }
-        else if (key == "format") {
+        if (key == "url_env") {
+            url_variable_ = text_setting(key, value);
+        } else if (key == "secret_env") {
+            secret_variable_ = text_setting(key, value);
+            needs_secret_ = true;
+        } else if (key == "ca_file") {
+            ca_file_ = text_setting(key, value);
+        } else if (key == "format") {
             const std::string format = text_setting(key, value);
-            if (format != "slack" && format != "json") { throw std::invalid_argument("`format` must be slack or json, not '" + format + "'"); }
+            if (format != "slack" && format != "json") {
+                throw std::invalid_argument("`format` must be slack or json, not '" + format + "'");
+            }
             slack_ = format == "slack";
         } else if (key == "content") {
             const std::string content = text_setting(key, value);
-            if (content != "full" && content != "reference") { throw std::invalid_argument("`content` must be full or reference, not '" + content + "'"); }
+            if (content != "full" && content != "reference") {
+                throw std::invalid_argument("`content` must be full or reference, not '" + content + "'");
+            }
             reference_ = content == "reference";
         } else if (key == "timeout_seconds") {
-            if (!value.is_int64() || value.get_int64() < 1 || value.get_int64() > 60) { throw std::invalid_argument("`timeout_seconds` must be a number from 1 to 60"); }
+            if (!value.is_int64() || value.get_int64() < 1 || value.get_int64() > 60) {
+                throw std::invalid_argument("`timeout_seconds` must be a number from 1 to 60");
+            }
             timeout_ = std::chrono::seconds(value.get_int64());
-        } else { throw std::invalid_argument("`" + std::string(key) + "` is unknown to the webhook"); }
+        } else {
+            throw std::invalid_argument("`" + std::string(key) + "` is unknown to the webhook");
+        }
     }
 }
 
 Result<WebhookHandler::Target> WebhookHandler::target() const {
     const auto no_address = [this](const std::string& why) {
-        return Error{"AF-ESC-051", "the webhook has no address: " + why, url_variable_,
-                     "Set " + url_variable_ + " to the whole address, such as https://hooks.slack.com/services/…; it is read from the environment only.", ErrorKind::unavailable};
+        return Error{
+            "AF-ESC-051", "the webhook has no address: " + why, url_variable_,
+            "Set " + url_variable_ +
+                " to the whole address, such as https://hooks.slack.com/services/…; it is read from the environment only.",
+            ErrorKind::unavailable};
     };
     const std::string url = environment_(url_variable_);
     if (url.empty()) { return no_address("the variable " + url_variable_ + " is not set"); }
@@ -96,7 +115,7 @@ Result<WebhookHandler::Target> WebhookHandler::target() const {
     const std::size_t query = url.find('?');
     const auto server = http::read_address(std::string_view(url).substr(0, query));
     if (!server.ok()) {
-        const std::string why = server.error().message;     // "base_url must not hold a user or password; name …"
+        const std::string why = server.error().message;  // "base_url must not hold a user or password; name …"
         return no_address(url_variable_ + why.substr(why.find(' '), why.find(';') - why.find(' ')));
     }
     if (url.find('#') != std::string::npos) { return no_address(url_variable_ + " must not hold a fragment"); }
@@ -105,24 +124,36 @@ Result<WebhookHandler::Target> WebhookHandler::target() const {
     const std::size_t path = url.find('/', url.find("://") + 3);
     target.path = path == std::string::npos ? "/" : url.substr(path);
     if (query != std::string::npos && path > query) { target.path = "/" + url.substr(query); }
-    const auto odd = [](char letter) { return static_cast<unsigned char>(letter) <= ' ' || static_cast<unsigned char>(letter) >= 0x7f; };
-    if (std::any_of(target.path.begin(), target.path.end(), odd)) { return no_address(url_variable_ + " holds a character that does not belong into an address"); }
-    if (!target.server.secure && !target.server.loopback()) { return no_address(url_variable_ + " begins with http://, which anybody on the way can read; it must be https://"); }
+    const auto odd = [](char letter) {
+        return static_cast<unsigned char>(letter) <= ' ' || static_cast<unsigned char>(letter) >= 0x7f;
+    };
+    if (std::any_of(target.path.begin(), target.path.end(), odd)) {
+        return no_address(url_variable_ + " holds a character that does not belong into an address");
+    }
+    if (!target.server.secure && !target.server.loopback()) {
+        return no_address(url_variable_ + " begins with http://, which anybody on the way can read; it must be https://");
+    }
     target.secret = environment_(secret_variable_);
     if (target.secret.empty() && needs_secret_) {
         return Error{"AF-ESC-052", "the webhook cannot sign: the variable " + secret_variable_ + " is not set", secret_variable_,
-                     "Set it to the key that the server knows, or take secret_env out of the plugin's settings.", ErrorKind::unavailable};
+                     "Set it to the key that the server knows, or take secret_env out of the plugin's settings.",
+                     ErrorKind::unavailable};
     }
     if (!target.secret.empty() && target.secret.size() < shortest_secret) {
-        return Error{"AF-ESC-052", "the webhook does not sign with the key in " + secret_variable_ + ": it has fewer than " + std::to_string(shortest_secret) + " bytes", secret_variable_,
-                     "Use a longer one, such as the output of: openssl rand -hex 32", ErrorKind::unavailable};
+        return Error{"AF-ESC-052",
+                     "the webhook does not sign with the key in " + secret_variable_ + ": it has fewer than " +
+                         std::to_string(shortest_secret) + " bytes",
+                     secret_variable_, "Use a longer one, such as the output of: openssl rand -hex 32", ErrorKind::unavailable};
     }
     return target;
 }
 
 Result<void> WebhookHandler::send(Message message, const std::string& directory, CallContext& context) const {
     AF_TRY(const Target target, this->target());
-    const auto cancelled = [&target] { return Error{"AF-ESC-053", "the notification of the webhook was cancelled", target.server.host, "It is sent later.", ErrorKind::cancelled}; };
+    const auto cancelled = [&target] {
+        return Error{"AF-ESC-053", "the notification of the webhook was cancelled", target.server.host, "It is sent later.",
+                     ErrorKind::cancelled};
+    };
     take_told(message, directory);
     http::Call call;
     call.server = target.server;
@@ -131,28 +162,39 @@ Result<void> WebhookHandler::send(Message message, const std::string& directory,
     call.max_body_bytes = longest_answer;
     call.body = slack_ ? slack_body(message, reference_) : json_body(message, reference_);
     auto proxy = http::proxy_for(target.server, environment_);
-    if (!proxy.ok()) { return Error{"AF-ESC-051", "the webhook's proxy cannot be used: " + proxy.error().message, proxy.error().where, proxy.error().remedy, ErrorKind::unavailable}; }
+    if (!proxy.ok()) {
+        return Error{"AF-ESC-051", "the webhook's proxy cannot be used: " + proxy.error().message, proxy.error().where,
+                     proxy.error().remedy, ErrorKind::unavailable};
+    }
     call.proxy = std::move(proxy).value();
-    if (context.cancelled()) { return cancelled(); }        // Whoever only asks what is missing: nothing is sent.
+    if (context.cancelled()) { return cancelled(); }  // Whoever only asks what is missing: nothing is sent.
 
     const auto begin = steady_clock::now();
     auto latest = begin + timeout_;
     if (const auto deadline = context.deadline()) { latest = std::min(latest, *deadline); }
     const auto late = [&target, &message](unsigned tries, const std::string& why) {
-        return Error{"AF-ESC-053", "the webhook at " + target.server.host + " was not told of " + message.id + " (tried " + std::to_string(tries) + (tries == 1 ? " time): " : " times): ") + why,
-                     target.server.host, "Nothing is lost: it is told again by `agentforge remind` and when the task is resumed.", ErrorKind::transient};
+        return Error{"AF-ESC-053",
+                     "the webhook at " + target.server.host + " was not told of " + message.id + " (tried " +
+                         std::to_string(tries) + (tries == 1 ? " time): " : " times): ") + why,
+                     target.server.host, "Nothing is lost: it is told again by `agentforge remind` and when the task is resumed.",
+                     ErrorKind::transient};
     };
     milliseconds pause = first_pause_;
     for (unsigned tries = 1;; ++tries) {
-        const std::string timestamp = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+        const std::string timestamp = std::to_string(
+            std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count());
         call.headers = {{"User-Agent", "agentforge"}, {"Idempotency-Key", message.key()}, {"X-AgentForge-Timestamp", timestamp}};
-        if (!target.secret.empty()) { call.headers.emplace_back("X-AgentForge-Signature", signature(target.secret, timestamp, call.body)); }
+        if (!target.secret.empty()) {
+            call.headers.emplace_back("X-AgentForge-Signature", signature(target.secret, timestamp, call.body));
+        }
         call.deadline = std::min(latest, steady_clock::now() + longest_attempt);
         std::string answer;
-        const auto head = http::exchange(call, [&context] { return context.cancelled(); }, [&answer](const http::Head&, std::string_view part) -> Result<bool> {
-            answer.append(part);
-            return answer.size() < longest_answer;
-        });
+        const auto head = http::exchange(
+            call, [&context] { return context.cancelled(); },
+            [&answer](const http::Head&, std::string_view part) -> Result<bool> {
+                answer.append(part);
+                return answer.size() < longest_answer;
+            });
         std::string why;
         milliseconds asked{0};
         if (head.ok() && head->status >= 200 && head->status < 300) { return {}; }
@@ -160,8 +202,13 @@ Result<void> WebhookHandler::send(Message message, const std::string& directory,
             why = "it answered " + std::to_string(head->status) + said(answer);
             if (!may_pass(head->status)) {
                 const bool moved = head->status >= 300 && head->status < 400;
-                return Error{"AF-ESC-054", "the webhook at " + target.server.host + " refused " + message.id + ": " + why + (moved ? " (a redirection, which is not followed)" : ""), target.server.host,
-                             "Check the address in " + url_variable_ + ", the server's key and `format`; then `agentforge remind`.", ErrorKind::unavailable};
+                return Error{
+                    "AF-ESC-054",
+                    "the webhook at " + target.server.host + " refused " + message.id + ": " + why +
+                        (moved ? " (a redirection, which is not followed)" : ""),
+                    target.server.host,
+                    "Check the address in " + url_variable_ + ", the server's key and `format`; then `agentforge remind`.",
+                    ErrorKind::unavailable};
             }
             asked = http::asked_to_wait(*head);
         } else {
@@ -169,8 +216,12 @@ Result<void> WebhookHandler::send(Message message, const std::string& directory,
             if (error.kind == ErrorKind::cancelled) { return cancelled(); }
             why = error.message;
             if (error.code == "AF-LLM-403" || error.code == "AF-LLM-415") {
-                return Error{"AF-ESC-054", "the webhook was not told of " + message.id + ": " + why, target.server.host,
-                             error.code == "AF-LLM-415" ? error.remedy : "Check the address; for a private certificate authority name its file in the plugin's setting ca_file.", ErrorKind::unavailable};
+                return Error{
+                    "AF-ESC-054", "the webhook was not told of " + message.id + ": " + why, target.server.host,
+                    error.code == "AF-LLM-415"
+                        ? error.remedy
+                        : "Check the address; for a private certificate authority name its file in the plugin's setting ca_file.",
+                    ErrorKind::unavailable};
             }
         }
         const milliseconds next = std::max(pause, asked);
@@ -180,8 +231,12 @@ Result<void> WebhookHandler::send(Message message, const std::string& directory,
     }
 }
 
-Result<void> WebhookHandler::notify(const Escalation& escalation, CallContext& context) { return send(message_of(escalation), escalation.directory, context); }
-Result<void> WebhookHandler::notify_approval(const ApprovalRequest& request, CallContext& context) { return send(message_of(request), request.directory, context); }
+Result<void> WebhookHandler::notify(const Escalation& escalation, CallContext& context) {
+    return send(message_of(escalation), escalation.directory, context);
+}
+Result<void> WebhookHandler::notify_approval(const ApprovalRequest& request, CallContext& context) {
+    return send(message_of(request), request.directory, context);
+}
 
 Result<std::optional<Resolution>> WebhookHandler::wait_for_resolution(const Escalation&, CallContext& context) {
     wait_out(context);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message.hpp"
 
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <agentforge/json_fields.hpp>
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <iterator>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 
 namespace agentforge::escalation_webhook {
 namespace {
 
-constexpr std::size_t longest_text = 2'500;         // Slack takes 3,000 characters in a block.
+constexpr std::size_t longest_text = 2'500;  // Slack takes 3,000 characters in a block.
 constexpr std::size_t longest_option = 200;
 constexpr std::size_t most_options = 10;
 constexpr std::size_t longest_file = 1U << 20U;
@@ -22,8 +22,11 @@ std::string clean(std::string_view text, std::size_t longest) {
     std::string shown;
     for (const char letter : text) {
         const auto byte = static_cast<unsigned char>(letter);
-        if (byte == '\t') { shown += ' '; }
-        else if (byte == '\n' || (byte >= ' ' && byte != 0x7f)) { shown += letter; }
+        if (byte == '\t') {
+            shown += ' ';
+        } else if (byte == '\n' || (byte >= ' ' && byte != 0x7f)) {
+            shown += letter;
+        }
     }
     if (shown.size() <= longest) { return shown; }
     std::size_t end = longest;
@@ -35,28 +38,39 @@ std::string clean(std::string_view text, std::size_t longest) {
 std::string escaped(std::string_view text) {
     std::string safe;
     for (const char letter : text) {
-        if (letter == '&') { safe += "&amp;"; }
-        else if (letter == '<') { safe += "&lt;"; }
-        else if (letter == '>') { safe += "&gt;"; }
-        else { safe += letter; }
+        if (letter == '&') {
+            safe += "&amp;";
+        } else if (letter == '<') {
+            safe += "&lt;";
+        } else if (letter == '>') {
+            safe += "&gt;";
+        } else {
+            safe += letter;
+        }
     }
     return safe;
 }
 
 std::string headline(const Message& message) {
-    const std::string what = message.event == "question" ? "has a question" : message.event == "action" ? "asks before it acts" : "waits for approval";
-    return (message.reminder == 0 ? "" : "Reminder " + std::to_string(message.reminder) + ": ") + "AgentForge, stage " + clean(message.stage, 100) + " " + what;
+    const std::string what = message.event == "question" ? "has a question"
+                             : message.event == "action" ? "asks before it acts"
+                                                         : "waits for approval";
+    return (message.reminder == 0 ? "" : "Reminder " + std::to_string(message.reminder) + ": ") + "AgentForge, stage " +
+           clean(message.stage, 100) + " " + what;
 }
 
 std::string deadline_line(const Message& message) {
     if (message.deadline.empty()) { return ""; }
-    const std::string then = message.at_deadline == "abort"                                       ? "the task is ended"
-                             : message.at_deadline == "default" && !message.default_answer.empty() ? "the answer is: " + clean(message.default_answer, longest_option)
-                                                                                                   : "it stays open";
+    const std::string then = message.at_deadline == "abort" ? "the task is ended"
+                             : message.at_deadline == "default" && !message.default_answer.empty()
+                                 ? "the answer is: " + clean(message.default_answer, longest_option)
+                                 : "it stays open";
     return "Until " + message.deadline + "; then " + then + ".";
 }
 
-json::object block(std::string_view type, const std::string& text) { return {{"type", "section"}, {"text", {{"type", type}, {"text", text}}}}; }
+json::object block(std::string_view type, const std::string& text) {
+    return {{"type", "section"}, {"text", {{"type", type}, {"text", text}}}};
+}
 
 }  // namespace
 
@@ -94,7 +108,8 @@ void take_told(Message& message, const std::string& directory) {
     const json::value told = json::parse(bytes, error);
     if (error || !told.is_object()) { return; }
     const json::object& object = told.get_object();
-    if (const json::value* reminder = object.if_contains("reminder"); reminder != nullptr && reminder->is_int64() && reminder->get_int64() >= 0) {
+    if (const json::value* reminder = object.if_contains("reminder");
+        reminder != nullptr && reminder->is_int64() && reminder->get_int64() >= 0) {
         message.reminder = static_cast<unsigned>(reminder->get_int64());
     }
     message.deadline = clean(text_of(object, "deadline"), 40);
@@ -105,7 +120,8 @@ void take_told(Message& message, const std::string& directory) {
 std::vector<std::string> commands(const Message& message) {
     if (message.event == "question") { return {"agentforge resolve " + message.id + " \"…\""}; }
     if (message.event == "action") { return {"agentforge approve " + message.id, "agentforge reject " + message.id}; }
-    return {"agentforge approve " + message.task_id, "agentforge feedback " + message.task_id + " \"…\"", "agentforge reject " + message.task_id};
+    return {"agentforge approve " + message.task_id, "agentforge feedback " + message.task_id + " \"…\"",
+            "agentforge reject " + message.task_id};
 }
 
 std::string slack_body(const Message& message, bool reference) {
@@ -115,7 +131,9 @@ std::string slack_body(const Message& message, bool reference) {
     std::string text = escaped(head);
     if (!reference) {
         std::string said;
-        if (message.event == "question" && !message.issue.empty() && message.issue != message.question) { said = clean(message.issue, longest_text / 2) + "\n"; }
+        if (message.event == "question" && !message.issue.empty() && message.issue != message.question) {
+            said = clean(message.issue, longest_text / 2) + "\n";
+        }
         said += clean(message.question, longest_text - std::min(said.size(), longest_text / 2));
         blocks.push_back(block("plain_text", said.empty() ? "(nothing was said)" : said));
         if (!message.question.empty() && message.event == "question") { text += ": " + escaped(clean(message.question, 300)); }
@@ -123,12 +141,15 @@ std::string slack_body(const Message& message, bool reference) {
         for (std::size_t index = 0; index < message.options.size() && index < most_options; ++index) {
             options += std::to_string(index + 1) + ") " + clean(message.options[index], longest_option) + "\n";
         }
-        if (message.options.size() > most_options) { options += "and " + std::to_string(message.options.size() - most_options) + " more\n"; }
+        if (message.options.size() > most_options) {
+            options += "and " + std::to_string(message.options.size() - most_options) + " more\n";
+        }
         if (!options.empty()) { blocks.push_back(block("plain_text", options)); }
     }
     std::string how = "Answer:";
     for (const std::string& command : commands(message)) { how += "\n`" + escaped(command) + "`"; }
-    const std::string until = reference && message.at_deadline == "default" ? "Until " + message.deadline + "." : deadline_line(message);
+    const std::string until =
+        reference && message.at_deadline == "default" ? "Until " + message.deadline + "." : deadline_line(message);
     if (!message.deadline.empty()) { how += "\n" + escaped(until); }
     blocks.push_back(block("mrkdwn", how));
     return json::serialize(json::object{{"text", text}, {"blocks", std::move(blocks)}});
@@ -163,7 +184,8 @@ std::string signature(std::string_view secret, std::string_view timestamp, std::
     const std::string text = "v1:" + std::string(timestamp) + ":" + std::string(body);
     std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
     unsigned size = 0;
-    ::HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), reinterpret_cast<const unsigned char*>(text.data()), text.size(), bytes.data(), &size);
+    ::HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), reinterpret_cast<const unsigned char*>(text.data()),
+           text.size(), bytes.data(), &size);
     std::string hex = "v1=";
     for (unsigned index = 0; index < size; ++index) {
         constexpr std::string_view digits = "0123456789abcdef";

@@ -15,7 +15,9 @@ std::int64_t index_of(const json::object& event) { return static_cast<std::int64
 
 void Answer::begin(const json::object& message) {
     completion_.model = text_of(message, "model");
-    if (const std::string id = text_of(message, "id"); !id.empty()) { completion_.diagnostics["message_id"] = http::excerpt(id, 100); }
+    if (const std::string id = text_of(message, "id"); !id.empty()) {
+        completion_.diagnostics["message_id"] = http::excerpt(id, 100);
+    }
     if (const json::object* const usage = object_of(message, "usage")) { count(*usage); }
 }
 
@@ -34,7 +36,9 @@ void Answer::open(std::int64_t index, const json::object& content) {
 
 void Answer::count(const json::object& usage) {
     const auto take = [&usage](std::string_view key, std::uint64_t& figure) {
-        if (const json::value* const value = usage.if_contains(key); value != nullptr && value->is_number()) { figure = http::count_of(usage, key); }
+        if (const json::value* const value = usage.if_contains(key); value != nullptr && value->is_number()) {
+            figure = http::count_of(usage, key);
+        }
     };
     take("input_tokens", uncached_);
     take("cache_creation_input_tokens", written_);
@@ -42,17 +46,23 @@ void Answer::count(const json::object& usage) {
     take("output_tokens", completion_.usage.output_tokens);
     completion_.usage.input_tokens = uncached_ + written_ + read_;
     completion_.usage.cached_input_tokens = read_;
-    if (written_ > 0) { completion_.diagnostics["cache_write_input_tokens"] = written_; }       // Dearer than other input.
+    if (written_ > 0) { completion_.diagnostics["cache_write_input_tokens"] = written_; }  // Dearer than other input.
 }
 
 void Answer::stop(const std::string& reason) {
     if (reason.empty()) { return; }
     stopped_ = true;
-    if (reason == "end_turn" || reason == "stop_sequence") { completion_.stop_reason = StopReason::finished; }
-    else if (reason == "tool_use") { completion_.stop_reason = StopReason::tool_call; }
-    else if (reason == "max_tokens" || reason == "model_context_window_exceeded") { completion_.stop_reason = StopReason::length; }
-    else if (reason == "refusal") { completion_.stop_reason = StopReason::refused; }
-    else { completion_.stop_reason = StopReason::other; }
+    if (reason == "end_turn" || reason == "stop_sequence") {
+        completion_.stop_reason = StopReason::finished;
+    } else if (reason == "tool_use") {
+        completion_.stop_reason = StopReason::tool_call;
+    } else if (reason == "max_tokens" || reason == "model_context_window_exceeded") {
+        completion_.stop_reason = StopReason::length;
+    } else if (reason == "refusal") {
+        completion_.stop_reason = StopReason::refused;
+    } else {
+        completion_.stop_reason = StopReason::other;
+    }
     completion_.diagnostics["stop_reason"] = http::excerpt(reason, 60);
 }
 

@@ -25,7 +25,7 @@ private:
     struct Block {
         bool call = false;
         http::CallPieces pieces;
-        json::object input;         ///< As the block began; most servers leave it empty and send pieces.
+        json::object input;  ///< As the block began; most servers leave it empty and send pieces.
         std::string text;
     };
 

@@ -6,13 +6,15 @@
 namespace agentforge::anthropic {
 namespace {
 
-const std::vector<std::string_view> known{"base_url", "model", "api_key_env", "headers", "timeout_seconds", "stream", "max_tokens", "ca_file", "version"};
+const std::vector<std::string_view> known{"base_url", "model",      "api_key_env", "headers", "timeout_seconds",
+                                          "stream",   "max_tokens", "ca_file",     "version"};
 constexpr std::string_view default_version = "2023-06-01";
 
 json::object cache_mark() { return {{"type", "ephemeral"}}; }
 
-/// The context in blocks that end where the next request may begin to differ: the server looks for what it has at the ends of blocks. It takes four
-/// marks, and tools and system prompt have two; so the first end is marked, up to which the whole run is the same, and the last.
+/// The context in blocks that end where the next request may begin to differ: the server looks for what it has at the ends of
+/// blocks. It takes four marks, and tools and system prompt have two; so the first end is marked, up to which the whole run is
+/// the same, and the last.
 json::array user_blocks(const std::string& user, const CacheMarks& marks) {
     json::array blocks;
     std::size_t begin = 0;
@@ -50,7 +52,9 @@ BackendInfo AnthropicBackend::info() const {
 }
 
 // A base_url with or without /v1 means the same: both are common.
-std::string AnthropicBackend::answer_path() const { return settings().server.path.ends_with("/v1") ? "/messages" : "/v1/messages"; }
+std::string AnthropicBackend::answer_path() const {
+    return settings().server.path.ends_with("/v1") ? "/messages" : "/v1/messages";
+}
 std::string AnthropicBackend::models_path() const { return settings().server.path.ends_with("/v1") ? "/models" : "/v1/models"; }
 
 http::Headers AnthropicBackend::headers() const {
@@ -66,7 +70,8 @@ json::object AnthropicBackend::body(const CompletionRequest& request, const Cach
     if (!request.tools.empty()) {
         json::array tools;
         for (const ToolDescription& tool : request.tools) {
-            tools.push_back(json::object{{"name", tool.name}, {"description", tool.description}, {"input_schema", input_schema(tool.parameters)}});
+            tools.push_back(json::object{
+                {"name", tool.name}, {"description", tool.description}, {"input_schema", input_schema(tool.parameters)}});
         }
         tools.back().get_object()["cache_control"] = cache_mark();
         body["tools"] = std::move(tools);

@@ -21,7 +21,8 @@ protected:
     [[nodiscard]] std::string answer_path() const override;
     [[nodiscard]] std::string models_path() const override;
     [[nodiscard]] http::Headers headers() const override;
-    [[nodiscard]] json::object body(const CompletionRequest& request, const CacheMarks& marks, const std::string& model) const override;
+    [[nodiscard]] json::object body(const CompletionRequest& request, const CacheMarks& marks,
+                                    const std::string& model) const override;
     [[nodiscard]] std::unique_ptr<http::AnswerReader> reader() const override;
 };
 

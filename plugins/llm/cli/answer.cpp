@@ -39,10 +39,17 @@ std::uint64_t for_each_event(std::string_view output, Use&& use) {
     boost::system::error_code error;
     const std::string_view whole = trimmed(output);
     json::value value = json::parse(whole, error);
-    if (!error && value.is_object()) { use(value.as_object()); return 0; }
+    if (!error && value.is_object()) {
+        use(value.as_object());
+        return 0;
+    }
     if (!error && value.is_array()) {
         for (const json::value& item : value.as_array()) {
-            if (item.is_object()) { use(item.as_object()); } else { ++skipped; }
+            if (item.is_object()) {
+                use(item.as_object());
+            } else {
+                ++skipped;
+            }
         }
         return skipped;
     }
@@ -53,7 +60,11 @@ std::uint64_t for_each_event(std::string_view output, Use&& use) {
         if (line.empty()) { continue; }
         error.clear();
         value = json::parse(line, error);
-        if (!error && value.is_object()) { use(value.as_object()); } else { ++skipped; }
+        if (!error && value.is_object()) {
+            use(value.as_object());
+        } else {
+            ++skipped;
+        }
     }
     return skipped;
 }
@@ -88,13 +99,17 @@ std::string words_of(const json::object& event) {
 /// The server's status, where the program tells it, says more of what sort of failure it was than any words.
 std::optional<ErrorKind> kind_of_status(std::uint64_t status) {
     switch (status) {
-    case 401:
-    case 403: return ErrorKind::denied;
-    case 402: return ErrorKind::unavailable;
-    case 408:
-    case 409:
-    case 429: return ErrorKind::transient;
-    default: break;
+        case 401:
+        case 403:
+            return ErrorKind::denied;
+        case 402:
+            return ErrorKind::unavailable;
+        case 408:
+        case 409:
+        case 429:
+            return ErrorKind::transient;
+        default:
+            break;
     }
     if (status >= 500 && status < 600) { return ErrorKind::transient; }
     return status >= 400 && status < 500 ? std::optional(ErrorKind::unavailable) : std::nullopt;
@@ -104,8 +119,9 @@ std::optional<ErrorKind> kind_of_status(std::uint64_t status) {
 
 namespace {
 
-/// Whether an event of `codex exec --json` or `claude --output-format stream-json` shows that one request more was made. A model's words and thoughts
-/// belong to a request that is counted; what it used goes back to the server, and so does what broke off.
+/// Whether an event of `codex exec --json` or `claude --output-format stream-json` shows that one request more was made. A
+/// model's words and thoughts belong to a request that is counted; what it used goes back to the server, and so does what broke
+/// off.
 bool asks_again(const json::object& event) {
     const std::string type = text_of(event, "type");
     if (type == "error") { return text_of(event, "message").starts_with("Reconnecting"); }
@@ -116,7 +132,7 @@ bool asks_again(const json::object& event) {
 }
 
 constexpr std::size_t longest_line = 1UL << 20U;
-constexpr std::uint64_t most_own_tokens = 8'000;        ///< What a program says to the model besides our prompt.
+constexpr std::uint64_t most_own_tokens = 8'000;  ///< What a program says to the model besides our prompt.
 
 }  // namespace
 
@@ -147,14 +163,25 @@ std::optional<std::uint64_t> microusd(const json::value& dollars) {
 
 ErrorKind kind_of_failure(std::string_view words, std::optional<ErrorKind> by_status) {
     std::string lower(words.substr(0, 4'096));
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
     const auto says = [&lower](std::initializer_list<std::string_view> parts) {
-        return std::any_of(parts.begin(), parts.end(), [&lower](std::string_view part) { return lower.find(part) != std::string::npos; });
+        return std::any_of(parts.begin(), parts.end(),
+                           [&lower](std::string_view part) { return lower.find(part) != std::string::npos; });
     };
-    if (says({"usage limit", "limit reached", "credit balance", "insufficient_quota", "quota", "billing", "hit your limit", "spend limit"})) { return ErrorKind::unavailable; }    // Waiting a moment does not help.
+    if (says({"usage limit", "limit reached", "credit balance", "insufficient_quota", "quota", "billing", "hit your limit",
+              "spend limit"})) {
+        return ErrorKind::unavailable;
+    }  // Waiting a moment does not help.
     if (by_status) { return *by_status; }
-    if (says({"invalid api key", "/login", "not logged in", "log in", "missing environment variable", "unauthorized", "authentication", "permission_error", "401", "403"})) { return ErrorKind::denied; }
-    if (says({"overloaded", "rate limit", "rate_limit", "429", "529", "503", "502", "500", "high demand", "timed out", "connection", "network", "econnreset"})) { return ErrorKind::transient; }
+    if (says({"invalid api key", "/login", "not logged in", "log in", "missing environment variable", "unauthorized",
+              "authentication", "permission_error", "401", "403"})) {
+        return ErrorKind::denied;
+    }
+    if (says({"overloaded", "rate limit", "rate_limit", "429", "529", "503", "502", "500", "high demand", "timed out",
+              "connection", "network", "econnreset"})) {
+        return ErrorKind::transient;
+    }
     return ErrorKind::unavailable;
 }
 
@@ -171,19 +198,26 @@ Answer read_claude(std::string_view output) {
         if (const json::value* const usage = member(event, "usage"); usage != nullptr && usage->is_object()) {
             const json::object& counts = usage->as_object();
             completion.usage.cached_input_tokens = count_of(counts, "cache_read_input_tokens");
-            completion.usage.input_tokens = count_of(counts, "input_tokens") + count_of(counts, "cache_creation_input_tokens") + completion.usage.cached_input_tokens;
+            completion.usage.input_tokens = count_of(counts, "input_tokens") + count_of(counts, "cache_creation_input_tokens") +
+                                            completion.usage.cached_input_tokens;
             completion.usage.output_tokens = count_of(counts, "output_tokens");
         }
-        if (const json::value* const cost = member(event, "total_cost_usd"); cost != nullptr) { completion.usage.cost_microusd = microusd(*cost); }
-        if (const json::value* const models = member(event, "modelUsage"); models != nullptr && models->is_object() && models->as_object().size() == 1) {
+        if (const json::value* const cost = member(event, "total_cost_usd"); cost != nullptr) {
+            completion.usage.cost_microusd = microusd(*cost);
+        }
+        if (const json::value* const models = member(event, "modelUsage");
+            models != nullptr && models->is_object() && models->as_object().size() == 1) {
             completion.model = std::string(models->as_object().begin()->key());
         }
         const std::string stop = text_of(event, "stop_reason");
-        completion.stop_reason = stop == "max_tokens" ? StopReason::length : stop == "refusal" ? StopReason::refused : StopReason::finished;
+        completion.stop_reason = stop == "max_tokens" ? StopReason::length
+                                 : stop == "refusal"  ? StopReason::refused
+                                                      : StopReason::finished;
         const std::string subtype = text_of(event, "subtype");
         const json::value* const is_error = member(event, "is_error");
         // Both are looked at: `is_error: true` comes with subtype `success` too.
-        answer.failed = (is_error != nullptr && is_error->is_bool() && is_error->as_bool()) || (!subtype.empty() && subtype != "success");
+        answer.failed =
+            (is_error != nullptr && is_error->is_bool() && is_error->as_bool()) || (!subtype.empty() && subtype != "success");
         answer.status_kind = kind_of_status(count_of(event, "api_error_status"));
         answer.failure = !completion.text.empty() ? completion.text : !words_of(event).empty() ? words_of(event) : subtype;
     });
@@ -197,13 +231,18 @@ Answer read_codex(std::string_view output) {
         const std::string type = text_of(event, "type");
         Completion& completion = answer.completion;
         answer.requests += asks_again(event) ? 1 : 0;
-        if (type == "thread.started") { completion.session_id = text_of(event, "thread_id"); }
-        else if (type == "item.completed") {
+        if (type == "thread.started") {
+            completion.session_id = text_of(event, "thread_id");
+        } else if (type == "item.completed") {
             const json::value* const item = member(event, "item");
             if (item == nullptr || !item->is_object()) { return; }
             const std::string kind = text_of(item->as_object(), "type");
-            if (kind == "agent_message") { completion.text = text_of(item->as_object(), "text"); answer.found = true; }
-            else if (kind == "error") { answer.failure = text_of(item->as_object(), "message"); }    // A warning unless the turn fails.
+            if (kind == "agent_message") {
+                completion.text = text_of(item->as_object(), "text");
+                answer.found = true;
+            } else if (kind == "error") {
+                answer.failure = text_of(item->as_object(), "message");
+            }  // A warning unless the turn fails.
         } else if (type == "turn.completed") {
             answer.failed = false;
             const json::value* const usage = member(event, "usage");
@@ -222,7 +261,9 @@ Answer read_codex(std::string_view output) {
 
 Answer read_text(std::string_view output) {
     Answer answer;
-    while (!output.empty() && (output.back() == '\n' || output.back() == '\r' || output.back() == ' ')) { output.remove_suffix(1); }
+    while (!output.empty() && (output.back() == '\n' || output.back() == '\r' || output.back() == ' ')) {
+        output.remove_suffix(1);
+    }
     answer.found = true;
     answer.completion.text = std::string(output);
     return answer;

@@ -6,49 +6,71 @@
 
 #include <agentforge/process.hpp>
 
+#include <fcntl.h>
+#include <re2/re2.h>
+#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <fcntl.h>
 #include <filesystem>
-#include <re2/re2.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace agentforge::cli {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t longest_argument = 120'000;   // The kernel takes 128 KiB for one argument.
+constexpr std::size_t longest_argument = 120'000;  // The kernel takes 128 KiB for one argument.
 constexpr std::size_t shown_bytes = 2'000;
 constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
 
 /// What a program of this kind needs to find its user, its log-in and its server.
-constexpr std::array<std::string_view, 22> passed_on{
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR", "NO_COLOR", "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY",
-    "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "DBUS_SESSION_BUS_ADDRESS"};
+constexpr std::array<std::string_view, 22> passed_on{"PATH",
+                                                     "HOME",
+                                                     "USER",
+                                                     "LOGNAME",
+                                                     "SHELL",
+                                                     "LANG",
+                                                     "LANGUAGE",
+                                                     "TZ",
+                                                     "TERM",
+                                                     "TMPDIR",
+                                                     "NO_COLOR",
+                                                     "HTTPS_PROXY",
+                                                     "HTTP_PROXY",
+                                                     "ALL_PROXY",
+                                                     "NO_PROXY",
+                                                     "https_proxy",
+                                                     "http_proxy",
+                                                     "no_proxy",
+                                                     "SSL_CERT_FILE",
+                                                     "SSL_CERT_DIR",
+                                                     "NODE_EXTRA_CA_CERTS",
+                                                     "DBUS_SESSION_BUS_ADDRESS"};
 constexpr std::array<std::string_view, 2> passed_prefixes{"LC_", "XDG_"};
 
 std::vector<std::string_view> preset_prefixes(Preset preset) {
     switch (preset) {
-    case Preset::claude: return {"ANTHROPIC_", "CLAUDE_", "AWS_", "GOOGLE_"};
-    case Preset::codex: return {"OPENAI_", "CODEX_"};
-    case Preset::none: break;
+        case Preset::claude:
+            return {"ANTHROPIC_", "CLAUDE_", "AWS_", "GOOGLE_"};
+        case Preset::codex:
+            return {"OPENAI_", "CODEX_"};
+        case Preset::none:
+            break;
     }
     return {};
 }
 
-/// What makes `claude` a plain model, unless the user says otherwise: no second call that names the session, no notes kept between
-/// calls, nothing sent but the question (nor a line that
-/// differs with each question and would spoil the prompt cache); and the host's rules of retrying, which are journaled, in place of its own.
+/// What makes `claude` a plain model, unless the user says otherwise: no second call that names the session, no notes kept
+/// between calls, nothing sent but the question (nor a line that differs with each question and would spoil the prompt cache);
+/// and the host's rules of retrying, which are journaled, in place of its own.
 constexpr std::array<std::pair<const char*, const char*>, 6> claude_variables{{{"CLAUDE_CODE_DISABLE_TERMINAL_TITLE", "1"},
-                                                                             {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"},
-                                                                             {"CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"},
-                                                                             {"CLAUDE_CODE_MAX_RETRIES", "0"},
-                                                                             {"CLAUDE_CODE_ATTRIBUTION_HEADER", "0"},
-                                                                             {"DISABLE_AUTOUPDATER", "1"}}};
+                                                                               {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"},
+                                                                               {"CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"},
+                                                                               {"CLAUDE_CODE_MAX_RETRIES", "0"},
+                                                                               {"CLAUDE_CODE_ATTRIBUTION_HEADER", "0"},
+                                                                               {"DISABLE_AUTOUPDATER", "1"}}};
 
 std::map<std::string, std::string> child_environment(const Settings& settings) {
     std::map<std::string, std::string> made;
@@ -59,9 +81,11 @@ std::map<std::string, std::string> child_environment(const Settings& settings) {
         if (equals == std::string_view::npos || equals == 0) { continue; }
         const std::string_view name = text.substr(0, equals);
         const auto begins = [name](std::string_view prefix) { return name.starts_with(prefix); };
-        const bool wanted = std::find(passed_on.begin(), passed_on.end(), name) != passed_on.end() ||
-                            std::find(settings.environment.begin(), settings.environment.end(), name) != settings.environment.end() ||
-                            std::any_of(passed_prefixes.begin(), passed_prefixes.end(), begins) || std::any_of(prefixes.begin(), prefixes.end(), begins);
+        const bool wanted =
+            std::find(passed_on.begin(), passed_on.end(), name) != passed_on.end() ||
+            std::find(settings.environment.begin(), settings.environment.end(), name) != settings.environment.end() ||
+            std::any_of(passed_prefixes.begin(), passed_prefixes.end(), begins) ||
+            std::any_of(prefixes.begin(), prefixes.end(), begins);
         if (wanted) { made.emplace(name, text.substr(equals + 1)); }
     }
     if (settings.preset == Preset::claude) {
@@ -79,7 +103,7 @@ public:
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
     ~Scratch() {
-        std::error_code ignored;    // What is left lies in the user's temporary folder.
+        std::error_code ignored;  // What is left lies in the user's temporary folder.
         if (own_ && !path_.empty()) { std::filesystem::remove_all(path_, ignored); }
     }
     Result<void> make() {
@@ -111,14 +135,17 @@ public:
 
 private:
     static Error failure(const std::string& what, const std::string& where) {
-        return {"AF-LLM-308", what + ": " + std::system_category().message(errno), where, "Free space there, or set TMPDIR to a folder that can be written.", ErrorKind::io};
+        return {"AF-LLM-308", what + ": " + std::system_category().message(errno), where,
+                "Free space there, or set TMPDIR to a folder that can be written.", ErrorKind::io};
     }
     std::string path_;
     bool own_ = true;
 };
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) { text.replace(at, from.size(), to); }
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
 }
 
 struct Invocation {
@@ -132,38 +159,59 @@ std::vector<std::string> program_words(const Settings& settings) {
 }
 
 Error too_long(std::size_t size) {
-    return {"AF-LLM-306", "The prompt has " + std::to_string(size) + " bytes, more than one argument can take", "prompt: argument",
-            "Set 'prompt: stdin', or use {prompt_file} in the command.", ErrorKind::invalid};
+    return {"AF-LLM-306", "The prompt has " + std::to_string(size) + " bytes, more than one argument can take",
+            "prompt: argument", "Set 'prompt: stdin', or use {prompt_file} in the command.", ErrorKind::invalid};
 }
 
-/// The words of `claude` that make it a plain model: the system prompt is ours alone, and nothing of the user's set-up but the log-in counts.
-Result<Invocation> claude_invocation(const Settings& settings, const CompletionRequest& request, const std::string& model, const Scratch& scratch) {
+/// The words of `claude` that make it a plain model: the system prompt is ours alone, and nothing of the user's set-up but the
+/// log-in counts.
+Result<Invocation> claude_invocation(const Settings& settings, const CompletionRequest& request, const std::string& model,
+                                     const Scratch& scratch) {
     Invocation made{program_words(settings), {}};
-    made.argv.insert(made.argv.end(), {"-p", "--output-format", "json", "--tools", "", "--max-turns", "1", "--strict-mcp-config", "--setting-sources=",
-                                       "--disable-slash-commands", "--no-session-persistence"});
+    made.argv.insert(made.argv.end(), {"-p", "--output-format", "json", "--tools", "", "--max-turns", "1", "--strict-mcp-config",
+                                       "--setting-sources=", "--disable-slash-commands", "--no-session-persistence"});
     if (!request.system.empty()) {
         AF_TRY(std::string file, scratch.write("system.txt", process::to_utf8(request.system)));
         made.argv.insert(made.argv.end(), {"--system-prompt-file", std::move(file)});
     }
     if (!model.empty()) { made.argv.insert(made.argv.end(), {"--model", model}); }
     std::string prompt = process::to_utf8(request.user);
-    if (settings.prompt == PromptBy::standard_input || prompt.size() > longest_argument) { made.input = std::move(prompt); return made; }
+    if (settings.prompt == PromptBy::standard_input || prompt.size() > longest_argument) {
+        made.input = std::move(prompt);
+        return made;
+    }
     made.argv.insert(made.argv.end(), {"--", std::move(prompt)});
     return made;
 }
 
-/// What takes its tools from `codex`, and what it tells a model of them. Names it does not know it passes over. The user's config.toml is not
-/// read: it may start servers, and an empty `mcp_servers` would be added to them.
-constexpr std::array<const char*, 20> codex_overrides{
-    "features.shell_tool=false", "features.unified_exec=false", "features.multi_agent=false", "features.view_image=false", "features.image_generation=false",
-    "features.sleep_tool=false", "features.goals=false", "features.apps=false", "features.plugins=false", "features.hooks=false", "features.memories=false",
-    "features.tool_suggest=false", "features.unbounded_connection_retries=false", "skills.include_instructions=false", "include_permissions_instructions=false",
-    "include_environment_context=false", "include_apps_instructions=false", "project_doc_max_bytes=0", "web_search=\"disabled\"",
-    "analytics.enabled=false"};
+/// What takes its tools from `codex`, and what it tells a model of them. Names it does not know it passes over. The user's
+/// config.toml is not read: it may start servers, and an empty `mcp_servers` would be added to them.
+constexpr std::array<const char*, 20> codex_overrides{"features.shell_tool=false",
+                                                      "features.unified_exec=false",
+                                                      "features.multi_agent=false",
+                                                      "features.view_image=false",
+                                                      "features.image_generation=false",
+                                                      "features.sleep_tool=false",
+                                                      "features.goals=false",
+                                                      "features.apps=false",
+                                                      "features.plugins=false",
+                                                      "features.hooks=false",
+                                                      "features.memories=false",
+                                                      "features.tool_suggest=false",
+                                                      "features.unbounded_connection_retries=false",
+                                                      "skills.include_instructions=false",
+                                                      "include_permissions_instructions=false",
+                                                      "include_environment_context=false",
+                                                      "include_apps_instructions=false",
+                                                      "project_doc_max_bytes=0",
+                                                      "web_search=\"disabled\"",
+                                                      "analytics.enabled=false"};
 
-Result<Invocation> codex_invocation(const Settings& settings, const CompletionRequest& request, const std::string& model, const Scratch& scratch) {
+Result<Invocation> codex_invocation(const Settings& settings, const CompletionRequest& request, const std::string& model,
+                                    const Scratch& scratch) {
     Invocation made{program_words(settings), {}};
-    made.argv.insert(made.argv.end(), {"exec", "--json", "--sandbox", "read-only", "--skip-git-repo-check", "--ephemeral", "--ignore-user-config"});
+    made.argv.insert(made.argv.end(), {"exec", "--json", "--sandbox", "read-only", "--skip-git-repo-check", "--ephemeral",
+                                       "--ignore-user-config"});
     for (const char* const override_ : codex_overrides) { made.argv.insert(made.argv.end(), {"-c", override_}); }
     if (!request.system.empty()) {
         AF_TRY(const std::string file, scratch.write("system.txt", process::to_utf8(request.system)));
@@ -181,26 +229,38 @@ Result<Invocation> codex_invocation(const Settings& settings, const CompletionRe
     return made;
 }
 
-/// The words of `claude` that let it work by itself where the host confines it. Its instructions stay its own; ours come as the prompt.
+/// The words of `claude` that let it work by itself where the host confines it. Its instructions stay its own; ours come as the
+/// prompt.
 Result<Invocation> agentic_claude(const Settings& settings, const std::string& prompt, const std::string& model) {
     Invocation made{program_words(settings), prompt};
-    made.argv.insert(made.argv.end(), {"-p", "--output-format", "json", "--tools", "Bash,Edit,Read,Write,Glob,Grep", "--allowedTools", "Bash,Edit,Read,Write,Glob,Grep",
-                                       "--permission-mode", "acceptEdits", "--max-turns", std::to_string(settings.max_turns), "--strict-mcp-config", "--setting-sources=",
-                                       "--disable-slash-commands", "--no-session-persistence"});
+    made.argv.insert(made.argv.end(), {"-p", "--output-format", "json", "--tools", "Bash,Edit,Read,Write,Glob,Grep",
+                                       "--allowedTools", "Bash,Edit,Read,Write,Glob,Grep", "--permission-mode", "acceptEdits",
+                                       "--max-turns", std::to_string(settings.max_turns), "--strict-mcp-config",
+                                       "--setting-sources=", "--disable-slash-commands", "--no-session-persistence"});
     if (!model.empty()) { made.argv.insert(made.argv.end(), {"--model", model}); }
     return made;
 }
 
 /// What `codex` does without when it works: everything that is not reading, writing and running here.
-constexpr std::array<const char*, 13> codex_agentic_overrides{
-    "features.multi_agent=false", "features.image_generation=false", "features.goals=false", "features.apps=false", "features.plugins=false", "features.hooks=false",
-    "features.memories=false", "features.tool_suggest=false", "features.unbounded_connection_retries=false", "skills.include_instructions=false",
-    "include_apps_instructions=false", "web_search=\"disabled\"", "analytics.enabled=false"};
+constexpr std::array<const char*, 13> codex_agentic_overrides{"features.multi_agent=false",
+                                                              "features.image_generation=false",
+                                                              "features.goals=false",
+                                                              "features.apps=false",
+                                                              "features.plugins=false",
+                                                              "features.hooks=false",
+                                                              "features.memories=false",
+                                                              "features.tool_suggest=false",
+                                                              "features.unbounded_connection_retries=false",
+                                                              "skills.include_instructions=false",
+                                                              "include_apps_instructions=false",
+                                                              "web_search=\"disabled\"",
+                                                              "analytics.enabled=false"};
 
 /// Its own sandbox is off because the host's is on: it cannot make one inside.
 Result<Invocation> agentic_codex(const Settings& settings, const std::string& prompt, const std::string& model) {
     Invocation made{program_words(settings), prompt};
-    made.argv.insert(made.argv.end(), {"exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check", "--ephemeral", "--ignore-user-config"});
+    made.argv.insert(made.argv.end(), {"exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check",
+                                       "--ephemeral", "--ignore-user-config"});
     for (const char* const override_ : codex_agentic_overrides) { made.argv.insert(made.argv.end(), {"-c", override_}); }
     if (!model.empty()) { made.argv.insert(made.argv.end(), {"--model", model}); }
     made.argv.emplace_back("-");
@@ -214,7 +274,10 @@ std::vector<std::string> program_places(const std::string& program) {
     const std::filesystem::path real = std::filesystem::canonical(program, error);
     if (error) { return places; }
     for (std::filesystem::path folder = real.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
-        if (folder.filename() == "node_modules") { places.push_back(folder.string()); return places; }
+        if (folder.filename() == "node_modules") {
+            places.push_back(folder.string());
+            return places;
+        }
     }
     places.push_back(real.parent_path().string());
     return places;
@@ -222,14 +285,16 @@ std::vector<std::string> program_places(const std::string& program) {
 
 /// The command as the user wrote it, its place holders filled in; each is looked at once, so that a
 /// prompt that contains `{model}` stays as it is.
-Result<Invocation> plain_invocation(const Settings& settings, const std::string& prompt, const std::string& model, const Scratch& scratch) {
+Result<Invocation> plain_invocation(const Settings& settings, const std::string& prompt, const std::string& model,
+                                    const Scratch& scratch) {
     Invocation made;
     bool handed_over = false;
     for (const std::string& word : settings.command) {
         std::string filled = word;
         if (filled.find("{model}") != std::string::npos) {
             if (model.empty()) {
-                return Error{"AF-LLM-306", "The command needs {model}, and no model is named", "model", "Set 'model' for this backend or for the agent.", ErrorKind::invalid};
+                return Error{"AF-LLM-306", "The command needs {model}, and no model is named", "model",
+                             "Set 'model' for this backend or for the agent.", ErrorKind::invalid};
             }
             replace_all(filled, "{model}", model);
         }
@@ -246,7 +311,10 @@ Result<Invocation> plain_invocation(const Settings& settings, const std::string&
         made.argv.push_back(std::move(filled));
     }
     if (handed_over) { return made; }
-    if (settings.prompt == PromptBy::standard_input) { made.input = prompt; return made; }
+    if (settings.prompt == PromptBy::standard_input) {
+        made.input = prompt;
+        return made;
+    }
     if (prompt.size() > longest_argument) { return too_long(prompt.size()); }
     made.argv.push_back(prompt);
     return made;
@@ -265,17 +333,25 @@ std::string head(std::string_view text) {
 
 Error missing(const Settings& settings, const Error& cause) {
     std::string remedy = "Correct 'command' in the settings of the cli backend, or install the program.";
-    if (settings.preset == Preset::claude) { remedy = "Install Claude Code so that 'claude' is on PATH, or set 'command' to its path."; }
-    if (settings.preset == Preset::codex) { remedy = "Install Codex CLI so that 'codex' is on PATH, or set 'command' to its path."; }
+    if (settings.preset == Preset::claude) {
+        remedy = "Install Claude Code so that 'claude' is on PATH, or set 'command' to its path.";
+    }
+    if (settings.preset == Preset::codex) {
+        remedy = "Install Codex CLI so that 'codex' is on PATH, or set 'command' to its path.";
+    }
     return {"AF-LLM-301", cause.message, cause.where, std::move(remedy), ErrorKind::unavailable};
 }
 
 std::string remedy_for(ErrorKind kind) {
     switch (kind) {
-    case ErrorKind::denied: return "Log in with the program itself, or set its key, then resume.";
-    case ErrorKind::unavailable: return "Do as its message says (a limit that must be reset, a model it does not know), or choose another backend; then resume.";
-    case ErrorKind::transient: return "It may succeed when tried again.";
-    default: return "Run the command by hand to see what it needs.";
+        case ErrorKind::denied:
+            return "Log in with the program itself, or set its key, then resume.";
+        case ErrorKind::unavailable:
+            return "Do as its message says (a limit that must be reset, a model it does not know), or choose another backend; then resume.";
+        case ErrorKind::transient:
+            return "It may succeed when tried again.";
+        default:
+            return "Run the command by hand to see what it needs.";
     }
 }
 
@@ -303,7 +379,9 @@ void estimate(Usage& usage, std::uint64_t requests, std::size_t prompt_bytes, st
 /// What a plain call asked of its model's server, at least. Beyond the limit the host takes the count, and the task pauses.
 void count_requests(const Settings& settings, Completion& completion, std::uint64_t requests) {
     if (requests > 1) { completion.diagnostics["requests"] = requests; }
-    if (settings.mode == Mode::plain && requests > settings.max_requests) { completion.diagnostics["requests_limit"] = settings.max_requests; }
+    if (settings.mode == Mode::plain && requests > settings.max_requests) {
+        completion.diagnostics["requests_limit"] = settings.max_requests;
+    }
 }
 
 /// Of a call that was ended because it asked too often: what it cost, and no action.
@@ -323,52 +401,69 @@ struct Call {
     milliseconds timeout{0};
     std::string model;
     std::size_t prompt_bytes = 0;
-    bool artifact = false;          ///< agentic: it left one.
+    bool artifact = false;  ///< agentic: it left one.
 };
 
 /// The answer, or what went wrong in the program's own words where it has any.
 Result<Completion> judge(const Settings& settings, const Call& call, const process::Outcome& outcome) {
-    if (outcome.cancelled) { return Error{"AF-LLM-307", "The call of '" + call.name + "' was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled}; }
+    if (outcome.cancelled) {
+        return Error{"AF-LLM-307", "The call of '" + call.name + "' was cancelled", "", "Resume the task to go on.",
+                     ErrorKind::cancelled};
+    }
     if (outcome.timed_out) {
-        const std::string last_words = settings.preset == Preset::codex ? read_codex(process::to_utf8(outcome.out)).failure : std::string();
-        return Error{"AF-LLM-303", "'" + call.name + "' did not answer within " + std::to_string(call.timeout.count()) + " ms and was ended" +
-                     (last_words.empty() ? "" : "; its last words: " + head(last_words)), tail(outcome.err),
-                     "Raise 'timeout_seconds' of the cli backend, or ask for less.", ErrorKind::timeout};
+        const std::string last_words =
+            settings.preset == Preset::codex ? read_codex(process::to_utf8(outcome.out)).failure : std::string();
+        return Error{"AF-LLM-303",
+                     "'" + call.name + "' did not answer within " + std::to_string(call.timeout.count()) + " ms and was ended" +
+                         (last_words.empty() ? "" : "; its last words: " + head(last_words)),
+                     tail(outcome.err), "Raise 'timeout_seconds' of the cli backend, or ask for less.", ErrorKind::timeout};
     }
     if (outcome.out_truncated) {
-        return Error{"AF-LLM-305", "'" + call.name + "' printed more than " + std::to_string(settings.max_output_bytes) + " bytes", "",
+        return Error{"AF-LLM-305",
+                     "'" + call.name + "' printed more than " + std::to_string(settings.max_output_bytes) + " bytes", "",
                      "Make the command print its answer only.", ErrorKind::unavailable};
     }
 
     const std::string output = process::to_utf8(outcome.out);
-    Answer answer = settings.preset == Preset::codex      ? read_codex(output)
+    Answer answer = settings.preset == Preset::codex    ? read_codex(output)
                     : settings.output == OutputAs::json ? read_claude(output)
-                                                         : read_text(output);
+                                                        : read_text(output);
     // What a program says of its own failure tells more than its exit code, so it comes first.
     if (answer.failed) {
         const ErrorKind kind = kind_of_failure(answer.failure, answer.status_kind);
-        return Error{"AF-LLM-304", "'" + call.name + "' failed: " + head(answer.failure), "exit code " + std::to_string(outcome.exit_code), remedy_for(kind), pausing(kind)};
+        return Error{"AF-LLM-304", "'" + call.name + "' failed: " + head(answer.failure),
+                     "exit code " + std::to_string(outcome.exit_code), remedy_for(kind), pausing(kind)};
     }
     if (outcome.exit_code != 0) {
         const std::string said = outcome.err.empty() ? tail(outcome.out) : tail(outcome.err);
         const ErrorKind kind = kind_of_failure(said);
-        return Error{"AF-LLM-302", "'" + call.name + "' ended with " + (outcome.signal != 0 ? "signal " + std::to_string(outcome.signal) : "exit code " + std::to_string(outcome.exit_code)) +
-                     (said.empty() ? "" : ": " + said), call.program, remedy_for(kind), pausing(kind)};
+        return Error{"AF-LLM-302",
+                     "'" + call.name + "' ended with " +
+                         (outcome.signal != 0 ? "signal " + std::to_string(outcome.signal)
+                                              : "exit code " + std::to_string(outcome.exit_code)) +
+                         (said.empty() ? "" : ": " + said),
+                     call.program, remedy_for(kind), pausing(kind)};
     }
     if (call.artifact && answer.completion.text.find_first_not_of(" \t\r\n") == std::string::npos) {
-        answer.found = true;        // Who leaves an artifact need say nothing.
+        answer.found = true;  // Who leaves an artifact need say nothing.
         answer.completion.text = "(an artifact, no words)";
     }
     if (!answer.found || answer.completion.text.find_first_not_of(" \t\r\n") == std::string::npos) {
         return Error{"AF-LLM-305", "'" + call.name + "' gave no answer", outcome.err.empty() ? head(output) : tail(outcome.err),
-                     "Run the command by hand and compare its output with the settings of the cli backend.", ErrorKind::unavailable};
+                     "Run the command by hand and compare its output with the settings of the cli backend.",
+                     ErrorKind::unavailable};
     }
     Completion completion = std::move(answer.completion);
-    if (const std::string session = find_session(settings.session_id_pattern, outcome); !session.empty()) { completion.session_id = session; }
+    if (const std::string session = find_session(settings.session_id_pattern, outcome); !session.empty()) {
+        completion.session_id = session;
+    }
     if (completion.model.empty()) { completion.model = call.model; }
     if (!outcome.err.empty()) { completion.diagnostics["stderr"] = tail(outcome.err); }
     completion.diagnostics["duration_ms"] = outcome.duration.count();
-    const std::uint64_t requests = settings.mode == Mode::plain ? std::max(answer.requests, requests_by_tokens(completion.usage.input_tokens, call.prompt_bytes)) : answer.requests;
+    const std::uint64_t requests =
+        settings.mode == Mode::plain
+            ? std::max(answer.requests, requests_by_tokens(completion.usage.input_tokens, call.prompt_bytes))
+            : answer.requests;
     estimate(completion.usage, answer.requests, call.prompt_bytes, completion.text.size());
     count_requests(settings, completion, requests);
     return completion;
@@ -395,14 +490,17 @@ BackendInfo CliBackend::info() const {
 }
 
 Result<Completion> CliBackend::complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) {
-    if (context.cancelled()) { return Error{"AF-LLM-307", "The call was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled}; }
+    if (context.cancelled()) {
+        return Error{"AF-LLM-307", "The call was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled};
+    }
     if (settings_.mode == Mode::agentic) {
         if (AgenticContext* const place = agentic_context(context); place != nullptr) {
             auto answer = work(request, *place);
             if (answer.ok() && sink != nullptr) { sink->text(answer->text); }
             return answer;
         }
-        return Error{"AF-LLM-309", "Agentic mode needs a workspace to work in, and this call has none", "mode", "Set `llm.mode` instead of `mode` below llm.settings.", ErrorKind::unavailable};
+        return Error{"AF-LLM-309", "Agentic mode needs a workspace to work in, and this call has none", "mode",
+                     "Set `llm.mode` instead of `mode` below llm.settings.", ErrorKind::unavailable};
     }
     Scratch scratch;
     AF_CHECK(scratch.make());
@@ -414,7 +512,8 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
     process::Command command;
     command.environment = child_environment(settings_);
     const auto path = command.environment.find("PATH");
-    auto program = process::find_program(invocation.argv.front(), path != command.environment.end() ? path->second : default_path, scratch.path());
+    auto program = process::find_program(invocation.argv.front(), path != command.environment.end() ? path->second : default_path,
+                                         scratch.path());
     if (!program) { return missing(settings_, program.error()); }
     command.program = *program;
     command.argv = std::move(invocation.argv);
@@ -425,14 +524,19 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
 
     RequestCount count;
     const auto too_often = [&] { return count.requests() > settings_.max_requests; };
-    const bool tells_events = settings_.preset == Preset::codex || settings_.output == OutputAs::json;     // What else is printed is the answer itself.
+    const bool tells_events =
+        settings_.preset == Preset::codex || settings_.output == OutputAs::json;  // What else is printed is the answer itself.
     const auto hear = [&count](std::string_view part) { count.hear(part); };
-    auto ran = process::run(command, [&] { return context.cancelled() || too_often(); }, tells_events ? process::Listener(hear) : process::Listener());
+    auto ran = process::run(
+        command, [&] { return context.cancelled() || too_often(); },
+        tells_events ? process::Listener(hear) : process::Listener());
     if (!ran) {
         if (ran.error().code != "AF-EXEC-002") { return missing(settings_, ran.error()); }
         return Error{"AF-LLM-308", ran.error().message, ran.error().where, ran.error().remedy, ErrorKind::io};
     }
-    if (ran->cancelled && too_often() && !context.cancelled()) { return ended_at_limit(settings_, count.requests(), model, prompt.size()); }
+    if (ran->cancelled && too_often() && !context.cancelled()) {
+        return ended_at_limit(settings_, count.requests(), model, prompt.size());
+    }
     auto answer = judge(settings_, {command.argv.front(), command.program, command.timeout, model, prompt.size(), false}, *ran);
     if (answer.ok() && sink != nullptr) { sink->text(answer->text); }
     return answer;
@@ -442,17 +546,23 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
 Result<Completion> CliBackend::work(const CompletionRequest& request, AgenticContext& place) const {
     const std::string prompt = build_agent_prompt(request);
     const std::string model = request.model.empty() ? settings_.model : request.model;
-    AF_TRY(Invocation invocation, settings_.preset == Preset::claude  ? agentic_claude(settings_, prompt, model)
-                                  : settings_.preset == Preset::codex ? agentic_codex(settings_, prompt, model)
-                                                                      : plain_invocation(settings_, prompt, model, Scratch(place.scratch())));
+    AF_TRY(Invocation invocation, settings_.preset == Preset::claude ? agentic_claude(settings_, prompt, model)
+                                  : settings_.preset == Preset::codex
+                                      ? agentic_codex(settings_, prompt, model)
+                                      : plain_invocation(settings_, prompt, model, Scratch(place.scratch())));
     AgenticCommand command;
     command.environment = child_environment(settings_);
     if (std::find(settings_.environment.begin(), settings_.environment.end(), "HOME") == settings_.environment.end()) {
-        // Its own set-up may start programs and remember things; and a command that may write there could plant what you run tomorrow.
-        for (const char* const variable : {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"}) { command.environment.erase(variable); }
+        // Its own set-up may start programs and remember things; and a command that may write there could plant what you run
+        // tomorrow.
+        for (const char* const variable : {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME",
+                                           "CLAUDE_CONFIG_DIR", "CODEX_HOME"}) {
+            command.environment.erase(variable);
+        }
     }
     const auto path = command.environment.find("PATH");
-    auto program = process::find_program(invocation.argv.front(), path != command.environment.end() ? path->second : default_path, place.workspace());
+    auto program = process::find_program(invocation.argv.front(), path != command.environment.end() ? path->second : default_path,
+                                         place.workspace());
     if (!program) { return missing(settings_, program.error()); }
     const std::string name = invocation.argv.front();
     invocation.argv.front() = *program;
@@ -483,7 +593,8 @@ Result<std::string> CliBackend::check(CallContext& context) {
     command.environment = child_environment(settings_);
     const std::vector<std::string> words = program_words(settings_);
     const auto path = command.environment.find("PATH");
-    auto program = process::find_program(words.front(), path != command.environment.end() ? path->second : default_path, scratch.path());
+    auto program =
+        process::find_program(words.front(), path != command.environment.end() ? path->second : default_path, scratch.path());
     if (!program) { return missing(settings_, program.error()); }
     command.program = *program;
     command.argv = {words.front(), "--version"};

@@ -6,8 +6,8 @@
 // answer is text that the host reads as an action. It is not confined, because such a program needs
 // the user's own log-in and network; what it answers is bound like any other answer.
 //
-// In agentic mode the host runs it (agentforge/agentic.hpp): in the task's workspace, with its own tools on, confined to the role's
-// paths, with a home of its own (unless `environment` names HOME), so that keys come from the environment.
+// In agentic mode the host runs it (agentforge/agentic.hpp): in the task's workspace, with its own tools on, confined to the
+// role's paths, with a home of its own (unless `environment` names HOME), so that keys come from the environment.
 //
 // Errors: AF-LLM-301 program missing (says what to install), AF-LLM-302 non-zero exit (with the end
 // of standard error), AF-LLM-303 timeout (the whole tree is killed), AF-LLM-304 the program says

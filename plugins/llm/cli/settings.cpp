@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings.hpp"
 
-#include <algorithm>
 #include <re2/re2.h>
+#include <algorithm>
 #include <stdexcept>
 
 namespace agentforge::cli {
@@ -34,9 +34,18 @@ std::vector<std::string> paths(std::string_view key, const json::value& value) {
 
 std::int64_t number(std::string_view key, const json::value& value, std::int64_t low, std::int64_t high) {
     std::int64_t read = 0;
-    if (value.is_int64()) { read = value.as_int64(); }
-    else if (value.is_uint64()) { read = high; if (value.as_uint64() <= static_cast<std::uint64_t>(high)) { read = static_cast<std::int64_t>(value.as_uint64()); } else { read = low - 1; } }
-    else { refuse(key, "must be a whole number"); }
+    if (value.is_int64()) {
+        read = value.as_int64();
+    } else if (value.is_uint64()) {
+        read = high;
+        if (value.as_uint64() <= static_cast<std::uint64_t>(high)) {
+            read = static_cast<std::int64_t>(value.as_uint64());
+        } else {
+            read = low - 1;
+        }
+    } else {
+        refuse(key, "must be a whole number");
+    }
     if (read < low || read > high) { refuse(key, "must lie between " + std::to_string(low) + " and " + std::to_string(high)); }
     return read;
 }
@@ -49,13 +58,20 @@ Settings read_settings(const json::object& object) {
     for (const auto& [key, value] : object) {
         if (key == "preset") {
             const std::string name = text(key, value);
-            if (name == "claude") { settings.preset = Preset::claude; }
-            else if (name == "codex") { settings.preset = Preset::codex; }
-            else if (!name.empty()) { refuse(key, "must be 'claude', 'codex' or empty, not '" + name + "'"); }
-        } else if (key == "command") { settings.command = texts(key, value); }
-        else if (key == "timeout_seconds") { settings.timeout = std::chrono::seconds(number(key, value, 1, 86'400)); }
-        else if (key == "model") { settings.model = text(key, value); }
-        else if (key == "prompt") {
+            if (name == "claude") {
+                settings.preset = Preset::claude;
+            } else if (name == "codex") {
+                settings.preset = Preset::codex;
+            } else if (!name.empty()) {
+                refuse(key, "must be 'claude', 'codex' or empty, not '" + name + "'");
+            }
+        } else if (key == "command") {
+            settings.command = texts(key, value);
+        } else if (key == "timeout_seconds") {
+            settings.timeout = std::chrono::seconds(number(key, value, 1, 86'400));
+        } else if (key == "model") {
+            settings.model = text(key, value);
+        } else if (key == "prompt") {
             const std::string by = text(key, value);
             if (by != "stdin" && by != "argument") { refuse(key, "must be 'stdin' or 'argument', not '" + by + "'"); }
             settings.prompt = by == "stdin" ? PromptBy::standard_input : PromptBy::argument;
@@ -68,18 +84,30 @@ Settings read_settings(const json::object& object) {
             settings.session_id_pattern = text(key, value);
             const re2::RE2 pattern(settings.session_id_pattern, re2::RE2::Quiet);
             if (!pattern.ok()) { refuse(key, "is not a regular expression: " + pattern.error()); }
-            if (!settings.session_id_pattern.empty() && pattern.NumberOfCapturingGroups() < 1) { refuse(key, "must have a group '(…)' around the id"); }
-        } else if (key == "environment") { settings.environment = texts(key, value); }
-        else if (key == "max_output_bytes") { settings.max_output_bytes = static_cast<std::size_t>(number(key, value, 1'024, 50 << 20)); }
-        else if (key == "mode") {
+            if (!settings.session_id_pattern.empty() && pattern.NumberOfCapturingGroups() < 1) {
+                refuse(key, "must have a group '(…)' around the id");
+            }
+        } else if (key == "environment") {
+            settings.environment = texts(key, value);
+        } else if (key == "max_output_bytes") {
+            settings.max_output_bytes = static_cast<std::size_t>(number(key, value, 1'024, 50 << 20));
+        } else if (key == "mode") {
             const std::string mode = text(key, value);
             if (mode != "plain" && mode != "agentic") { refuse(key, "must be 'plain' or 'agentic', not '" + mode + "'"); }
             settings.mode = mode == "agentic" ? Mode::agentic : Mode::plain;
-        } else if (key == "readable") { settings.readable = paths(key, value); }
-        else if (key == "writable") { settings.writable = paths(key, value); }
-        else if (key == "max_requests") { settings.max_requests = static_cast<unsigned>(number(key, value, 1, 1'000)); }
-        else if (key == "max_turns") { settings.max_turns = static_cast<unsigned>(number(key, value, 1, 1'000)); }
-        else { refuse(key, "is unknown; known are preset, command, timeout_seconds, model, prompt, output, session_id_pattern, environment, max_output_bytes, mode, readable, writable, max_requests, max_turns"); }
+        } else if (key == "readable") {
+            settings.readable = paths(key, value);
+        } else if (key == "writable") {
+            settings.writable = paths(key, value);
+        } else if (key == "max_requests") {
+            settings.max_requests = static_cast<unsigned>(number(key, value, 1, 1'000));
+        } else if (key == "max_turns") {
+            settings.max_turns = static_cast<unsigned>(number(key, value, 1, 1'000));
+        } else {
+            refuse(
+                key,
+                "is unknown; known are preset, command, timeout_seconds, model, prompt, output, session_id_pattern, environment, max_output_bytes, mode, readable, writable, max_requests, max_turns");
+        }
     }
     if (settings.preset == Preset::none && settings.command.empty()) { refuse("command", "is needed where no preset is chosen"); }
     if (!settings.command.empty() && settings.command.front().empty()) { refuse("command", "must begin with a program"); }

@@ -22,17 +22,18 @@ struct Settings {
     /// With one: the words that stand for the program (default: `claude`, `codex`).
     std::vector<std::string> command;
     std::chrono::seconds timeout{300};
-    std::string model;                          ///< Where the request names none.
+    std::string model;  ///< Where the request names none.
     PromptBy prompt = PromptBy::standard_input;
-    OutputAs output = OutputAs::text;           ///< json: a result object as `claude --output-format json` prints it.
-    std::string session_id_pattern;             ///< RE2; its first group, in standard output or error, is the session id.
-    std::vector<std::string> environment;       ///< Names of variables passed on besides the usual ones.
+    OutputAs output = OutputAs::text;      ///< json: a result object as `claude --output-format json` prints it.
+    std::string session_id_pattern;        ///< RE2; its first group, in standard output or error, is the session id.
+    std::vector<std::string> environment;  ///< Names of variables passed on besides the usual ones.
     std::size_t max_output_bytes = 50UL << 20U;
     Mode mode = Mode::plain;
-    std::vector<std::string> readable;          ///< agentic: absolute paths it may read besides the workspace, the system's and its own program's.
-    std::vector<std::string> writable;          ///< agentic: absolute paths it may write besides the role's and its scratch folder.
-    unsigned max_requests = 5;                  ///< plain: requests to its model's server in one call.
-    unsigned max_turns = 50;                    ///< agentic, preset claude: turns of one call.
+    std::vector<std::string>
+        readable;  ///< agentic: absolute paths it may read besides the workspace, the system's and its own program's.
+    std::vector<std::string> writable;  ///< agentic: absolute paths it may write besides the role's and its scratch folder.
+    unsigned max_requests = 5;          ///< plain: requests to its model's server in one call.
+    unsigned max_turns = 50;            ///< agentic, preset claude: turns of one call.
 };
 
 /// Reads the settings. Throws std::invalid_argument that names the key, also where the key is unknown.

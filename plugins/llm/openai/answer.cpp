@@ -29,11 +29,17 @@ std::string content_of(const json::object& part) {
 void Answer::stop(const std::string& reason) {
     if (reason.empty()) { return; }
     stopped_ = true;
-    if (reason == "stop") { completion_.stop_reason = StopReason::finished; }
-    else if (reason == "tool_calls" || reason == "function_call") { completion_.stop_reason = StopReason::tool_call; }
-    else if (reason == "length") { completion_.stop_reason = StopReason::length; }
-    else if (reason == "content_filter") { completion_.stop_reason = StopReason::refused; }
-    else { completion_.stop_reason = StopReason::other; }
+    if (reason == "stop") {
+        completion_.stop_reason = StopReason::finished;
+    } else if (reason == "tool_calls" || reason == "function_call") {
+        completion_.stop_reason = StopReason::tool_call;
+    } else if (reason == "length") {
+        completion_.stop_reason = StopReason::length;
+    } else if (reason == "content_filter") {
+        completion_.stop_reason = StopReason::refused;
+    } else {
+        completion_.stop_reason = StopReason::other;
+    }
     completion_.diagnostics["stop_reason"] = http::excerpt(reason, 60);
 }
 
@@ -42,7 +48,9 @@ void Answer::call(const json::object& piece, StreamSink* sink) {
     const bool indexed = piece.contains("index") && piece.at("index").is_number();
     const std::uint64_t index = http::count_of(piece, "index");
     auto known = calls_.rbegin();
-    if (indexed) { known = std::find_if(calls_.rbegin(), calls_.rend(), [index](const Call& one) { return one.index == index; }); }
+    if (indexed) {
+        known = std::find_if(calls_.rbegin(), calls_.rend(), [index](const Call& one) { return one.index == index; });
+    }
     if (known == calls_.rend() || (!id.empty() && !known->pieces.id.empty() && known->pieces.id != id)) {
         calls_.push_back({indexed ? index : calls_.size(), {}});
         known = calls_.rbegin();
@@ -79,7 +87,9 @@ Result<void> Answer::chunk(const json::object& data, std::string_view message_ke
     }
     if (text_of(data, "object") == "error") { return http::refusal(server_, http::read_complaint(json::value(data)), {}); }
     if (const std::string model = text_of(data, "model"); !model.empty()) { completion_.model = model; }
-    if (const std::string id = text_of(data, "id"); !id.empty()) { completion_.diagnostics["message_id"] = http::excerpt(id, 100); }
+    if (const std::string id = text_of(data, "id"); !id.empty()) {
+        completion_.diagnostics["message_id"] = http::excerpt(id, 100);
+    }
     if (const json::object* const usage = object_of(data, "usage")) {
         completion_.usage.input_tokens = http::count_of(*usage, "prompt_tokens");
         completion_.usage.output_tokens = http::count_of(*usage, "completion_tokens");
@@ -87,11 +97,15 @@ Result<void> Answer::chunk(const json::object& data, std::string_view message_ke
             completion_.usage.cached_input_tokens = http::count_of(*details, "cached_tokens");
         }
         if (const json::object* const details = object_of(*usage, "completion_tokens_details")) {
-            if (const std::uint64_t reasoning = http::count_of(*details, "reasoning_tokens"); reasoning > 0) { completion_.diagnostics["reasoning_tokens"] = reasoning; }
+            if (const std::uint64_t reasoning = http::count_of(*details, "reasoning_tokens"); reasoning > 0) {
+                completion_.diagnostics["reasoning_tokens"] = reasoning;
+            }
         }
         // Some servers leave the reasoning out of the completion's tokens, and count it in the total only.
         const std::uint64_t total = http::count_of(*usage, "total_tokens");
-        if (total > completion_.usage.input_tokens + completion_.usage.output_tokens) { completion_.usage.output_tokens = total - completion_.usage.input_tokens; }
+        if (total > completion_.usage.input_tokens + completion_.usage.output_tokens) {
+            completion_.usage.output_tokens = total - completion_.usage.input_tokens;
+        }
     }
     const json::value* const choices = data.if_contains("choices");
     if (choices == nullptr || !choices->is_array()) { return {}; }
@@ -107,7 +121,9 @@ Result<void> Answer::chunk(const json::object& data, std::string_view message_ke
 Result<bool> Answer::event(const http::Event& event, StreamSink* sink) {
     if (event.data == "[DONE]") { return false; }
     AF_TRY(const json::object data, http::read_object(event.data, "an event of " + server_.host));
-    if (event.type == "error" && !data.contains("error")) { return http::refusal(server_, http::read_complaint(json::value(data)), {}); }
+    if (event.type == "error" && !data.contains("error")) {
+        return http::refusal(server_, http::read_complaint(json::value(data)), {});
+    }
     AF_CHECK(chunk(data, "delta", sink));
     return true;
 }

@@ -6,13 +6,14 @@
 namespace agentforge::openai {
 namespace {
 
-const std::vector<std::string_view> known{"base_url",   "model",   "api_key_env", "headers",          "timeout_seconds", "stream",
-                                          "max_tokens", "ca_file", "tool_choice", "max_tokens_field"};
+const std::vector<std::string_view> known{"base_url", "model",      "api_key_env", "headers",     "timeout_seconds",
+                                          "stream",   "max_tokens", "ca_file",     "tool_choice", "max_tokens_field"};
 constexpr std::string_view own_host = "api.openai.com";
 
 }  // namespace
 
-OpenAiBackend::OpenAiBackend(json::object settings) : HttpBackend(settings, {"openai", "https://api.openai.com/v1", "OPENAI_API_KEY"}, known) {}
+OpenAiBackend::OpenAiBackend(json::object settings)
+    : HttpBackend(settings, {"openai", "https://api.openai.com/v1", "OPENAI_API_KEY"}, known) {}
 
 BackendInfo OpenAiBackend::info() const {
     BackendInfo about;
@@ -39,7 +40,8 @@ json::object OpenAiBackend::body(const CompletionRequest& request, const CacheMa
         for (const ToolDescription& tool : request.tools) {
             tools.push_back(json::object{
                 {"type", "function"},
-                {"function", json::object{{"name", tool.name}, {"description", tool.description}, {"parameters", tool.parameters}}}});
+                {"function",
+                 json::object{{"name", tool.name}, {"description", tool.description}, {"parameters", tool.parameters}}}});
         }
         body["tools"] = std::move(tools);
         body["tool_choice"] = settings().tool_choice.empty() ? "required" : settings().tool_choice;

@@ -3,4 +3,5 @@
 
 #include <agentforge/plugin.hpp>
 
-AGENTFORGE_PLUGIN("org.agentforge.llm.openai", "1.0.0", "Apache-2.0", agentforge::provides_llm_v2<agentforge::openai::OpenAiBackend>("openai"))
+AGENTFORGE_PLUGIN("org.agentforge.llm.openai", "1.0.0", "Apache-2.0",
+                  agentforge::provides_llm_v2<agentforge::openai::OpenAiBackend>("openai"))

@@ -16,8 +16,8 @@ namespace json = agentforge::json;
 namespace {
 
 std::string words(const agentforge::RequestPlace& place) {
-    return "stage '" + place.stage + "', role '" + place.role + "', visit " + std::to_string(place.visit) + ", run " + std::to_string(place.run) +
-           ", step " + std::to_string(place.step);
+    return "stage '" + place.stage + "', role '" + place.role + "', visit " + std::to_string(place.visit) + ", run " +
+           std::to_string(place.run) + ", step " + std::to_string(place.step);
 }
 
 /// The reading that another backend of this process still holds, else a new one.
@@ -48,8 +48,9 @@ ReplayBackend::ReplayBackend(const json::object& settings) {
         } else if (key == "role" && value.is_string()) {
             role = std::string(value.get_string());
         } else {
-            throw std::runtime_error("replay: the setting '" + std::string(key) +
-                                     "' is unknown or of the wrong type; known are transcript (a file), match (frame or strict), role, native_tool_calls (true or false)");
+            throw std::runtime_error(
+                "replay: the setting '" + std::string(key) +
+                "' is unknown or of the wrong type; known are transcript (a file), match (frame or strict), role, native_tool_calls (true or false)");
         }
     }
     if (file_.empty()) { throw std::runtime_error("replay: the setting 'transcript' is missing; name the recorded file"); }
@@ -67,55 +68,66 @@ agentforge::BackendInfo ReplayBackend::info() const {
     info.config_schema = {{"type", "object"},
                           {"additionalProperties", false},
                           {"required", json::array{"transcript"}},
-                          {"properties",
-                           json::object{{"transcript", json::object{{"type", "string"}, {"minLength", 1}}},
-                                        {"match", json::object{{"enum", json::array{"frame", "strict"}}}},
-                                        {"role", json::object{{"type", "string"}}},
-                                        {"native_tool_calls", json::object{{"type", "boolean"}}}}}};
+                          {"properties", json::object{{"transcript", json::object{{"type", "string"}, {"minLength", 1}}},
+                                                      {"match", json::object{{"enum", json::array{"frame", "strict"}}}},
+                                                      {"role", json::object{{"type", "string"}}},
+                                                      {"native_tool_calls", json::object{{"type", "boolean"}}}}}};
     return info;
 }
 
 Result<const Transcript*> ReplayBackend::transcript() {
     const std::lock_guard lock(mutex_);
-    if (!transcript_) {
-        AF_TRY(transcript_, shared_transcript(file_));
-    }
+    if (!transcript_) { AF_TRY(transcript_, shared_transcript(file_)); }
     return transcript_.get();
 }
 
 Result<Completion> ReplayBackend::complete(const CompletionRequest& request, agentforge::StreamSink* sink, CallContext& context) {
-    if (context.cancelled()) { return Error{"AF-LLM-104", "the call to 'replay' was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled}; }
+    if (context.cancelled()) {
+        return Error{"AF-LLM-104", "the call to 'replay' was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled};
+    }
     AF_TRY(const Transcript* recorded, transcript());
     const Entry* entry = recorded->find(request.place);
     if (entry == nullptr) {
-        return Error{"AF-LLM-201", "the transcript has no answer for " + words(request.place) + "; for this stage it holds " +
-                     recorded->describe_stage(request.place.stage), recorded->path(),
-                     "The run took another way than the recorded one: look at the last step, or record anew.", ErrorKind::unavailable};
+        return Error{"AF-LLM-201",
+                     "the transcript has no answer for " + words(request.place) + "; for this stage it holds " +
+                         recorded->describe_stage(request.place.stage),
+                     recorded->path(), "The run took another way than the recorded one: look at the last step, or record anew.",
+                     ErrorKind::unavailable};
     }
     const std::string where = recorded->path() + ":" + std::to_string(entry->line);
     if (!entry->frame_hash.empty() && entry->frame_hash != request.frame_hash) {
-        return Error{"AF-LLM-202", "the question differs from the recorded one: asked is " + words(request.place) + " with frame " + request.frame_hash +
-                     "; recorded is " + words(entry->place) + " with frame " + entry->frame_hash, where,
-                     "The request, the role's prompt or its tools changed since the recording: record anew.", ErrorKind::unavailable};
+        return Error{"AF-LLM-202",
+                     "the question differs from the recorded one: asked is " + words(request.place) + " with frame " +
+                         request.frame_hash + "; recorded is " + words(entry->place) + " with frame " + entry->frame_hash,
+                     where, "The request, the role's prompt or its tools changed since the recording: record anew.",
+                     ErrorKind::unavailable};
     }
     {
         const std::lock_guard lock(mutex_);
-        if (std::size_t& given = failed_[entry]; given < entry->failed_attempts.size()) { return entry->failed_attempts[given++]; }
+        if (std::size_t& given = failed_[entry]; given < entry->failed_attempts.size()) {
+            return entry->failed_attempts[given++];
+        }
     }
     if (entry->error) { return *entry->error; }
     Completion answer = entry->answer;
     if (!entry->context_hash.empty() && entry->context_hash != request.context_hash) {
         if (strict_) {
-            return Error{"AF-LLM-203", "the context differs from the recorded one: asked is " + words(request.place) + " with context " +
-                         request.context_hash + "; recorded is " + words(entry->place) + " with context " + entry->context_hash, where,
-                         "The repository or an earlier result differs: record anew, or set match: frame.", ErrorKind::unavailable};
+            return Error{
+                "AF-LLM-203",
+                "the context differs from the recorded one: asked is " + words(request.place) + " with context " +
+                    request.context_hash + "; recorded is " + words(entry->place) + " with context " + entry->context_hash,
+                where, "The repository or an earlier result differs: record anew, or set match: frame.", ErrorKind::unavailable};
         }
-        answer.diagnostics["context_mismatch"] = json::object{{"recorded", entry->context_hash}, {"actual", request.context_hash}};
+        answer.diagnostics["context_mismatch"] =
+            json::object{{"recorded", entry->context_hash}, {"actual", request.context_hash}};
     }
     agentforge::AgenticContext* const place = agentforge::agentic_context(context);
     if ((place != nullptr) != entry->work.has_value()) {
-        return Error{"AF-LLM-207", place != nullptr ? "the answer was recorded in plain mode, and the role works agentically" : "the answer was recorded in agentic mode, and the role works in plain mode",
-                     where, place != nullptr ? "Set `llm.mode: plain` for the role." : "Set `llm.mode: agentic` for the role.", ErrorKind::unavailable};
+        return Error{"AF-LLM-207",
+                     place != nullptr ? "the answer was recorded in plain mode, and the role works agentically"
+                                      : "the answer was recorded in agentic mode, and the role works in plain mode",
+                     where, place != nullptr ? "Set `llm.mode: plain` for the role." : "Set `llm.mode: agentic` for the role.",
+                     ErrorKind::unavailable};
     }
     if (place != nullptr) { AF_CHECK(redo(*entry->work, *place)); }
     if (sink != nullptr && !answer.text.empty()) { sink->text(answer.text); }
@@ -126,7 +138,8 @@ Result<std::string> ReplayBackend::check(CallContext&) {
     AF_TRY(const Transcript* recorded, transcript());
     std::string stages;
     for (const std::string& stage : recorded->stages()) { stages += (stages.empty() ? "" : ", ") + stage; }
-    return std::to_string(recorded->size()) + " recorded answers for " + (stages.empty() ? "no stage" : stages) + " in " + recorded->path();
+    return std::to_string(recorded->size()) + " recorded answers for " + (stages.empty() ? "no stage" : stages) + " in " +
+           recorded->path();
 }
 
 }  // namespace replay

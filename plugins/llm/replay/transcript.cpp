@@ -132,14 +132,21 @@ Error error_of(const YAML::Node& node, const std::string& what) {
     Error error;
     error.kind = ErrorKind::invalid;
     for (const auto& [name, value] : parts) {
-        (name == "code" ? error.code : name == "message" ? error.message : name == "where" ? error.where : error.remedy) = text_of(value, name);
+        (name == "code"      ? error.code
+         : name == "message" ? error.message
+         : name == "where"   ? error.where
+                             : error.remedy) = text_of(value, name);
     }
     return error;
 }
 
 WorkFile file_of(const YAML::Node& node, bool with_path) {
     std::set<std::string> known{"text", "base64", "link", "folder", "deleted", "executable"};
-    if (with_path) { known.insert("path"); } else { known.erase("deleted"); }
+    if (with_path) {
+        known.insert("path");
+    } else {
+        known.erase("deleted");
+    }
     const std::string what = with_path ? "a change" : "the artifact";
     const auto fields = fields_of(node, what, known);
     WorkFile file;
@@ -147,13 +154,17 @@ WorkFile file_of(const YAML::Node& node, bool with_path) {
     for (const auto& [name, value] : fields) {
         if (name == "path") {
             file.path = text_of(value, name);
-            if (!stays_inside(file.path)) { fail(value, "the path '" + file.path + "' is absolute, empty or leads out of the workspace"); }
+            if (!stays_inside(file.path)) {
+                fail(value, "the path '" + file.path + "' is absolute, empty or leads out of the workspace");
+            }
         } else if (name == "executable") {
             file.executable = flag_of(value, name);
         } else {
             ++kinds;
             if (name == "text" || name == "base64" || name == "link") {
-                file.kind = name == "text" ? WorkFile::Kind::text : name == "base64" ? WorkFile::Kind::base64 : WorkFile::Kind::link;
+                file.kind = name == "text"     ? WorkFile::Kind::text
+                            : name == "base64" ? WorkFile::Kind::base64
+                                               : WorkFile::Kind::link;
                 file.content = text_of(value, name);
             } else {
                 if (!flag_of(value, name)) { fail(value, name + " is not true"); }
@@ -162,8 +173,13 @@ WorkFile file_of(const YAML::Node& node, bool with_path) {
         }
     }
     if (with_path && file.path.empty()) { fail(node, "the change has no path"); }
-    if (kinds != 1) { fail(node, what + " needs one of text, base64, link" + (with_path ? ", folder and deleted" : " and folder") + ", and has " + std::to_string(kinds)); }
-    if (file.executable && file.kind != WorkFile::Kind::text && file.kind != WorkFile::Kind::base64) { fail(node, "what is executable is not a file"); }
+    if (kinds != 1) {
+        fail(node, what + " needs one of text, base64, link" + (with_path ? ", folder and deleted" : " and folder") +
+                       ", and has " + std::to_string(kinds));
+    }
+    if (file.executable && file.kind != WorkFile::Kind::text && file.kind != WorkFile::Kind::base64) {
+        fail(node, "what is executable is not a file");
+    }
     return file;
 }
 
@@ -173,13 +189,16 @@ Work work_of(const YAML::Node& node) {
     const auto changes = fields.find("changes");
     if (changes == fields.end() || !changes->second.IsSequence()) { fail(node, "workspace has no list `changes`"); }
     for (const YAML::Node& change : changes->second) { work.changes.push_back(file_of(change, true)); }
-    if (const auto artifact = fields.find("artifact"); artifact != fields.end()) { work.artifact = file_of(artifact->second, false); }
+    if (const auto artifact = fields.find("artifact"); artifact != fields.end()) {
+        work.artifact = file_of(artifact->second, false);
+    }
     return work;
 }
 
 Entry entry_of(const YAML::Node& node) {
-    static const std::set<std::string> known{"stage", "role", "visit", "run", "step", "frame_hash", "context_hash", "text", "tool_calls", "usage",
-                                             "stop_reason", "model", "session_id", "diagnostics", "error", "failed_attempts", "workspace"};
+    static const std::set<std::string> known{
+        "stage", "role",        "visit", "run",        "step",        "frame_hash", "context_hash",    "text",     "tool_calls",
+        "usage", "stop_reason", "model", "session_id", "diagnostics", "error",      "failed_attempts", "workspace"};
     const auto fields = fields_of(node, "an entry", known);
     Entry entry;
     entry.line = static_cast<unsigned>(node.Mark().line) + 1;
@@ -206,7 +225,8 @@ Entry entry_of(const YAML::Node& node) {
         }
     }
     if (const auto* error = field("error")) {
-        for (const char* name : {"text", "tool_calls", "usage", "stop_reason", "model", "session_id", "diagnostics", "workspace"}) {
+        for (const char* name :
+             {"text", "tool_calls", "usage", "stop_reason", "model", "session_id", "diagnostics", "workspace"}) {
             if (const auto* other = field(name)) { fail(*other, std::string(name) + " stands beside error"); }
         }
         entry.error = error_of(*error, "the error");
@@ -232,16 +252,23 @@ Entry entry_of(const YAML::Node& node) {
         if (!entry.answer.tool_calls.empty()) { entry.answer.stop_reason = agentforge::StopReason::tool_call; }
     }
     if (const auto* usage = field("usage")) {
-        const auto parts = fields_of(*usage, "usage", {"input_tokens", "output_tokens", "cached_input_tokens", "cost_microusd", "estimated"});
+        const auto parts =
+            fields_of(*usage, "usage", {"input_tokens", "output_tokens", "cached_input_tokens", "cost_microusd", "estimated"});
         constexpr std::int64_t most_tokens = 1'000'000'000;
         constexpr std::int64_t most_cost = 1'000'000'000'000;
         agentforge::Usage& counts = entry.answer.usage;
         for (const auto& [name, value] : parts) {
-            if (name == "input_tokens") { counts.input_tokens = count_of(value, name, 0, most_tokens); }
-            else if (name == "output_tokens") { counts.output_tokens = count_of(value, name, 0, most_tokens); }
-            else if (name == "cached_input_tokens") { counts.cached_input_tokens = count_of(value, name, 0, most_tokens); }
-            else if (name == "cost_microusd") { counts.cost_microusd = count_of(value, name, 0, most_cost); }
-            else { counts.estimated = flag_of(value, name); }
+            if (name == "input_tokens") {
+                counts.input_tokens = count_of(value, name, 0, most_tokens);
+            } else if (name == "output_tokens") {
+                counts.output_tokens = count_of(value, name, 0, most_tokens);
+            } else if (name == "cached_input_tokens") {
+                counts.cached_input_tokens = count_of(value, name, 0, most_tokens);
+            } else if (name == "cost_microusd") {
+                counts.cost_microusd = count_of(value, name, 0, most_cost);
+            } else {
+                counts.estimated = flag_of(value, name);
+            }
         }
     }
     if (const auto* value = field("stop_reason")) { entry.answer.stop_reason = stop_reason_of(*value); }
@@ -263,16 +290,28 @@ void refuse_what_yaml_hides(const std::string& text) {
         void OnDocumentStart(const YAML::Mark&) override {}
         void OnDocumentEnd() override {}
         void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { look(mark, "", anchor); }
-        void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { throw Fault{mark.line + 1, "an alias stands here; write the value out"}; }
-        void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string&) override { look(mark, tag, anchor); }
-        void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override { look(mark, tag, anchor); }
+        void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+            throw Fault{mark.line + 1, "an alias stands here; write the value out"};
+        }
+        void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string&) override {
+            look(mark, tag, anchor);
+        }
+        void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                             YAML::EmitterStyle::value) override {
+            look(mark, tag, anchor);
+        }
         void OnSequenceEnd() override {}
-        void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override { look(mark, tag, anchor); }
+        void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                        YAML::EmitterStyle::value) override {
+            look(mark, tag, anchor);
+        }
         void OnMapEnd() override {}
 
     private:
         static void look(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-            if (anchor != YAML::NullAnchor) { throw Fault{mark.line + 1, "an anchor stands here; write the value out where it is meant"}; }
+            if (anchor != YAML::NullAnchor) {
+                throw Fault{mark.line + 1, "an anchor stands here; write the value out where it is meant"};
+            }
             if (!tag.empty() && tag != "?" && tag != "!") { throw Fault{mark.line + 1, "a tag stands here: " + tag}; }
         }
     };
@@ -287,11 +326,14 @@ void refuse_what_yaml_hides(const std::string& text) {
 
 Result<Transcript> Transcript::load(const std::string& path) {
     const auto refused = [&path](const std::string& why) {
-        return Error{"AF-LLM-205", "the transcript cannot be read" + why, path, "Set `transcript` of the replay backend to a recorded file.", ErrorKind::not_found};
+        return Error{"AF-LLM-205", "the transcript cannot be read" + why, path,
+                     "Set `transcript` of the replay backend to a recorded file.", ErrorKind::not_found};
     };
     // A pipe would be waited for and a device has no end; and it is read again when the task resumes.
     std::error_code unknown;
-    if (std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown)) { return refused(": it is not a regular file"); }
+    if (std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown)) {
+        return refused(": it is not a regular file");
+    }
     std::ifstream file(path, std::ios::binary);
     if (!file) { return refused(""); }
     const auto size = std::filesystem::file_size(path, unknown);
@@ -307,14 +349,18 @@ Result<Transcript> Transcript::parse(const std::string& text, const std::string&
         return Error{"AF-LLM-204", "the transcript is not valid: " + std::move(message), path + ":" + std::to_string(line),
                      "Mend the line, or record anew.", ErrorKind::invalid};
     };
-    if (text.size() > most_bytes) { return error(1, "it has " + std::to_string(text.size()) + " bytes; " + std::to_string(most_bytes) + " are the limit"); }
+    if (text.size() > most_bytes) {
+        return error(1, "it has " + std::to_string(text.size()) + " bytes; " + std::to_string(most_bytes) + " are the limit");
+    }
     try {
         refuse_what_yaml_hides(text);
         const YAML::Node root = YAML::Load(text);
         const auto fields = fields_of(root, "the transcript", {"agentforge_transcript", "text_protocol", "entries"});
         const auto version = fields.find("agentforge_transcript");
         if (version == fields.end()) { fail(root, "`agentforge_transcript: 1` is missing"); }
-        if (!version->second.IsScalar() || version->second.Scalar() != "1") { fail(version->second, "its version is not 1, the only one this reader knows"); }
+        if (!version->second.IsScalar() || version->second.Scalar() != "1") {
+            fail(version->second, "its version is not 1, the only one this reader knows");
+        }
         const auto entries = fields.find("entries");
         if (entries == fields.end()) { fail(root, "`entries` is missing"); }
         if (!entries->second.IsSequence()) { fail(entries->second, "`entries` is not a list"); }
@@ -322,7 +368,9 @@ Result<Transcript> Transcript::parse(const std::string& text, const std::string&
         transcript.path_ = path;
         if (const auto roles = fields.find("text_protocol"); roles != fields.end()) {
             if (!roles->second.IsSequence()) { fail(roles->second, "text_protocol is not a list of roles"); }
-            for (const YAML::Node& role : roles->second) { transcript.text_protocol_.insert(text_of(role, "a role of text_protocol")); }
+            for (const YAML::Node& role : roles->second) {
+                transcript.text_protocol_.insert(text_of(role, "a role of text_protocol"));
+            }
         }
         for (const YAML::Node& node : entries->second) {
             Entry entry = entry_of(node);
@@ -338,13 +386,9 @@ Result<Transcript> Transcript::parse(const std::string& text, const std::string&
             transcript.entries_.emplace(key, std::move(entry));
         }
         return transcript;
-    } catch (const Fault& fault) {
-        return error(fault.line, fault.message);
-    } catch (const YAML::Exception& failure) {
+    } catch (const Fault& fault) { return error(fault.line, fault.message); } catch (const YAML::Exception& failure) {
         return error(failure.mark.line + 1, failure.msg);
-    } catch (const std::exception& failure) {
-        return error(1, failure.what());
-    }
+    } catch (const std::exception& failure) { return error(1, failure.what()); }
 }
 
 const Entry* Transcript::find(const agentforge::RequestPlace& place) const {

@@ -28,7 +28,8 @@
 //         artifact: {text: "…"}
 //     - stage: green
 //       step: 3
-//       error: {code: AF-LLM-105, message: "…", remedy: "…"}     # an answer that could not be used; then nothing else but failed_attempts
+//       error: {code: AF-LLM-105, message: "…", remedy: "…"}     # an answer that could not be used; then nothing else but
+//       failed_attempts
 #pragma once
 
 #include <agentforge/llm_backend.hpp>
@@ -44,12 +45,12 @@ namespace replay {
 
 struct Entry {
     agentforge::RequestPlace place;
-    std::string frame_hash;         ///< Empty: not recorded.
-    std::string context_hash;       ///< Empty: not recorded.
+    std::string frame_hash;    ///< Empty: not recorded.
+    std::string context_hash;  ///< Empty: not recorded.
     agentforge::Completion answer;
-    std::optional<agentforge::Error> error;     ///< In place of an answer.
-    std::vector<agentforge::Error> failed_attempts;     ///< `transient`, in order.
-    std::optional<Work> work;       ///< The answer of an agentic call.
+    std::optional<agentforge::Error> error;          ///< In place of an answer.
+    std::vector<agentforge::Error> failed_attempts;  ///< `transient`, in order.
+    std::optional<Work> work;                        ///< The answer of an agentic call.
     unsigned line = 0;
 };
 
@@ -71,9 +72,9 @@ public:
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
 private:
-    using Key = std::tuple<std::string, unsigned, unsigned, std::string, unsigned>;     ///< stage, visit, run, role, step
+    using Key = std::tuple<std::string, unsigned, unsigned, std::string, unsigned>;  ///< stage, visit, run, role, step
     std::map<Key, Entry> entries_;
-    std::vector<std::string> stages_;       ///< In the file's order.
+    std::vector<std::string> stages_;  ///< In the file's order.
     std::set<std::string> text_protocol_;
     std::string path_;
 };

@@ -18,19 +18,26 @@ std::string shell_word(std::string_view word) {
     return text + "'";
 }
 
-/// The commands that put `file` to `target`. A file that is there is written in place: a role may write a file whose folder it may not.
+/// The commands that put `file` to `target`. A file that is there is written in place: a role may write a file whose folder it
+/// may not.
 std::string commands_for(const WorkFile& file, const std::string& target, const std::string& content) {
     const std::string at = shell_word(target);
     const std::string folder = shell_word(std::filesystem::path(target).parent_path().string());
     switch (file.kind) {
-    case WorkFile::Kind::deleted: return "rm -rf -- " + at + "\n";
-    case WorkFile::Kind::folder: return "[ -d " + at + " ] || { rm -rf -- " + at + "; mkdir -p -- " + at + "; }\n";
-    case WorkFile::Kind::link: return "rm -rf -- " + at + "\nmkdir -p -- " + folder + "\nln -s -- " + shell_word(file.content) + " " + at + "\n";
-    case WorkFile::Kind::text:
-    case WorkFile::Kind::base64: break;
+        case WorkFile::Kind::deleted:
+            return "rm -rf -- " + at + "\n";
+        case WorkFile::Kind::folder:
+            return "[ -d " + at + " ] || { rm -rf -- " + at + "; mkdir -p -- " + at + "; }\n";
+        case WorkFile::Kind::link:
+            return "rm -rf -- " + at + "\nmkdir -p -- " + folder + "\nln -s -- " + shell_word(file.content) + " " + at + "\n";
+        case WorkFile::Kind::text:
+        case WorkFile::Kind::base64:
+            break;
     }
-    const std::string make = "if [ -L " + at + " ] || [ ! -f " + at + " ]; then rm -rf -- " + at + "; mkdir -p -- " + folder + "; fi\n";
-    const std::string mode = file.executable ? "[ -x " + at + " ] || chmod +x -- " + at + "\n" : "[ ! -x " + at + " ] || chmod -x -- " + at + "\n";
+    const std::string make =
+        "if [ -L " + at + " ] || [ ! -f " + at + " ]; then rm -rf -- " + at + "; mkdir -p -- " + folder + "; fi\n";
+    const std::string mode =
+        file.executable ? "[ -x " + at + " ] || chmod +x -- " + at + "\n" : "[ ! -x " + at + " ] || chmod -x -- " + at + "\n";
     return make + (file.kind == WorkFile::Kind::base64 ? "base64 -d " : "cat ") + shell_word(content) + " > " + at + "\n" + mode;
 }
 
@@ -48,8 +55,8 @@ bool stays_inside(std::string_view path) {
 
 Result<void> redo(const Work& work, agentforge::AgenticContext& place) {
     const auto impossible = [](const std::string& why) {
-        return Error{"AF-LLM-206", "what the recorded command did to the files cannot be done again: " + why, "", "The repository or the role's rights differ from the recorded ones: record anew.",
-                     ErrorKind::unavailable};
+        return Error{"AF-LLM-206", "what the recorded command did to the files cannot be done again: " + why, "",
+                     "The repository or the role's rights differ from the recorded ones: record anew.", ErrorKind::unavailable};
     };
     const std::string folder = place.scratch() + "/replay";
     std::error_code failed;
@@ -84,7 +91,9 @@ Result<void> redo(const Work& work, agentforge::AgenticContext& place) {
     command.argv = {"/bin/sh", folder + "/do.sh"};
     command.environment = {{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C.UTF-8"}};
     AF_TRY(const agentforge::AgenticOutcome outcome, place.run_command(command));
-    if (outcome.process.timed_out || outcome.process.exit_code != 0) { return impossible(outcome.process.timed_out ? "it took too long" : outcome.process.err); }
+    if (outcome.process.timed_out || outcome.process.exit_code != 0) {
+        return impossible(outcome.process.timed_out ? "it took too long" : outcome.process.err);
+    }
     return {};
 }
 

@@ -13,13 +13,13 @@ namespace replay {
 
 struct WorkFile {
     enum class Kind : unsigned char {
-        text,           ///< `content` is the file's bytes.
-        base64,         ///< … encoded.
-        link,           ///< `content` is the target.
+        text,    ///< `content` is the file's bytes.
+        base64,  ///< … encoded.
+        link,    ///< `content` is the target.
         folder,
         deleted,
     };
-    std::string path;           ///< Relative to the workspace; empty for the artifact.
+    std::string path;  ///< Relative to the workspace; empty for the artifact.
     Kind kind = Kind::text;
     std::string content;
     bool executable = false;
@@ -27,14 +27,14 @@ struct WorkFile {
 
 struct Work {
     std::vector<WorkFile> changes;
-    std::optional<WorkFile> artifact;       ///< What was left where AGENTFORGE_ARTIFACT says.
+    std::optional<WorkFile> artifact;  ///< What was left where AGENTFORGE_ARTIFACT says.
 };
 
 /// Whether the path is a file's below the folder that it is relative to: no `..`, no line break, not absolute.
 [[nodiscard]] bool stays_inside(std::string_view path);
 
-/// Does it again by a command of the place, with the role's rights like the recorded one. Errors: AF-LLM-206 it cannot be done here, and
-/// those of run_command.
+/// Does it again by a command of the place, with the role's rights like the recorded one. Errors: AF-LLM-206 it cannot be done
+/// here, and those of run_command.
 [[nodiscard]] agentforge::Result<void> redo(const Work& work, agentforge::AgenticContext& place);
 
 }  // namespace replay

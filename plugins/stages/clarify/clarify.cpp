@@ -27,7 +27,9 @@ public:
         return info;
     }
 
-    [[nodiscard]] Validation validate_input(StageContext& context) override { return require_artifacts(context.input(), {"intake_record"}); }
+    [[nodiscard]] Validation validate_input(StageContext& context) override {
+        return require_artifacts(context.input(), {"intake_record"});
+    }
 
     [[nodiscard]] std::string user_message(StageContext&) override {
         return "Answer the open questions of the intake record.\n"
@@ -58,13 +60,13 @@ private:
         for (const json::value& entry : list_of(artifact, "questions")) {
             const json::object& question = entry.as_object();
             const bool inferred = text_of(question, "source") != "human_escalation";
-            if (!inferred || confidence_of(question) >= sure_enough || impact_of(text_of(question, "question"), context) != "blocking") {
+            if (!inferred || confidence_of(question) >= sure_enough ||
+                impact_of(text_of(question, "question"), context) != "blocking") {
                 sure.push_back(entry);
                 continue;
             }
-            remaining.push_back(json::object{{"question", question.at("question")},
-                                             {"impact", "blocking"},
-                                             {"confidence", confidence_of(question)}});
+            remaining.push_back(json::object{
+                {"question", question.at("question")}, {"impact", "blocking"}, {"confidence", confidence_of(question)}});
         }
         artifact["questions"] = std::move(sure);
         artifact["remaining_questions"] = std::move(remaining);
@@ -72,7 +74,8 @@ private:
     }
 
     static std::string impact_of(const std::string& question, StageContext& context) {
-        for (const json::value& entry : list_of(context.input().artifacts.find("intake_record")->second, "identified_ambiguities")) {
+        for (const json::value& entry :
+             list_of(context.input().artifacts.find("intake_record")->second, "identified_ambiguities")) {
             if (text_of(entry.as_object(), "question") == question) { return text_of(entry.as_object(), "impact"); }
         }
         return "significant";

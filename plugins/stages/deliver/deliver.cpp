@@ -31,7 +31,7 @@ std::string item(std::string_view entry) {
 /// Puts the entry under "Unreleased", making that section where the changelog has none.
 std::string with_entry(const std::string& text, const std::string& entry) {
     const std::string line = item(entry) + "\n";
-    if (text.find(line) != std::string::npos) { return text; }     // An earlier attempt wrote it.
+    if (text.find(line) != std::string::npos) { return text; }  // An earlier attempt wrote it.
     if (text.empty()) { return "# Changelog\n\n## Unreleased\n\n" + line; }
     std::size_t begin = 0;
     while (begin < text.size()) {
@@ -42,7 +42,8 @@ std::string with_entry(const std::string& text, const std::string& entry) {
             while (at < text.size() && text[at] == '\n') { ++at; }
             const bool section_is_empty = at >= text.size() || text[at] == '#';
             const std::string before = text.substr(0, std::min(end + 1, text.size()));
-            return before + (before.ends_with('\n') ? "\n" : "\n\n") + line + (section_is_empty && at < text.size() ? "\n" : "") + text.substr(at);
+            return before + (before.ends_with('\n') ? "\n" : "\n\n") + line + (section_is_empty && at < text.size() ? "\n" : "") +
+                   text.substr(at);
         }
         if (heading.starts_with("## ")) { return text.substr(0, begin) + "## Unreleased\n\n" + line + "\n" + text.substr(begin); }
         begin = end + 1;
@@ -67,7 +68,9 @@ public:
         const json::value* needs = settings.if_contains("needs");
         if (needs == nullptr || !needs->is_array()) { return; }
         needs_.clear();
-        for (const json::value& each : needs->get_array()) { if (each.is_string()) { needs_.emplace_back(each.get_string()); } }
+        for (const json::value& each : needs->get_array()) {
+            if (each.is_string()) { needs_.emplace_back(each.get_string()); }
+        }
     }
 
     [[nodiscard]] StageInfo info() const override {
@@ -93,7 +96,8 @@ protected:
     [[nodiscard]] StageResult finish(json::object artifact, const AgentOutcome&, StageContext& context) override {
         for (const char* field : {"summary", "changelog_entry"}) {
             if (!text_of(artifact, field).empty()) { continue; }
-            return StageResult::failed(Error{"AF-STAGE-003", std::string("Missing output field: ") + field, "", "let the stage's contract ask for it, as delivery_report does", ErrorKind::invalid});
+            return StageResult::failed(Error{"AF-STAGE-003", std::string("Missing output field: ") + field, "",
+                                             "let the stage's contract ask for it, as delivery_report does", ErrorKind::invalid});
         }
         Workspace& files = context.workspace();
         std::string before;
@@ -103,13 +107,15 @@ protected:
             auto view = files.read(changelog, whole);
             if (!view.ok()) { return StageResult::failed(std::move(view).error()); }
             if (view->truncated) {
-                return StageResult::failed(Error{"AF-STAGE-040", "CHANGELOG.md is too long to be changed whole", std::string(changelog),
-                                                 "split it and resume the task", ErrorKind::invalid});
+                return StageResult::failed(Error{"AF-STAGE-040", "CHANGELOG.md is too long to be changed whole",
+                                                 std::string(changelog), "split it and resume the task", ErrorKind::invalid});
             }
             before = std::move(view->content);
         }
         const std::string after = with_entry(before, text_of(artifact, "changelog_entry"));
-        if (auto written = files.create(changelog, after, true); !written.ok()) { return StageResult::failed(std::move(written).error()); }
+        if (auto written = files.create(changelog, after, true); !written.ok()) {
+            return StageResult::failed(std::move(written).error());
+        }
 
         DeliveryRequest request;
         request.title = title_for(context.input());
@@ -120,7 +126,8 @@ protected:
             return StageResult::cycle("implementation", delivery.error().message);
         }
         if (!delivery.ok()) { return StageResult::failed(std::move(delivery).error()); }
-        context.progress(delivery->commit.empty() ? "wrote the patch; no commit was asked for" : "committed " + delivery->commit.substr(0, 12) + " on " + delivery->branch);
+        context.progress(delivery->commit.empty() ? "wrote the patch; no commit was asked for"
+                                                  : "committed " + delivery->commit.substr(0, 12) + " on " + delivery->branch);
         return StageResult::completed(std::move(artifact));
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXECUTE: works through the steps of a plan in their order, one agent run a step. Where a step fails it is tried again; where the stage fails, its next
-// visit begins at the step that failed; where the finished work is sent back, it is mended in one more run. Whether the work is right is not said here:
-// that is measured after it.
+// EXECUTE: works through the steps of a plan in their order, one agent run a step. Where a step fails it is tried again; where
+// the stage fails, its next visit begins at the step that failed; where the finished work is sent back, it is mended in one more
+// run. Whether the work is right is not said here: that is measured after it.
 #include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
@@ -15,16 +15,19 @@ using namespace agentforge;
 
 constexpr std::int64_t default_retries = 3;
 
-/// A model that could not do it may do it in another try; where the rest of the world is at fault, that is the kernel's to handle.
-bool may_be_tried_again(const Error& error) { return error.code == "AF-AGENT-010" || error.code == "AF-AGENT-011" || error.code == "AF-AGENT-012"; }
+/// A model that could not do it may do it in another try; where the rest of the world is at fault, that is the kernel's to
+/// handle.
+bool may_be_tried_again(const Error& error) {
+    return error.code == "AF-AGENT-010" || error.code == "AF-AGENT-011" || error.code == "AF-AGENT-012";
+}
 
 /// What a run is for: a step of the plan, or to mend what was sent back.
 struct Work {
     std::string objective;
     std::string title;
     std::int64_t number = 0;
-    const json::object* step = nullptr;         ///< Null: all of the plan.
-    std::set<std::string> requirements;         ///< Empty: all.
+    const json::object* step = nullptr;  ///< Null: all of the plan.
+    std::set<std::string> requirements;  ///< Empty: all.
 };
 
 std::set<std::string> requirements_in(const json::object& step) {
@@ -35,7 +38,8 @@ std::set<std::string> requirements_in(const json::object& step) {
 class ExecuteStage final : public Stage {
 public:
     explicit ExecuteStage(const json::object& settings)
-        : retries_(number_of(settings, "step_retry_limit", default_retries)), gate_(text_of(settings, "step_gate").empty() ? "syntax" : text_of(settings, "step_gate")) {}
+        : retries_(number_of(settings, "step_retry_limit", default_retries)),
+          gate_(text_of(settings, "step_gate").empty() ? "syntax" : text_of(settings, "step_gate")) {}
 
     [[nodiscard]] StageInfo info() const override {
         StageInfo info;
@@ -46,7 +50,9 @@ public:
         return info;
     }
 
-    [[nodiscard]] Validation validate_input(StageContext& context) override { return require_artifacts(context.input(), {"plan", "test_suite"}); }
+    [[nodiscard]] Validation validate_input(StageContext& context) override {
+        return require_artifacts(context.input(), {"plan", "test_suite"});
+    }
 
     [[nodiscard]] StageResult execute(StageContext& context) override {
         const json::object& plan = context.input().artifacts.find("plan")->second;
@@ -56,11 +62,14 @@ public:
         for (const json::object& step : steps) {
             const std::int64_t number = number_of(step, "number");
             if (number <= static_cast<std::int64_t>(list_of(done, "steps").size())) { continue; }
-            const Work work{"Step " + std::to_string(number) + " of " + std::to_string(steps.size()) + ": " + text_of(step, "title"), text_of(step, "title"), number, &step, requirements_in(step)};
+            const Work work{
+                "Step " + std::to_string(number) + " of " + std::to_string(steps.size()) + ": " + text_of(step, "title"),
+                text_of(step, "title"), number, &step, requirements_in(step)};
             if (auto ended = run(work, steps, done, context)) { return std::move(*ended); }
         }
         if (sent_back && !why_sent_back(context.input()).empty()) {
-            const Work work{"Mend what was sent back", "Mend what was sent back", static_cast<std::int64_t>(steps.size()), nullptr, {}};
+            const Work work{
+                "Mend what was sent back", "Mend what was sent back", static_cast<std::int64_t>(steps.size()), nullptr, {}};
             if (auto ended = run(work, steps, done, context)) { return std::move(*ended); }
         }
         done["summary"] = summary_of(done);
@@ -75,7 +84,10 @@ private:
         json::array finished;
         for (const json::object& step : objects_of(*input.previous_attempt, "steps")) {
             const std::size_t at = finished.size();
-            if (at >= steps.size() || number_of(step, "number") != number_of(steps[at], "number") || text_of(step, "title") != text_of(steps[at], "title")) { return done; }
+            if (at >= steps.size() || number_of(step, "number") != number_of(steps[at], "number") ||
+                text_of(step, "title") != text_of(steps[at], "title")) {
+                return done;
+            }
             finished.push_back(step);
         }
         done["steps"] = std::move(finished);
@@ -87,15 +99,23 @@ private:
 
     static std::string why_sent_back(const StageInput& input) {
         if (input.feedback) { return *input.feedback; }
-        if (input.resolution) { return text_of(*input.resolution, "answer").empty() ? "a person answered" : text_of(*input.resolution, "answer"); }
+        if (input.resolution) {
+            return text_of(*input.resolution, "answer").empty() ? "a person answered" : text_of(*input.resolution, "answer");
+        }
         return input.previous_errors.empty() ? std::string() : input.previous_errors.front();
     }
 
     /// Runs the agent until the work is done, and adds it to `done`. A result where the stage ends here.
-    std::optional<StageResult> run(const Work& work, const std::vector<json::object>& steps, json::object& done, StageContext& context) const {
+    std::optional<StageResult> run(const Work& work, const std::vector<json::object>& steps, json::object& done,
+                                   StageContext& context) const {
         std::optional<std::string> failure;
         for (std::int64_t attempt = 1; attempt <= retries_ + 1; ++attempt) {
-            if (failure) { context.log(LogLevel::info, "try " + std::to_string(attempt) + " of " + std::to_string(retries_ + 1) + " of step " + std::to_string(work.number), {}); }
+            if (failure) {
+                context.log(LogLevel::info,
+                            "try " + std::to_string(attempt) + " of " + std::to_string(retries_ + 1) + " of step " +
+                                std::to_string(work.number),
+                            {});
+            }
             auto ran = context.run_agent(run_of(work, steps, done, failure, attempt, context.input()));
             if (ran.ok() && ran->escalation) { return StageResult::escalate(*ran->escalation, done); }
             if (ran.ok() && ran->artifact.contains("hand_back")) { return handed_back(std::move(ran->artifact)); }
@@ -106,13 +126,20 @@ private:
             failure = ran.ok() ? "the model handed in nothing" : ran.error().message;
             if (!ran.ok() && !may_be_tried_again(ran.error())) { return failed(ran.error(), done); }
         }
-        const std::string name = work.step == nullptr ? "what was sent back could not be mended" : "step " + std::to_string(work.number) + " (" + work.title + ") could not be done";
-        return failed(Error{"AF-STAGE-050", name + " in " + std::to_string(retries_ + 1) + (retries_ == 0 ? " try: " : " tries: ") + *failure, "stage " + context.input().stage,
-                            "Look at its steps with `agentforge inspect`, then say what to do: `agentforge resume TASK --say \"…\"`.", ErrorKind::invalid},
-                      done);
+        const std::string name = work.step == nullptr
+                                     ? "what was sent back could not be mended"
+                                     : "step " + std::to_string(work.number) + " (" + work.title + ") could not be done";
+        return failed(
+            Error{"AF-STAGE-050",
+                  name + " in " + std::to_string(retries_ + 1) + (retries_ == 0 ? " try: " : " tries: ") + *failure,
+                  "stage " + context.input().stage,
+                  "Look at its steps with `agentforge inspect`, then say what to do: `agentforge resume TASK --say \"…\"`.",
+                  ErrorKind::invalid},
+            done);
     }
 
-    /// What is handed back goes to the stage that made it, which the kernel finds; it has checked the evidence, and checks it again.
+    /// What is handed back goes to the stage that made it, which the kernel finds; it has checked the evidence, and checks it
+    /// again.
     static StageResult handed_back(json::object result) {
         const json::object& claim = result.at("hand_back").as_object();
         StageResult cycle = StageResult::cycle(text_of(claim, "to"), text_of(claim, "reason"));
@@ -126,33 +153,44 @@ private:
         return result;
     }
 
-    AgentRun run_of(const Work& work, const std::vector<json::object>& steps, const json::object& done, const std::optional<std::string>& failure, std::int64_t attempt, const StageInput& input) const {
+    AgentRun run_of(const Work& work, const std::vector<json::object>& steps, const json::object& done,
+                    const std::optional<std::string>& failure, std::int64_t attempt, const StageInput& input) const {
         AgentRun run;
         run.objective = work.objective;
-        run.instructions = work.step != nullptr
-                               ? "Do this step of the plan and no other. The specified interfaces exist as skeletons that raise a marker: replace their bodies. Test files are locked. After every edit the kernel "
-                                 "measures syntax, types, conformance and tests and shows you the result; tests of later steps may still fail. When the tests of this step's requirements pass, hand in with `complete`: "
-                                 "a summary and, in file_notes, one line for each file you changed. In the last step, where all pass but a test that contradicts the plan, hand that test back: `complete` with hand_back."
-                               : "All steps of the plan are done, and the work was sent back: `previous_errors` says why. Mend that and nothing else. Test files are locked. After every edit the kernel measures syntax, "
-                                 "types, conformance and tests and shows you the result. Hand in with `complete`: a summary and, in file_notes, one line for each file you changed. Where all pass but a test that "
-                                 "contradicts the plan, hand that test back: `complete` with hand_back.";
+        run.instructions =
+            work.step != nullptr
+                ? "Do this step of the plan and no other. The specified interfaces exist as skeletons that raise a marker: replace their bodies. Test files are locked. After every edit the kernel "
+                  "measures syntax, types, conformance and tests and shows you the result; tests of later steps may still fail. When the tests of this step's requirements pass, hand in with `complete`: "
+                  "a summary and, in file_notes, one line for each file you changed. In the last step, where all pass but a test that contradicts the plan, hand that test back: `complete` with hand_back."
+                : "All steps of the plan are done, and the work was sent back: `previous_errors` says why. Mend that and nothing else. Test files are locked. After every edit the kernel measures syntax, "
+                  "types, conformance and tests and shows you the result. Hand in with `complete`: a summary and, in file_notes, one line for each file you changed. Where all pass but a test that "
+                  "contradicts the plan, hand that test back: `complete` with hand_back.";
         run.output_contract = "step_result";
         run.exit_gate = gate_;
         const json::object& plan = input.artifacts.find("plan")->second;
         run.state["request"] = input.request;
-        run.state["plan_step"] = json::object{{"number", work.number}, {"of", static_cast<std::int64_t>(steps.size())}, {"title", work.title}, {"attempt", attempt}};
+        run.state["plan_step"] = json::object{{"number", work.number},
+                                              {"of", static_cast<std::int64_t>(steps.size())},
+                                              {"title", work.title},
+                                              {"attempt", attempt}};
         if (work.step != nullptr) { run.state["step"] = *work.step; }
         run.state["requirements"] = requirements_of(plan, work.requirements);
         run.state["tests"] = tests_of(input.artifacts.find("test_suite")->second, work.requirements);
         if (const json::value* interfaces = plan.if_contains("interfaces")) { run.state["interfaces"] = *interfaces; }
         json::array before;
-        for (const json::object& step : objects_of(done, "steps")) { before.push_back(json::object{{"number", number_of(step, "number")}, {"title", text_of(step, "title")}, {"summary", text_of(step, "summary")}}); }
+        for (const json::object& step : objects_of(done, "steps")) {
+            before.push_back(json::object{
+                {"number", number_of(step, "number")}, {"title", text_of(step, "title")}, {"summary", text_of(step, "summary")}});
+        }
         if (!before.empty()) { run.state["done_before"] = std::move(before); }
         if (input.feedback) { run.state["feedback"] = *input.feedback; }
         if (input.resolution) { run.state["resolution"] = *input.resolution; }
         json::array errors;
         if (failure) { errors.emplace_back(*failure); }
-        if (!failure || work.step == nullptr) { std::ranges::transform(input.previous_errors, std::back_inserter(errors), [](const std::string& error) { return json::value(error); }); }
+        if (!failure || work.step == nullptr) {
+            std::ranges::transform(input.previous_errors, std::back_inserter(errors),
+                                   [](const std::string& error) { return json::value(error); });
+        }
         if (!errors.empty()) { run.state["previous_errors"] = std::move(errors); }
         return run;
     }
@@ -178,7 +216,8 @@ private:
         return files;
     }
 
-    static void keep(const Work& work, const json::object& result, std::int64_t attempts, json::object& done, const StageInput& input) {
+    static void keep(const Work& work, const json::object& result, std::int64_t attempts, json::object& done,
+                     const StageInput& input) {
         json::object entry{{"summary", text_of(result, "summary")}, {"attempts", attempts}};
         if (work.step != nullptr) {
             entry["number"] = work.number;
@@ -199,7 +238,9 @@ private:
     static std::string summary_of(const json::object& done) {
         std::string summary;
         for (const char* list : {"steps", "corrections"}) {
-            for (const json::object& entry : objects_of(done, list)) { summary += (summary.empty() ? "" : "\n") + text_of(entry, "summary"); }
+            for (const json::object& entry : objects_of(done, list)) {
+                summary += (summary.empty() ? "" : "\n") + text_of(entry, "summary");
+            }
         }
         return summary;
     }

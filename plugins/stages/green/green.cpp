@@ -17,7 +17,9 @@ public:
         return info;
     }
 
-    [[nodiscard]] Validation validate_input(StageContext& context) override { return require_artifacts(context.input(), {"specification", "test_suite"}); }
+    [[nodiscard]] Validation validate_input(StageContext& context) override {
+        return require_artifacts(context.input(), {"specification", "test_suite"});
+    }
 
     [[nodiscard]] std::string user_message(StageContext&) override {
         return "Make the failing tests pass with the simplest code that does what the specification says.\n"
@@ -30,15 +32,19 @@ public:
 protected:
     void prepare_run(AgentRun& run, StageContext& context) override {
         ToolBasedStage::prepare_run(run, context);
-        for (const char* contract : {"specification", "test_suite"}) { run.state[contract] = context.input().artifacts.find(contract)->second; }
+        for (const char* contract : {"specification", "test_suite"}) {
+            run.state[contract] = context.input().artifacts.find(contract)->second;
+        }
         run.state.erase("input_artifact");
     }
 
-    /// What is handed back goes to the stage that made it, which the kernel finds; it has checked the evidence, and checks it again.
+    /// What is handed back goes to the stage that made it, which the kernel finds; it has checked the evidence, and checks it
+    /// again.
     [[nodiscard]] StageResult finish(json::object artifact, const AgentOutcome&, StageContext&) override {
         const json::value* claim = artifact.if_contains("hand_back");
         if (claim == nullptr || !claim->is_object()) { return StageResult::completed(std::move(artifact)); }
-        StageResult result = StageResult::cycle(std::string(claim->get_object().at("to").as_string()), std::string(claim->get_object().at("reason").as_string()));
+        StageResult result = StageResult::cycle(std::string(claim->get_object().at("to").as_string()),
+                                                std::string(claim->get_object().at("reason").as_string()));
         result.artifact = std::move(artifact);
         return result;
     }

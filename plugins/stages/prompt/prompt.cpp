@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stage that is data: its settings say what the agent is asked, which earlier artifacts it needs and is shown, which fields it must
-// hand in, and which words of its artifact send the work back to an earlier stage. The shipped ones are in config/stages/.
+// A stage that is data: its settings say what the agent is asked, which earlier artifacts it needs and is shown, which fields it
+// must hand in, and which words of its artifact send the work back to an earlier stage. The shipped ones are in config/stages/.
 #include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
@@ -15,7 +15,9 @@ std::string issue_text(const json::value& item) {
     if (!item.is_object()) { return json::serialize(item); }
     const json::object& issue = item.get_object();
     std::string text = text_of(issue, "id");
-    if (const std::string severity = text_of(issue, "severity"); !severity.empty()) { text += (text.empty() ? "(" : " (") + severity + ")"; }
+    if (const std::string severity = text_of(issue, "severity"); !severity.empty()) {
+        text += (text.empty() ? "(" : " (") + severity + ")";
+    }
     text += (text.empty() ? "" : ": ") + text_of(issue, "description");
     if (const std::string remedy = text_of(issue, "remediation"); !remedy.empty()) { text += " Remedy: " + remedy; }
     return text;
@@ -25,7 +27,7 @@ std::string issue_text(const json::value& item) {
 struct SendsBack {
     std::string field;
     std::map<std::string, std::string, std::less<>> to;
-    std::string because;                ///< A field of the artifact, a text or a list of issues; empty: the field `summary` alone.
+    std::string because;  ///< A field of the artifact, a text or a list of issues; empty: the field `summary` alone.
 };
 
 SendsBack sends_back_of(const json::object& settings) {
@@ -88,7 +90,8 @@ protected:
     }
 
 private:
-    /// `contract` or `contract.field`. What is shown by its contract's name is not shown as the artifact of the stage before, too.
+    /// `contract` or `contract.field`. What is shown by its contract's name is not shown as the artifact of the stage before,
+    /// too.
     static void show(const std::string& shown, json::object& state, const StageInput& input) {
         const std::size_t dot = shown.find('.');
         const auto artifact = input.artifacts.find(shown.substr(0, dot));

@@ -20,7 +20,9 @@ public:
         return info;
     }
 
-    [[nodiscard]] Validation validate_input(StageContext& context) override { return require_artifacts(context.input(), {"specification"}); }
+    [[nodiscard]] Validation validate_input(StageContext& context) override {
+        return require_artifacts(context.input(), {"specification"});
+    }
 
     [[nodiscard]] std::string user_message(StageContext&) override {
         return "Write tests that fail because the specified behaviour does not exist yet.\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// VERIFY: has the kernel measure the executed plan. No model takes part: what the gates find decides. Where one does not pass, the work goes back to
-// execution with what was found; where all pass, the artifact says for each acceptance criterion which tests hold it.
+// VERIFY: has the kernel measure the executed plan. No model takes part: what the gates find decides. Where one does not pass,
+// the work goes back to execution with what was found; where all pass, the artifact says for each acceptance criterion which
+// tests hold it.
 #include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
@@ -11,7 +12,7 @@ namespace {
 
 using namespace agentforge;
 
-constexpr std::string_view executed = "execution";      // The contract of what is sent back.
+constexpr std::string_view executed = "execution";  // The contract of what is sent back.
 constexpr std::size_t most_reason_bytes = 3000;
 
 /// Cut between characters.
@@ -24,7 +25,9 @@ std::string shortened(std::string text) {
 
 std::string reason_of(const GateReport& report) {
     std::string reason = "verification failed at the gate " + report.gate + ": ";
-    for (std::size_t at = 0; at < report.blocking_issues.size(); ++at) { reason += (at == 0 ? "" : "; ") + report.blocking_issues[at]; }
+    for (std::size_t at = 0; at < report.blocking_issues.size(); ++at) {
+        reason += (at == 0 ? "" : "; ") + report.blocking_issues[at];
+    }
     return shortened(report.blocking_issues.empty() ? reason + report.summary : reason);
 }
 
@@ -45,14 +48,22 @@ public:
         return info;
     }
 
-    [[nodiscard]] Validation validate_input(StageContext& context) override { return require_artifacts(context.input(), {"specification", "test_suite", "execution"}); }
+    [[nodiscard]] Validation validate_input(StageContext& context) override {
+        return require_artifacts(context.input(), {"specification", "test_suite", "execution"});
+    }
 
     [[nodiscard]] StageResult execute(StageContext& context) override {
         const StageInput& input = context.input();
         // What a person answered, and what a later stage sends back (a commit hook that refuses), is for those who change code.
-        if (input.resolution) { return StageResult::cycle(std::string(executed), "a person answered: " + shortened(answer_of(*input.resolution))); }
-        if (input.feedback) { return StageResult::cycle(std::string(executed), "a person wants it changed: " + shortened(*input.feedback)); }
-        if (input.cycle > 0 && input.attempt == 1 && !input.previous_errors.empty()) { return StageResult::cycle(std::string(executed), input.previous_errors.front()); }
+        if (input.resolution) {
+            return StageResult::cycle(std::string(executed), "a person answered: " + shortened(answer_of(*input.resolution)));
+        }
+        if (input.feedback) {
+            return StageResult::cycle(std::string(executed), "a person wants it changed: " + shortened(*input.feedback));
+        }
+        if (input.cycle > 0 && input.attempt == 1 && !input.previous_errors.empty()) {
+            return StageResult::cycle(std::string(executed), input.previous_errors.front());
+        }
         for (const std::string& gate : gates_) {
             GateRequest request;
             request.gate = gate;
@@ -88,11 +99,16 @@ private:
             json::array tests;
             for (const json::object& file : objects_of(suite, "test_files")) {
                 for (const json::object& test : objects_of(file, "tests")) {
-                    if (text_of(test, "requirement_ref") == text_of(requirement, "id")) { tests.emplace_back(text_of(file, "path") + "::" + text_of(test, "name")); }
+                    if (text_of(test, "requirement_ref") == text_of(requirement, "id")) {
+                        tests.emplace_back(text_of(file, "path") + "::" + text_of(test, "name"));
+                    }
                 }
             }
             for (const std::string& criterion : texts_of(requirement, "acceptance_criteria")) {
-                criteria.push_back(json::object{{"requirement", text_of(requirement, "id")}, {"criterion", criterion}, {"tests", tests}, {"verified", !tests.empty()}});
+                criteria.push_back(json::object{{"requirement", text_of(requirement, "id")},
+                                                {"criterion", criterion},
+                                                {"tests", tests},
+                                                {"verified", !tests.empty()}});
             }
         }
         json::object artifact{{"summary", text_of(execution, "summary")}, {"criteria", std::move(criteria)}};

@@ -12,18 +12,20 @@ using namespace agentforge;
 class ApplyPatch final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
-        return {"apply_patch",
-                "Changes several files at once, all or nothing. Between `*** Begin Patch` and `*** End Patch`, for each file: `*** Update File: path`, then "
-                "hunks, each `@@` or `@@ line above the place`, then lines with ` ` (kept, about 3 around), `-` or `+` before them; or `*** Add File: path` with `+` "
-                "lines; or `*** Delete File: path`. `*** Move to: path` may follow an update's first line.",
-                schema_of(R"json({
+        return {
+            "apply_patch",
+            "Changes several files at once, all or nothing. Between `*** Begin Patch` and `*** End Patch`, for each file: `*** Update File: path`, then "
+            "hunks, each `@@` or `@@ line above the place`, then lines with ` ` (kept, about 3 around), `-` or `+` before them; or `*** Add File: path` with `+` "
+            "lines; or `*** Delete File: path`. `*** Move to: path` may follow an update's first line.",
+            schema_of(R"json({
   "type": "object",
   "properties": {
     "patch": {"type": "string", "description": "The whole patch; paths relative to the workspace"}
   },
   "required": ["patch"]
 })json"),
-                ToolEffect::writes, {}};
+            ToolEffect::writes,
+            {}};
     }
     [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
         auto edits = patch::read_patch(Arguments(arguments).text("patch"));
@@ -37,15 +39,21 @@ public:
         json::array files;
         for (const FileEdited& file : *done) {
             const Change& change = file.change;
-            const char* verb = change.created ? "created" : change.after_sha256.empty() ? "deleted" : !file.moved_from.empty() ? "moved" : "changed";
-            const std::string line = std::string(verb) + " " + (file.moved_from.empty() ? "" : file.moved_from + " to ") + change.path + " " + line_counts(change);
+            const char* verb = change.created                ? "created"
+                               : change.after_sha256.empty() ? "deleted"
+                               : !file.moved_from.empty()    ? "moved"
+                                                             : "changed";
+            const std::string line = std::string(verb) + " " + (file.moved_from.empty() ? "" : file.moved_from + " to ") +
+                                     change.path + " " + line_counts(change);
             output += line + "\n";
             summary += (summary.empty() ? "" : ", ") + line;
             files.push_back(change_data(change));
             if (!file.moved_from.empty()) { files.back().get_object()["moved_from"] = file.moved_from; }
         }
         json::object data{{"files", std::move(files)}, {"views", edit_views(context.workspace(), *done)}};
-        return ToolResult::done("The patch was applied:\n" + output, done->size() == 1 ? summary : std::to_string(done->size()) + " files: " + summary, std::move(data));
+        return ToolResult::done("The patch was applied:\n" + output,
+                                done->size() == 1 ? summary : std::to_string(done->size()) + " files: " + summary,
+                                std::move(data));
     }
 };
 

@@ -48,7 +48,9 @@ std::optional<std::string_view> after_mark(std::string_view line, std::string_vi
 }
 
 /// `apply_patch <<'EOF'`, as a shell would be told.
-bool opens_here_document(std::string_view line) { return line.find("<<") != std::string_view::npos && line.find("apply_patch") != std::string_view::npos; }
+bool opens_here_document(std::string_view line) {
+    return line.find("<<") != std::string_view::npos && line.find("apply_patch") != std::string_view::npos;
+}
 
 class Reader {
 public:
@@ -73,7 +75,9 @@ public:
         if (at_ == lines_.size()) { return wrong("`*** End Patch`"); }
         for (++at_; at_ < lines_.size(); ++at_) {
             const auto line = trimmed(lines_[at_]);
-            const bool closes = line.starts_with("```") || (here_document_ && std::all_of(line.begin(), line.end(), [](char c) { return c >= 'A' && c <= 'Z'; }));
+            const bool closes =
+                line.starts_with("```") ||
+                (here_document_ && std::all_of(line.begin(), line.end(), [](char c) { return c >= 'A' && c <= 'Z'; }));
             if (!line.empty() && !closes) { return wrong("nothing more after `*** End Patch`"); }
         }
         if (edits_.empty()) { return broken("The patch names no file.", 0); }
@@ -82,12 +86,18 @@ public:
 
 private:
     static Error broken(std::string message, std::size_t line) {
-        return {"AF-TOOL-050", std::move(message) + " Nothing was changed.", line == 0 ? "patch" : "patch:" + std::to_string(line), std::string(how_to), ErrorKind::invalid};
+        return {"AF-TOOL-050", std::move(message) + " Nothing was changed.",
+                line == 0 ? "patch" : "patch:" + std::to_string(line), std::string(how_to), ErrorKind::invalid};
     }
 
     [[nodiscard]] Error wrong(const std::string& expected) const {
-        if (at_ >= lines_.size()) { return broken("The patch ends after line " + std::to_string(lines_.size()) + "; expected there: " + expected + ".", lines_.size()); }
-        return broken("Line " + std::to_string(at_ + 1) + " of the patch is `" + shown(lines_[at_]) + "`; expected there: " + expected + ".", at_ + 1);
+        if (at_ >= lines_.size()) {
+            return broken("The patch ends after line " + std::to_string(lines_.size()) + "; expected there: " + expected + ".",
+                          lines_.size());
+        }
+        return broken("Line " + std::to_string(at_ + 1) + " of the patch is `" + shown(lines_[at_]) +
+                          "`; expected there: " + expected + ".",
+                      at_ + 1);
     }
 
     Result<void> open() {
@@ -122,10 +132,14 @@ private:
     Result<void> add(std::string_view path) {
         AF_CHECK(name(FileEditKind::create, path));
         std::string& content = edits_.back().content;
-        for (++at_; at_ < lines_.size() && lines_[at_].starts_with('+'); ++at_) { content.append(lines_[at_].substr(1)).append("\n"); }
+        for (++at_; at_ < lines_.size() && lines_[at_].starts_with('+'); ++at_) {
+            content.append(lines_[at_].substr(1)).append("\n");
+        }
         // Only blank lines may part it from what follows.
         while (at_ < lines_.size() && trimmed(lines_[at_]).empty()) { ++at_; }
-        if (at_ < lines_.size() && !trimmed(lines_[at_]).starts_with("*** ")) { return wrong("a line of the new file, with `+` before it, or the next `***` mark"); }
+        if (at_ < lines_.size() && !trimmed(lines_[at_]).starts_with("*** ")) {
+            return wrong("a line of the new file, with `+` before it, or the next `***` mark");
+        }
         return {};
     }
 
@@ -162,7 +176,8 @@ private:
     /// `@@`, `@@ line`, `@@ line @@`, `@@ -1,2 +1,3 @@ line`: numbers, and the heading beside them, are only for the reader.
     static std::string_view anchor(std::string_view line) {
         line = trimmed(line.substr(2));
-        if (line.size() > 1 && line.front() == '-' && line[1] >= '0' && line[1] <= '9' && line.find(" +") != std::string_view::npos && line.find("@@") != std::string_view::npos) {
+        if (line.size() > 1 && line.front() == '-' && line[1] >= '0' && line[1] <= '9' &&
+            line.find(" +") != std::string_view::npos && line.find("@@") != std::string_view::npos) {
             return {};
         }
         if (line.ends_with("@@")) { line = trimmed(line.substr(0, line.size() - 2)); }
@@ -172,7 +187,8 @@ private:
     Result<void> hunk() {
         Hunk hunk;
         hunk.whole_lines = true;
-        hunk.label = "Hunk " + std::to_string(edits_.back().hunks.size() + 1) + " (line " + std::to_string(at_ + 1) + " of the patch)";
+        hunk.label =
+            "Hunk " + std::to_string(edits_.back().hunks.size() + 1) + " (line " + std::to_string(at_ + 1) + " of the patch)";
         for (; at_ < lines_.size() && lines_[at_].starts_with("@@"); ++at_) {
             if (const auto line = anchor(lines_[at_]); !line.empty()) { hunk.anchors.emplace_back(line); }
         }
@@ -180,7 +196,7 @@ private:
         for (; at_ < lines_.size() && !lines_[at_].starts_with("@@") && !lines_[at_].starts_with("*** "); ++at_) {
             const std::string_view line = lines_[at_];
             if (trimmed(line).empty() && only_blank_until_mark()) {
-                if (line.empty()) { break; }        // It parts this file from the next one.
+                if (line.empty()) { break; }  // It parts this file from the next one.
             }
             const char kind = line.empty() ? ' ' : line.front();
             const std::string_view text = line.empty() ? line : line.substr(1);

@@ -4,7 +4,8 @@
 //   *** Begin Patch
 //   *** Update File: textkit/slug.py
 //   *** Move to: textkit/slugs.py        (may be left away)
-//   @@ def slugify(text):                (a line that heads the place; several go from the outermost in; the first hunk needs no @@)
+//   @@ def slugify(text):                (a line that heads the place; several go from the outermost in; the first hunk needs no
+//   @@)
 //    kept line
 //   -line to take away
 //   +line to add

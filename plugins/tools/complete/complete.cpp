@@ -8,13 +8,17 @@ using namespace agentforge;
 class Complete final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
-        return {"complete",
-                "Hands in the finished artifact and ends your work. Its arguments are the artifact's own fields. When something is wrong with it you are told what, and go on.",
-                {{"type", "object"}, {"additionalProperties", true}},
-                ToolEffect::completes, {}};
+        return {
+            "complete",
+            "Hands in the finished artifact and ends your work. Its arguments are the artifact's own fields. When something is wrong with it you are told what, and go on.",
+            {{"type", "object"}, {"additionalProperties", true}},
+            ToolEffect::completes,
+            {}};
     }
     [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
-        if (auto accepted = context.complete(arguments); !accepted.ok()) { return ToolResult::failed(std::move(accepted).error()); }
+        if (auto accepted = context.complete(arguments); !accepted.ok()) {
+            return ToolResult::failed(std::move(accepted).error());
+        }
         return ToolResult::done("The artifact is accepted.\n", "completed");
     }
 };

@@ -9,9 +9,10 @@ using namespace agentforge;
 class CreateFile final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
-        return {"create_file",
-                "Creates a file with the given content, and its folders. A file that this task created is replaced as a whole; one that was there before is refused.",
-                schema_of(R"json({
+        return {
+            "create_file",
+            "Creates a file with the given content, and its folders. A file that this task created is replaced as a whole; one that was there before is refused.",
+            schema_of(R"json({
   "type": "object",
   "properties": {
     "path": {"type": "string", "description": "New file, relative to the workspace"},
@@ -19,7 +20,8 @@ public:
   },
   "required": ["path", "content"]
 })json"),
-                ToolEffect::writes, {"path"}};
+            ToolEffect::writes,
+            {"path"}};
     }
     [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
         const Arguments given(arguments);

@@ -18,7 +18,8 @@ public:
   },
   "required": ["path"]
 })json"),
-                ToolEffect::writes, {"path"}};
+                ToolEffect::writes,
+                {"path"}};
     }
     [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
         const Arguments given(arguments);

@@ -10,9 +10,10 @@ using namespace agentforge;
 class EditFile final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
-        return {"edit_file",
-                "Replaces pieces of text in a file, all or none. `search` must be copied exactly from the file, indentation included, without line numbers, and stand there once; add lines around it where it stands more than once. Several pieces go into `edits`; `content` replaces the whole file.",
-                schema_of(R"json({
+        return {
+            "edit_file",
+            "Replaces pieces of text in a file, all or none. `search` must be copied exactly from the file, indentation included, without line numbers, and stand there once; add lines around it where it stands more than once. Several pieces go into `edits`; `content` replaces the whole file.",
+            schema_of(R"json({
   "type": "object",
   "properties": {
     "path": {"type": "string", "description": "File, relative to the workspace"},
@@ -26,7 +27,8 @@ public:
   },
   "required": ["path"]
 })json"),
-                ToolEffect::writes, {"path"}};
+            ToolEffect::writes,
+            {"path"}};
     }
     [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
         const Arguments given(arguments);
@@ -41,7 +43,8 @@ public:
         json::object data = change_data(change);
         // Where the file did not hold the text byte by byte, only the file itself tells what stands there now.
         if (done->front().tolerant) { data["views"] = edit_views(context.workspace(), *done); }
-        return ToolResult::done("The file " + change.path + " was changed " + line_counts(change) + ".\n", "edited " + change.path + " " + line_counts(change), std::move(data));
+        return ToolResult::done("The file " + change.path + " was changed " + line_counts(change) + ".\n",
+                                "edited " + change.path + " " + line_counts(change), std::move(data));
     }
 
 private:
@@ -50,8 +53,12 @@ private:
         const bool piece = given.has("search") || given.has("replace");
         const int forms = (piece ? 1 : 0) + (given.has("edits") ? 1 : 0) + (given.has("content") ? 1 : 0);
         if (forms != 1 || (piece && !(given.has("search") && given.has("replace")))) {
-            return Error{"AF-TOOL-052", std::string("'edit_file' needs either 'search' and 'replace', or 'edits', or 'content'; ") +
-                             (forms == 0 ? "none of them is given." : forms > 1 ? "more than one of them is given." : given.has("search") ? "'replace' is missing." : "'search' is missing."),
+            return Error{"AF-TOOL-052",
+                         std::string("'edit_file' needs either 'search' and 'replace', or 'edits', or 'content'; ") +
+                             (forms == 0            ? "none of them is given."
+                              : forms > 1           ? "more than one of them is given."
+                              : given.has("search") ? "'replace' is missing."
+                                                    : "'search' is missing."),
                          "edit_file", "Give one of the three forms.", ErrorKind::invalid};
         }
         if (given.has("content")) {
@@ -70,7 +77,9 @@ private:
             add(given, "");
             return {};
         }
-        for (const json::value& one : arguments.at("edits").as_array()) { add(Arguments(one.as_object()), "Edit " + std::to_string(edit.hunks.size() + 1)); }
+        for (const json::value& one : arguments.at("edits").as_array()) {
+            add(Arguments(one.as_object()), "Edit " + std::to_string(edit.hunks.size() + 1));
+        }
         return {};
     }
 };

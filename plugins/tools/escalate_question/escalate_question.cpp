@@ -9,9 +9,10 @@ using namespace agentforge;
 class EscalateQuestion final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
-        return {"escalate_question",
-                "Asks a person, and ends your work until the answer is there. Only for what neither the code, the documentation nor your task can tell and what you cannot go on without.",
-                schema_of(R"json({
+        return {
+            "escalate_question",
+            "Asks a person, and ends your work until the answer is there. Only for what neither the code, the documentation nor your task can tell and what you cannot go on without.",
+            schema_of(R"json({
   "type": "object",
   "properties": {
     "question": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "One question, complete in itself"},
@@ -20,7 +21,8 @@ public:
   },
   "required": ["question", "reason"]
 })json"),
-                ToolEffect::escalates, {}};
+            ToolEffect::escalates,
+            {}};
     }
     [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
         const Arguments given(arguments);
@@ -30,10 +32,12 @@ public:
         request.options = given.texts("options");
         request.context = {{"role", context.info().role}, {"stage", context.info().stage}, {"step", context.info().step}};
         if (auto asked = context.escalate(request); !asked.ok()) { return ToolResult::failed(std::move(asked).error()); }
-        return ToolResult::done("A person is asked: " + request.question + "\n", "asked a person: " + request.question, {{"question", request.question}});
+        return ToolResult::done("A person is asked: " + request.question + "\n", "asked a person: " + request.question,
+                                {{"question", request.question}});
     }
 };
 
 }  // namespace
 
-AGENTFORGE_PLUGIN("agentforge.tool.escalate_question", "0.1.0", "Apache-2.0", agentforge::provides_tool<EscalateQuestion>("escalate_question"))
+AGENTFORGE_PLUGIN("agentforge.tool.escalate_question", "0.1.0", "Apache-2.0",
+                  agentforge::provides_tool<EscalateQuestion>("escalate_question"))

@@ -9,16 +9,18 @@ using namespace agentforge;
 class ListFiles final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
-        return {"list_files",
-                "Lists files below a folder, sorted, folders with a trailing '/', files with their size in bytes. Narrow it with a glob such as 'src/**/*.py'.",
-                schema_of(R"json({
+        return {
+            "list_files",
+            "Lists files below a folder, sorted, folders with a trailing '/', files with their size in bytes. Narrow it with a glob such as 'src/**/*.py'.",
+            schema_of(R"json({
   "type": "object",
   "properties": {
     "path": {"type": "string", "description": "Folder, relative to the workspace; default '.'"},
     "glob": {"type": "string", "maxLength": 1000, "description": "Gitignore-style globs, comma-separated, '!' excludes"}
   }
 })json"),
-                ToolEffect::reads, {"path"}};
+            ToolEffect::reads,
+            {"path"}};
     }
     [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
         const Arguments given(arguments);
@@ -34,8 +36,12 @@ public:
             text += entry.directory ? std::string("/\n") : " " + std::to_string(entry.size_bytes) + "\n";
         }
         const auto count = std::to_string(listing->entries.size());
-        if (listing->entries.empty()) { text = "Nothing is there" + (options.glob.empty() ? std::string() : " that matches '" + options.glob + "'") + ".\n"; }
-        if (listing->truncated) { text += "… there is more than these " + count + " entries: give a deeper `path` or a `glob`.\n"; }
+        if (listing->entries.empty()) {
+            text = "Nothing is there" + (options.glob.empty() ? std::string() : " that matches '" + options.glob + "'") + ".\n";
+        }
+        if (listing->truncated) {
+            text += "… there is more than these " + count + " entries: give a deeper `path` or a `glob`.\n";
+        }
         return ToolResult::done(std::move(text), "listed " + path + " (" + count + (listing->truncated ? "+" : "") + " entries)",
                                 {{"path", path}, {"entries", listing->entries.size()}, {"truncated", listing->truncated}});
     }

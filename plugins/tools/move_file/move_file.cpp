@@ -19,14 +19,16 @@ public:
   },
   "required": ["path", "to"]
 })json"),
-                ToolEffect::writes, {"path", "to"}};
+                ToolEffect::writes,
+                {"path", "to"}};
     }
     [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
         const Arguments given(arguments);
         auto change = context.workspace().move(given.text("path"), given.text("to"));
         if (!change.ok()) { return ToolResult::failed(std::move(change).error()); }
         std::string summary = "moved " + given.text("path") + " to " + change->path;
-        return ToolResult::done("The file " + given.text("path") + " is now " + change->path + ".\n", std::move(summary), change_data(*change));
+        return ToolResult::done("The file " + given.text("path") + " is now " + change->path + ".\n", std::move(summary),
+                                change_data(*change));
     }
 };
 

@@ -26,19 +26,22 @@ struct Section {
 
 std::string lower(std::string_view text) {
     std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     return result;
 }
 
 bool is_document(std::string_view path) {
     const auto slash = path.rfind('/');
     const auto name = lower(slash == std::string_view::npos ? path : path.substr(slash + 1));
-    return name.starts_with("readme") || name.ends_with(".md") || name.ends_with(".rst") || name.ends_with(".txt") || name.ends_with(".adoc");
+    return name.starts_with("readme") || name.ends_with(".md") || name.ends_with(".rst") || name.ends_with(".txt") ||
+           name.ends_with(".adoc");
 }
 
 /// `===` under a line makes it a heading in reStructuredText (and Markdown).
 bool is_underline(std::string_view line, std::string_view above) {
-    return line.size() >= 3 && !above.empty() && line.size() + 2 >= above.size() && std::string_view("=-~^\"#*+").find(line.front()) != std::string_view::npos &&
+    return line.size() >= 3 && !above.empty() && line.size() + 2 >= above.size() &&
+           std::string_view("=-~^\"#*+").find(line.front()) != std::string_view::npos &&
            line.find_first_not_of(line.front()) == std::string_view::npos;
 }
 
@@ -64,8 +67,11 @@ std::vector<Section> sections_of(const std::string& path, std::string_view text)
         if (line.starts_with("```") || line.starts_with("~~~")) { fenced = !fenced; }
         const auto level = line.find_first_not_of('#');
         const bool hashes = !fenced && level != std::string_view::npos && level > 0 && level <= 6 && line[level] == ' ';
-        const bool underlined = !fenced && i + 1 < lines.size() && !line.starts_with(' ') && is_underline(lines[i + 1], line) && !is_underline(line, "   ");
-        if (hashes || underlined) { sections.push_back({path, i + 1, std::string(hashes ? line.substr(level + 1) : line), "", 0}); }
+        const bool underlined = !fenced && i + 1 < lines.size() && !line.starts_with(' ') && is_underline(lines[i + 1], line) &&
+                                !is_underline(line, "   ");
+        if (hashes || underlined) {
+            sections.push_back({path, i + 1, std::string(hashes ? line.substr(level + 1) : line), "", 0});
+        }
         sections.back().text.append(line) += "\n";
     }
     if (sections.front().text.find_first_not_of(" \n\t") == std::string::npos) { sections.erase(sections.begin()); }
@@ -77,7 +83,10 @@ std::vector<std::string> words_of(std::string_view topic) {
     std::string word;
     for (const char c : lower(topic) + " ") {
         const bool part = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
-        if (part) { word += c; continue; }
+        if (part) {
+            word += c;
+            continue;
+        }
         if (word.size() > 1) { words.push_back(word); }
         word.clear();
     }
@@ -102,15 +111,17 @@ std::size_t score(const Section& section, const std::vector<std::string>& words)
 class ReadDocumentation final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
-        return {"read_documentation",
-                "Without a topic: lists the project's documents (README, docs/, *.md, *.rst) and their headings. With a topic: shows the sections that fit it best.",
-                schema_of(R"json({
+        return {
+            "read_documentation",
+            "Without a topic: lists the project's documents (README, docs/, *.md, *.rst) and their headings. With a topic: shows the sections that fit it best.",
+            schema_of(R"json({
   "type": "object",
   "properties": {
     "topic": {"type": "string", "maxLength": 500, "description": "A few words, such as 'configuration file'"}
   }
 })json"),
-                ToolEffect::reads, {}};
+            ToolEffect::reads,
+            {}};
     }
 
     [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
@@ -130,8 +141,13 @@ public:
             ++count;
             for (auto& section : sections_of(entry.path, view->content)) { sections.push_back(std::move(section)); }
         }
-        if (listing->truncated) { skipped += "(only the first " + std::to_string(max_documents) + " documents were looked at)\n"; }
-        if (count == 0) { return ToolResult::done("The project has no documentation (README, docs/, *.md, *.rst).\n" + skipped, "no documentation", {{"documents", 0}}); }
+        if (listing->truncated) {
+            skipped += "(only the first " + std::to_string(max_documents) + " documents were looked at)\n";
+        }
+        if (count == 0) {
+            return ToolResult::done("The project has no documentation (README, docs/, *.md, *.rst).\n" + skipped,
+                                    "no documentation", {{"documents", 0}});
+        }
         const auto words = words_of(given.text("topic"));
         if (words.empty()) { return headings(sections, count, skipped); }
         return best(sections, words, given.text("topic"), count, skipped);
@@ -158,8 +174,8 @@ private:
         return ToolResult::done(text + skipped, "listed " + std::to_string(count) + " documents", {{"documents", count}});
     }
 
-    static ToolResult best(std::vector<Section>& sections, const std::vector<std::string>& words, const std::string& topic, std::size_t count,
-                           const std::string& skipped) {
+    static ToolResult best(std::vector<Section>& sections, const std::vector<std::string>& words, const std::string& topic,
+                           std::size_t count, const std::string& skipped) {
         for (auto& section : sections) { section.score = score(section, words); }
         std::stable_sort(sections.begin(), sections.end(), [](const Section& a, const Section& b) { return a.score > b.score; });
         std::string text;
@@ -173,7 +189,8 @@ private:
                 continue;
             }
             const auto cut = section.text.rfind('\n', max_section_bytes);
-            text += section.text.substr(0, cut == std::string::npos ? max_section_bytes : cut) + "\n… (the section goes on in the file)\n\n";
+            text += section.text.substr(0, cut == std::string::npos ? max_section_bytes : cut) +
+                    "\n… (the section goes on in the file)\n\n";
         }
         if (shown == 0) { text = "None of the " + std::to_string(count) + " documents says anything on '" + topic + "'.\n"; }
         return ToolResult::done(text + skipped, "documentation on '" + topic + "': " + std::to_string(shown) + " sections",
@@ -183,4 +200,5 @@ private:
 
 }  // namespace
 
-AGENTFORGE_PLUGIN("agentforge.tool.read_documentation", "0.1.0", "Apache-2.0", agentforge::provides_tool<ReadDocumentation>("read_documentation"))
+AGENTFORGE_PLUGIN("agentforge.tool.read_documentation", "0.1.0", "Apache-2.0",
+                  agentforge::provides_tool<ReadDocumentation>("read_documentation"))

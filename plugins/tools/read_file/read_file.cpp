@@ -9,9 +9,10 @@ using namespace agentforge;
 class ReadFile final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
-        return {"read_file",
-                "Reads a text file; each line comes with its number and a tab before it (they are not part of the file). Give first_line and last_line for a part of a long file.",
-                schema_of(R"json({
+        return {
+            "read_file",
+            "Reads a text file; each line comes with its number and a tab before it (they are not part of the file). Give first_line and last_line for a part of a long file.",
+            schema_of(R"json({
   "type": "object",
   "properties": {
     "path": {"type": "string", "description": "File, relative to the workspace"},
@@ -20,7 +21,8 @@ public:
   },
   "required": ["path"]
 })json"),
-                ToolEffect::reads, {"path"}};
+            ToolEffect::reads,
+            {"path"}};
     }
     [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
         const Arguments given(arguments);
@@ -52,16 +54,20 @@ public:
         const auto last_line = view.total_lines == 0 ? 0 : line - 1;
         const auto range = std::to_string(view.first_line) + "-" + std::to_string(last_line);
         if (truncated) {
-            text += "(lines " + range + " of " + std::to_string(view.total_lines) + "; give first_line and last_line for others)\n";
+            text +=
+                "(lines " + range + " of " + std::to_string(view.total_lines) + "; give first_line and last_line for others)\n";
         }
         if (crlf) { text += "(lines end in CRLF, and edits keep that)\n"; }
-        json::object data{{"path", view.path}, {"sha256", view.sha256}, {"first_line", view.first_line}, {"last_line", last_line},
+        json::object data{{"path", view.path},
+                          {"sha256", view.sha256},
+                          {"first_line", view.first_line},
+                          {"last_line", last_line},
                           {"total_lines", view.total_lines}};
         return ToolResult::done(std::move(text), "read " + view.path + (truncated ? ":" + range : ""), std::move(data));
     }
 
 private:
-    static constexpr std::uint64_t max_bytes = 15ULL * 1024;      ///< With line numbers it fits what the host keeps.
+    static constexpr std::uint64_t max_bytes = 15ULL * 1024;  ///< With line numbers it fits what the host keeps.
 };
 
 }  // namespace

@@ -10,15 +10,17 @@ using namespace agentforge;
 class RunTests final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
-        return {"run_tests",
-                "Runs the tests and reports counts and the first failures with file, line and message. Without paths all tests run. Failing tests are an answer, not an error of the call.",
-                schema_of(R"json({
+        return {
+            "run_tests",
+            "Runs the tests and reports counts and the first failures with file, line and message. Without paths all tests run. Failing tests are an answer, not an error of the call.",
+            schema_of(R"json({
   "type": "object",
   "properties": {
     "paths": {"type": "array", "items": {"type": "string"}, "maxItems": 100, "description": "Test files, relative to the workspace; none: all"}
   }
 })json"),
-                ToolEffect::executes, {"paths"}};
+            ToolEffect::executes,
+            {"paths"}};
     }
     [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
         auto report = context.run_gate({"tests", Arguments(arguments).texts("paths"), {}});

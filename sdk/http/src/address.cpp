@@ -9,13 +9,14 @@ namespace {
 
 std::string lower(std::string_view text) {
     std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     return result;
 }
 
 struct HostPort {
     std::string host;
-    std::uint16_t port = 0;     ///< 0: none was given.
+    std::uint16_t port = 0;  ///< 0: none was given.
 };
 
 /// `host`, `host:port`, `[v6]`, `[v6]:port`.
@@ -37,7 +38,9 @@ std::optional<HostPort> host_port(std::string_view text) {
         has_port = colon != std::string_view::npos;
         if (has_port) { port = text.substr(colon + 1); }
     }
-    const auto odd = [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '@' || c == '%' || c == '\\' || c == '\x7f'; };
+    const auto odd = [](char c) {
+        return static_cast<unsigned char>(c) <= ' ' || c == '@' || c == '%' || c == '\\' || c == '\x7f';
+    };
     if (read.host.empty() || std::any_of(read.host.begin(), read.host.end(), odd)) { return std::nullopt; }
     if (has_port) {
         const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), read.port);
@@ -80,7 +83,9 @@ bool exempt(const Address& target, std::string_view list) {
         std::string_view name = read->host;
         if (name.starts_with("*.")) { name.remove_prefix(1); }
         if (name.starts_with('.')) { name.remove_prefix(1); }
-        if (target.host == name || (target.host.ends_with(name) && target.host[target.host.size() - name.size() - 1] == '.')) { return true; }
+        if (target.host == name || (target.host.ends_with(name) && target.host[target.host.size() - name.size() - 1] == '.')) {
+            return true;
+        }
     }
     return false;
 }
@@ -97,17 +102,22 @@ bool Address::loopback() const { return is_loopback(host); }
 
 Result<Address> read_address(std::string_view text) {
     const auto refuse = [](const std::string& why) {
-        return Error{"AF-LLM-413", "base_url " + why, "llm.base_url", "Write it like https://api.example.com/v1 or http://localhost:11434/v1.", ErrorKind::invalid};
+        return Error{"AF-LLM-413", "base_url " + why, "llm.base_url",
+                     "Write it like https://api.example.com/v1 or http://localhost:11434/v1.", ErrorKind::invalid};
     };
     Address address;
     const std::size_t scheme = text.find("://");
     const std::string name = lower(text.substr(0, scheme));
-    if (scheme == std::string_view::npos || (name != "http" && name != "https")) { return refuse("must begin with http:// or https://"); }
+    if (scheme == std::string_view::npos || (name != "http" && name != "https")) {
+        return refuse("must begin with http:// or https://");
+    }
     address.secure = name == "https";
     text.remove_prefix(scheme + 3);
     const std::size_t slash = text.find_first_of("/?#");
     const std::string_view place = text.substr(0, slash);
-    if (place.find('@') != std::string_view::npos) { return refuse("must not hold a user or password; name the key's variable in api_key_env"); }
+    if (place.find('@') != std::string_view::npos) {
+        return refuse("must not hold a user or password; name the key's variable in api_key_env");
+    }
     auto read = host_port(place);
     if (!read) { return refuse("names no host and port"); }
     address.host = std::move(read->host);
@@ -115,7 +125,8 @@ Result<Address> read_address(std::string_view text) {
     if (slash != std::string_view::npos) {
         address.path = text.substr(slash);
         if (address.path.find_first_of("?#") != std::string::npos) { return refuse("must not hold a query or fragment"); }
-        if (std::any_of(address.path.begin(), address.path.end(), [](char c) { return static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 0x7f; })) {
+        if (std::any_of(address.path.begin(), address.path.end(),
+                        [](char c) { return static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 0x7f; })) {
             return refuse("holds a character that does not belong into an address");
         }
         while (address.path.ends_with('/')) { address.path.pop_back(); }
@@ -137,7 +148,8 @@ Result<std::optional<Proxy>> proxy_for(const Address& target, const std::functio
     }
     if (text.empty() || exempt(target, either("no_proxy", "NO_PROXY"))) { return std::optional<Proxy>(); }
     const auto refuse = [&name](const std::string& why) {
-        return Error{"AF-LLM-413", "the proxy in " + name + " " + why, name, "Set it to http://host:port, or list the model's host in NO_PROXY.", ErrorKind::unavailable};
+        return Error{"AF-LLM-413", "the proxy in " + name + " " + why, name,
+                     "Set it to http://host:port, or list the model's host in NO_PROXY.", ErrorKind::unavailable};
     };
     std::string_view rest = text;
     if (const std::size_t scheme = rest.find("://"); scheme != std::string_view::npos) {

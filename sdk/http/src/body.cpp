@@ -11,16 +11,20 @@ namespace {
 constexpr std::size_t longest_line = 16'384;
 
 Error broken() {
-    return {"AF-LLM-409", "the answer's chunks are broken", "", "It may succeed when tried again; look for a proxy in between otherwise.", ErrorKind::transient};
+    return {"AF-LLM-409", "the answer's chunks are broken", "",
+            "It may succeed when tried again; look for a proxy in between otherwise.", ErrorKind::transient};
 }
 
 }  // namespace
 
 bool BodyReader::whole() const {
     switch (framing_) {
-    case Framing::length: return left_ == 0;
-    case Framing::chunked: return expect_ == Expect::nothing;
-    case Framing::until_close: break;
+        case Framing::length:
+            return left_ == 0;
+        case Framing::chunked:
+            return expect_ == Expect::nothing;
+        case Framing::until_close:
+            break;
     }
     return false;
 }

@@ -9,6 +9,12 @@
 #include <Poco/Net/NetException.h>
 #include <Poco/Net/NetSSL.h>
 #include <Poco/Net/SSLException.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <agentforge/process.hpp>
 #include <algorithm>
 #include <array>
@@ -16,18 +22,12 @@
 #include <condition_variable>
 #include <csignal>
 #include <deque>
-#include <fcntl.h>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <sstream>
-#include <sys/socket.h>
 #include <system_error>
 #include <thread>
-#include <unistd.h>
 
 #include <agentforge_http/body.hpp>
 
@@ -42,7 +42,7 @@ constexpr milliseconds farewell{50};
 constexpr std::chrono::seconds longest_idle{30};
 constexpr std::size_t most_idle = 4;
 constexpr int yes = 1;
-constexpr unsigned unacknowledged_ms = 30'000;     ///< A peer that is gone without a word (sleep, NAT) is noticed after this.
+constexpr unsigned unacknowledged_ms = 30'000;  ///< A peer that is gone without a word (sleep, NAT) is noticed after this.
 
 /// Thrown where the caller is gone; nobody reads it.
 struct Abandoned {};
@@ -56,8 +56,8 @@ struct Wire {
     std::optional<Error> error;
     bool done = false;
     bool abandoned = false;
-    bool enough = false;        ///< What still comes is read and dropped.
-    int descriptor = -1;        ///< A second one of the open connection, so that it cannot be another's meanwhile.
+    bool enough = false;  ///< What still comes is read and dropped.
+    int descriptor = -1;  ///< A second one of the open connection, so that it cannot be another's meanwhile.
 
     Wire() = default;
     Wire(const Wire&) = delete;
@@ -90,7 +90,9 @@ struct Wire {
     }
 };
 
-Poco::Timespan span(milliseconds time) { return {static_cast<Poco::Timespan::TimeDiff>(std::max<milliseconds::rep>(1, time.count())) * 1000}; }
+Poco::Timespan span(milliseconds time) {
+    return {static_cast<Poco::Timespan::TimeDiff>(std::max<milliseconds::rep>(1, time.count())) * 1000};
+}
 
 /// The exchange that a session works for at the moment.
 struct Duty {
@@ -102,7 +104,8 @@ template <class Session>
 class Watched final : public Session {
 public:
     template <class... Arguments>
-    explicit Watched(std::shared_ptr<Duty> duty, Arguments&&... arguments) : Session(std::forward<Arguments>(arguments)...), duty_(std::move(duty)) {}
+    explicit Watched(std::shared_ptr<Duty> duty, Arguments&&... arguments)
+        : Session(std::forward<Arguments>(arguments)...), duty_(std::move(duty)) {}
 
 protected:
     void connect(const Poco::Net::SocketAddress& address) override {
@@ -110,7 +113,8 @@ protected:
         Session::connect(address);
         const int handle = this->socket().impl()->sockfd();
         ::setsockopt(handle, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof(unacknowledged_ms));
-        ::setsockopt(handle, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));     // The rest of a request does not wait for its beginning to be acknowledged.
+        ::setsockopt(handle, IPPROTO_TCP, TCP_NODELAY, &yes,
+                     sizeof(yes));  // The rest of a request does not wait for its beginning to be acknowledged.
         duty_->wire->opened(handle);
     }
 
@@ -121,7 +125,7 @@ private:
 struct Connection {
     std::unique_ptr<Poco::Net::HTTPClientSession> session;
     std::shared_ptr<Duty> duty;
-    steady_clock::time_point since;         ///< Idle.
+    steady_clock::time_point since;  ///< Idle.
 
     /// Nothing has come since the last answer, not even the end.
     [[nodiscard]] bool silent() const {
@@ -133,32 +137,38 @@ struct Connection {
 Error no_connection(const Call& call, const std::string& why) {
     const std::string by = call.proxy ? " by the proxy " + call.proxy->host + ":" + std::to_string(call.proxy->port) : "";
     return {"AF-LLM-402", call.server.host + " cannot be reached" + by + ": " + process::to_utf8(why), call.server.text(),
-            "Check llm.base_url, the network and the proxy variables, and that the server runs; then resume.", ErrorKind::transient};
+            "Check llm.base_url, the network and the proxy variables, and that the server runs; then resume.",
+            ErrorKind::transient};
 }
 
 Error no_trust(const Call& call, const std::string& why) {
     return {"AF-LLM-403", "no secure connection to " + call.server.host + ": " + process::to_utf8(why), call.server.text(),
-            "Check the address; for a private certificate authority name its file in llm.settings.ca_file.", ErrorKind::unavailable};
+            "Check the address; for a private certificate authority name its file in llm.settings.ca_file.",
+            ErrorKind::unavailable};
 }
 
 Error cut_off(const Call& call, const std::string& why) {
-    return {"AF-LLM-409", "the connection to " + call.server.host + " ended before the answer did" + (why.empty() ? "" : ": " + process::to_utf8(why)),
+    return {"AF-LLM-409",
+            "the connection to " + call.server.host + " ended before the answer did" +
+                (why.empty() ? "" : ": " + process::to_utf8(why)),
             call.server.text(), "It may succeed when tried again; resume.", ErrorKind::transient};
 }
 
 Error too_late(const Call& call) {
-    return {"AF-LLM-410", call.server.host + " did not answer in time", call.server.text(), "Raise llm.timeout_seconds, or use a faster model.", ErrorKind::timeout};
+    return {"AF-LLM-410", call.server.host + " did not answer in time", call.server.text(),
+            "Raise llm.timeout_seconds, or use a faster model.", ErrorKind::timeout};
 }
 
 Error too_large(const Call& call) {
-    return {"AF-LLM-412", call.server.host + " answered with more than " + std::to_string(call.max_body_bytes) + " bytes", call.server.text(),
-            "Lower llm.max_output_tokens, or use a model that stops.", ErrorKind::unavailable};
+    return {"AF-LLM-412", call.server.host + " answered with more than " + std::to_string(call.max_body_bytes) + " bytes",
+            call.server.text(), "Lower llm.max_output_tokens, or use a model that stops.", ErrorKind::unavailable};
 }
 
 /// The most telling line of an exception: Poco puts the cause into the message or leaves it to the name.
 std::string words(const Poco::Exception& failure) { return failure.displayText(); }
 
-/// Poco keeps the status in an enumeration that a server need not keep to (529): reading it there would be undefined, its text is not.
+/// Poco keeps the status in an enumeration that a server need not keep to (529): reading it there would be undefined, its text is
+/// not.
 int status_of(const Poco::Net::HTTPResponse& response) {
     std::ostringstream text;
     response.write(text);
@@ -172,7 +182,8 @@ int status_of(const Poco::Net::HTTPResponse& response) {
 Poco::Net::Context::Ptr trusting(const std::string& ca_file) {
     static const bool ready = (Poco::Net::initializeSSL(), true);
     static_cast<void>(ready);
-    Poco::Net::Context::Ptr trust(new Poco::Net::Context(Poco::Net::Context::TLS_CLIENT_USE, ca_file, Poco::Net::Context::VERIFY_STRICT, 9, true));
+    Poco::Net::Context::Ptr trust(
+        new Poco::Net::Context(Poco::Net::Context::TLS_CLIENT_USE, ca_file, Poco::Net::Context::VERIFY_STRICT, 9, true));
     trust->requireMinimumProtocol(Poco::Net::Context::PROTO_TLSV1_2);
     return trust;
 }
@@ -181,11 +192,14 @@ Poco::Net::Context::Ptr trusting(const std::string& ca_file) {
 struct KeptConnections {
     std::mutex mutex;
     std::multimap<std::string, Connection> idle;
-    std::map<std::string, Poco::Net::Context::Ptr> trust;       ///< By file of certificates: reading the system's takes longer than a handshake.
+    std::map<std::string, Poco::Net::Context::Ptr>
+        trust;  ///< By file of certificates: reading the system's takes longer than a handshake.
 
     std::optional<Connection> take(const std::string& purpose) {
         const std::lock_guard lock(mutex);
-        std::erase_if(idle, [now = steady_clock::now()](const auto& one) { return now - one.second.since > longest_idle || !one.second.silent(); });
+        std::erase_if(idle, [now = steady_clock::now()](const auto& one) {
+            return now - one.second.since > longest_idle || !one.second.silent();
+        });
         const auto found = idle.find(purpose);
         if (found == idle.end()) { return std::nullopt; }
         Connection taken = std::move(found->second);
@@ -224,12 +238,12 @@ public:
         } catch (const Poco::Net::SSLException& error) {
             failure = connected_ ? cut_off(call_, words(error)) : no_trust(call_, words(error));
         } catch (const Poco::TimeoutException&) {
-            failure = connected_ ? too_late(call_) : no_connection(call_, "no connection within " + std::to_string(call_.connect_timeout.count()) + " ms");
+            failure = connected_
+                          ? too_late(call_)
+                          : no_connection(call_, "no connection within " + std::to_string(call_.connect_timeout.count()) + " ms");
         } catch (const Poco::Exception& error) {
             failure = connected_ ? cut_off(call_, words(error)) : no_connection(call_, words(error));
-        } catch (const std::exception& error) {
-            failure = no_connection(call_, error.what());
-        }
+        } catch (const std::exception& error) { failure = no_connection(call_, error.what()); }
         connection_ = {};
         wire_->finish(std::move(failure));
     }
@@ -242,7 +256,10 @@ private:
     /// What a connection is good for.
     [[nodiscard]] std::string purpose() const {
         std::string text = call_.server.text() + "\n" + call_.ca_file;
-        if (call_.proxy) { text += "\n" + call_.proxy->host + ":" + std::to_string(call_.proxy->port) + "\n" + call_.proxy->user + "\n" + call_.proxy->password; }
+        if (call_.proxy) {
+            text += "\n" + call_.proxy->host + ":" + std::to_string(call_.proxy->port) + "\n" + call_.proxy->user + "\n" +
+                    call_.proxy->password;
+        }
         return text;
     }
 
@@ -251,7 +268,8 @@ private:
         duty->wire = wire_.get();
         std::unique_ptr<Poco::Net::HTTPClientSession> session;
         if (call_.server.secure) {
-            const Poco::Net::Context::Ptr trust = call_.connections ? call_.connections->state<KeptConnections>().trust_of(call_.ca_file) : trusting(call_.ca_file);
+            const Poco::Net::Context::Ptr trust =
+                call_.connections ? call_.connections->state<KeptConnections>().trust_of(call_.ca_file) : trusting(call_.ca_file);
             session = std::make_unique<Watched<Poco::Net::HTTPSClientSession>>(duty, call_.server.host, call_.server.port, trust);
         } else {
             session = std::make_unique<Watched<Poco::Net::HTTPClientSession>>(duty, call_.server.host, call_.server.port);
@@ -261,7 +279,7 @@ private:
             if (!call_.proxy->user.empty()) { session->setProxyCredentials(call_.proxy->user, call_.proxy->password); }
         }
         session->setKeepAlive(call_.connections != nullptr);
-        session->setKeepAliveTimeout(Poco::Timespan(1, 0, 0, 0, 0));       // How long one may be idle is decided here.
+        session->setKeepAliveTimeout(Poco::Timespan(1, 0, 0, 0, 0));  // How long one may be idle is decided here.
         const milliseconds most = std::min(call_.connect_timeout, left());
         session->setTimeout(span(most), span(most), span(most));
         connection_ = {std::move(session), duty, {}};
@@ -276,10 +294,8 @@ private:
                 connected_ = true;
                 try {
                     return ask();
-                } catch (const Poco::Net::NoMessageException&) {            // It ended where the answer should begin.
-                } catch (const Poco::Net::MessageException&) {
-                    throw;
-                } catch (const Poco::TimeoutException&) {
+                } catch (const Poco::Net::NoMessageException&) {  // It ended where the answer should begin.
+                } catch (const Poco::Net::MessageException&) { throw; } catch (const Poco::TimeoutException&) {
                     if (answered_ || left() <= look_up_interval) { throw; }
                 } catch (const Poco::Exception&) {
                     if (answered_) { throw; }
@@ -316,13 +332,16 @@ private:
         head.reason = process::to_utf8(response.getReason());
         for (const auto& [name, value] : response) {
             std::string small = name;
-            std::transform(small.begin(), small.end(), small.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+            std::transform(small.begin(), small.end(), small.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
             head.headers.emplace_back(std::move(small), process::to_utf8(value));
         }
         const bool chunked = response.getChunkedTransferEncoding();
         const bool empty = head.status == 204 || head.status == 304;
         const bool sized = empty || response.hasContentLength();
-        BodyReader body(chunked && !empty ? Framing::chunked : sized ? Framing::length : Framing::until_close,
+        BodyReader body(chunked && !empty ? Framing::chunked
+                        : sized           ? Framing::length
+                                          : Framing::until_close,
                         !empty && sized && !chunked ? static_cast<std::uint64_t>(response.getContentLength64()) : 0);
         {
             const std::lock_guard lock(wire_->mutex);
@@ -354,8 +373,11 @@ private:
         }
     }
 
-    /// A server that holds a small piece back until the one before is acknowledged would wait 40 ms for it. The option lasts for a moment only.
-    void acknowledge_at_once() const { ::setsockopt(connection_.session->socket().impl()->sockfd(), IPPROTO_TCP, TCP_QUICKACK, &yes, sizeof(yes)); }
+    /// A server that holds a small piece back until the one before is acknowledged would wait 40 ms for it. The option lasts for
+    /// a moment only.
+    void acknowledge_at_once() const {
+        ::setsockopt(connection_.session->socket().impl()->sockfd(), IPPROTO_TCP, TCP_QUICKACK, &yes, sizeof(yes));
+    }
 
     void keep(bool good) {
         if (!good || !call_.connections) { return; }
@@ -376,7 +398,7 @@ private:
     std::shared_ptr<Wire> wire_;
     Connection connection_;
     bool connected_ = false;
-    bool answered_ = false;     ///< The head of the answer has come.
+    bool answered_ = false;  ///< The head of the answer has come.
 };
 
 }  // namespace
@@ -416,7 +438,8 @@ Result<Head> exchange(const Call& call, const std::function<bool()>& cancelled, 
         }
         if (cancelled()) {
             part_ways();
-            return Error{"AF-LLM-411", "the call of " + call.server.host + " was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled};
+            return Error{"AF-LLM-411", "the call of " + call.server.host + " was cancelled", "", "Resume the task to go on.",
+                         ErrorKind::cancelled};
         }
         for (const std::string& part : parts) {
             auto more = take(*head, part);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `exchange` as the plugins see it: loads libagentforge-net.so, once, and hands the call on.
 #include <dlfcn.h>
-#include <filesystem>
 #include <link.h>
+#include <filesystem>
 
 #include "net.hpp"
 
@@ -10,10 +10,12 @@ namespace agentforge::http {
 namespace {
 
 Error not_whole(const std::string& why) {
-    return {"AF-LLM-415", "the network cannot be used: " + why, "libagentforge-net.so", "Install AgentForge again, whole.", ErrorKind::unavailable};
+    return {"AF-LLM-415", "the network cannot be used: " + why, "libagentforge-net.so", "Install AgentForge again, whole.",
+            ErrorKind::unavailable};
 }
 
-/// Beside libagentforge-abi.so, which every plugin has loaded. (The loader would look there itself, but not where an address sanitizer calls it.)
+/// Beside libagentforge-abi.so, which every plugin has loaded. (The loader would look there itself, but not where an address
+/// sanitizer calls it.)
 std::string path_of_library() {
     const std::string name = "libagentforge-net.so";
     void* const abi = ::dlopen("libagentforge-abi.so", RTLD_NOW | RTLD_NOLOAD);
@@ -32,7 +34,8 @@ Result<const Net*> load() {
     const auto entry = reinterpret_cast<decltype(&agentforge_net)>(::dlsym(library, "agentforge_net"));
     if (entry == nullptr) { return not_whole("the library has no entry `agentforge_net`"); }
     const Net* const net = entry();
-    if (net->version != std::string_view(AGENTFORGE_PROJECT_VERSION) || net->call_size != sizeof(Call) || net->head_size != sizeof(Head)) {
+    if (net->version != std::string_view(AGENTFORGE_PROJECT_VERSION) || net->call_size != sizeof(Call) ||
+        net->head_size != sizeof(Head)) {
         return not_whole("the library is another build's, version " + std::string(net->version));
     }
     return net;

@@ -7,8 +7,8 @@
 namespace agentforge::http {
 
 struct Net {
-    const char* version;        ///< The project's.
-    std::size_t call_size;      ///< sizeof(Call), sizeof(Head): another build's may differ in them before they differ in the version.
+    const char* version;    ///< The project's.
+    std::size_t call_size;  ///< sizeof(Call), sizeof(Head): another build's may differ in them before they differ in the version.
     std::size_t head_size;
     Result<Head> (*exchange)(const Call&, const std::function<bool()>&, const Take&);
 };

@@ -22,7 +22,7 @@
 
 #include <boost/version.hpp>
 #include <cstdint>
-#include <string>   // defines _GLIBCXX_RELEASE and _GLIBCXX_USE_CXX11_ABI
+#include <string>  // defines _GLIBCXX_RELEASE and _GLIBCXX_USE_CXX11_ABI
 
 /// Raised whenever a type that crosses the boundary changes.
 #define AGENTFORGE_ABI_VERSION 1
@@ -62,14 +62,11 @@
 
 /// The fingerprint of this translation unit, a string literal of [A-Za-z0-9_]:
 /// `AGENTFORGE_1_libstdcxx12_cxx11abi1_gxxabi1017_boost1_81_dbg0_sanNone`.
-#define AGENTFORGE_ABI_FINGERPRINT                                        \
-    "AGENTFORGE_" AGENTFORGE_ABI_TEXT(AGENTFORGE_ABI_VERSION)             \
-    "_libstdcxx" AGENTFORGE_ABI_TEXT(_GLIBCXX_RELEASE)                    \
-    "_cxx11abi" AGENTFORGE_ABI_TEXT(_GLIBCXX_USE_CXX11_ABI)               \
-    "_gxxabi" AGENTFORGE_ABI_TEXT(__GXX_ABI_VERSION)                      \
-    "_boost" BOOST_LIB_VERSION                                            \
-    "_dbg" AGENTFORGE_ABI_DEBUG                                           \
-    "_san" AGENTFORGE_ABI_SANITIZER
+#define AGENTFORGE_ABI_FINGERPRINT                                                                                                                \
+    "AGENTFORGE_" AGENTFORGE_ABI_TEXT(AGENTFORGE_ABI_VERSION) "_libstdcxx" AGENTFORGE_ABI_TEXT(_GLIBCXX_RELEASE) "_cxx11abi" AGENTFORGE_ABI_TEXT( \
+        _GLIBCXX_USE_CXX11_ABI) "_gxxabi" AGENTFORGE_ABI_TEXT(__GXX_ABI_VERSION) "_boost" BOOST_LIB_VERSION                                       \
+                                                                                 "_dbg" AGENTFORGE_ABI_DEBUG                                      \
+                                                                                 "_san" AGENTFORGE_ABI_SANITIZER
 
 extern "C" {
 /// The fingerprint of the build that this process runs, in the form above. Exported by libagentforge-abi.so.

@@ -11,18 +11,19 @@
 namespace agentforge {
 
 struct AgenticCommand {
-    std::vector<std::string> argv;                          ///< argv[0] absolute.
-    std::map<std::string, std::string> environment;         ///< The whole of it but for TMPDIR and AGENTFORGE_ARTIFACT, which the host sets; HOME, where it has none, is the scratch folder.
-    std::string input;                                      ///< Standard input; empty: /dev/null.
+    std::vector<std::string> argv;                   ///< argv[0] absolute.
+    std::map<std::string, std::string> environment;  ///< The whole of it but for TMPDIR and AGENTFORGE_ARTIFACT, which the host
+                                                     ///< sets; HOME, where it has none, is the scratch folder.
+    std::string input;                               ///< Standard input; empty: /dev/null.
     std::chrono::milliseconds timeout{300'000};
-    std::size_t max_output_bytes = 8UL << 20U;              ///< Each stream; the middle is left out beyond it.
-    std::vector<std::string> readable;                      ///< Besides the workspace, the system's folders and those on PATH.
-    std::vector<std::string> writable;                      ///< Besides what the role may write in the workspace, and the scratch folder.
+    std::size_t max_output_bytes = 8UL << 20U;  ///< Each stream; the middle is left out beyond it.
+    std::vector<std::string> readable;          ///< Besides the workspace, the system's folders and those on PATH.
+    std::vector<std::string> writable;          ///< Besides what the role may write in the workspace, and the scratch folder.
 };
 
 struct AgenticOutcome {
     ProcessResult process;
-    bool artifact = false;          ///< It left an artifact where AGENTFORGE_ARTIFACT says.
+    bool artifact = false;  ///< It left an artifact where AGENTFORGE_ARTIFACT says.
 };
 
 /// Given instead of a plain CallContext; see above. Threads: as CallContext.
@@ -30,7 +31,8 @@ class AgenticContext : public CallContext {
 public:
     /// Where the work is done, absolute; the command's working directory.
     [[nodiscard]] virtual const std::string& workspace() const noexcept = 0;
-    /// A folder for files of the call (a prompt, a configuration), absolute, empty when the call begins. The command may write in it.
+    /// A folder for files of the call (a prompt, a configuration), absolute, empty when the call begins. The command may write in
+    /// it.
     [[nodiscard]] virtual const std::string& scratch() const noexcept = 0;
     /// Runs the command in the workspace as it was when the call began, confined to the role's paths; nothing it started is
     /// alive afterwards. A program that fails, or a timeout, is an outcome. Errors: AF-EXEC-…, cancelled.

@@ -54,7 +54,9 @@ private:
 
 /// A schema of an object from its JSON text, for `ToolSpec::parameters`. Throws on text that is not a JSON object:
 /// the host reports it as a defect of the plugin.
-[[nodiscard]] inline json::object schema_of(std::string_view text) { return json::parse(json::string_view(text.data(), text.size())).as_object(); }
+[[nodiscard]] inline json::object schema_of(std::string_view text) {
+    return json::parse(json::string_view(text.data(), text.size())).as_object();
+}
 
 /// `(+3 −1)`
 [[nodiscard]] inline std::string line_counts(const Change& change) {

@@ -13,7 +13,7 @@ struct StageArtifact {
     std::string stage_name = "unknown";
     std::string artifact_type = "generic";
     std::string version = "1.0";
-    std::string created_at;             ///< RFC 3339, UTC.
+    std::string created_at;  ///< RFC 3339, UTC.
     json::object data;
     json::object metadata;
 

@@ -13,8 +13,8 @@
 
 namespace agentforge {
 
-/// For `ToolResult::data["views"]`: `{path, sha256, first_line, total_lines, content}`. Small files whole, of others the changed lines with
-/// three around them; at most 10,000 bytes of content together, what goes beyond is left out.
+/// For `ToolResult::data["views"]`: `{path, sha256, first_line, total_lines, content}`. Small files whole, of others the changed
+/// lines with three around them; at most 10,000 bytes of content together, what goes beyond is left out.
 [[nodiscard]] inline json::array edit_views(Workspace& workspace, const std::vector<FileEdited>& edited) {
     std::uint64_t left = 10'000;
     json::array views;
@@ -24,19 +24,27 @@ namespace agentforge {
         options.last_line = last;
         options.max_bytes = left;
         const auto view = workspace.read(path, options);
-        const bool cut = !view.ok() || (last == 0 ? view->truncated : view->last_line < std::min(last, view->total_lines)) || view->content.size() > left;
+        const bool cut = !view.ok() || (last == 0 ? view->truncated : view->last_line < std::min(last, view->total_lines)) ||
+                         view->content.size() > left;
         if (cut) { return false; }
         left -= view->content.size();
-        std::string text = view->content;       // As read_file shows it.
+        std::string text = view->content;  // As read_file shows it.
         for (std::size_t at = 0; (at = text.find("\r\n", at)) != std::string::npos;) { text.erase(at, 1); }
-        views.push_back(json::object{{"path", path}, {"sha256", view->sha256}, {"first_line", view->first_line}, {"total_lines", view->total_lines}, {"content", text}});
+        views.push_back(json::object{{"path", path},
+                                     {"sha256", view->sha256},
+                                     {"first_line", view->first_line},
+                                     {"total_lines", view->total_lines},
+                                     {"content", text}});
         return true;
     };
     for (const FileEdited& file : edited) {
         if (file.change.after_sha256.empty() || show(file.change.path, 1, 0)) { continue; }
         constexpr std::uint64_t around = 3;
         for (const LineRange& region : file.regions) {
-            if (!show(file.change.path, region.first_line > around ? region.first_line - around : 1, std::max<std::uint64_t>(region.last_line, 1) + around)) { break; }
+            if (!show(file.change.path, region.first_line > around ? region.first_line - around : 1,
+                      std::max<std::uint64_t>(region.last_line, 1) + around)) {
+                break;
+            }
         }
     }
     return views;
@@ -44,8 +52,8 @@ namespace agentforge {
 
 /// A host whose workspace has no AtomicEdits.
 [[nodiscard]] inline Error no_atomic_edits(std::string_view tool) {
-    return {"AF-TOOL-051", "This host does not offer edits of several places at once, which '" + std::string(tool) + "' needs.", std::string(tool),
-            "Use a host of the plugin's own version.", ErrorKind::unavailable};
+    return {"AF-TOOL-051", "This host does not offer edits of several places at once, which '" + std::string(tool) + "' needs.",
+            std::string(tool), "Use a host of the plugin's own version.", ErrorKind::unavailable};
 }
 
 }  // namespace agentforge

@@ -11,37 +11,37 @@
 namespace agentforge {
 
 struct Escalation {
-    std::string id;                 ///< `ESC-…`
+    std::string id;  ///< `ESC-…`
     std::string task_id;
     std::string stage;
     std::string issue;
     std::string question;
     std::vector<std::string> options;
     json::object context;
-    std::string created_at;         ///< RFC 3339, UTC.
-    std::string directory;          ///< `.agentforge/escalations`, absolute.
+    std::string created_at;  ///< RFC 3339, UTC.
+    std::string directory;   ///< `.agentforge/escalations`, absolute.
 };
 
 /// A person's answer (001 §3.2).
 struct Resolution {
     bool abort = false;
-    json::object context;           ///< `answer` and whatever else the person gave.
+    json::object context;  ///< `answer` and whatever else the person gave.
     std::string resolved_by;
 };
 
 struct ApprovalRequest {
-    std::string id;                 ///< `APR-…`
+    std::string id;  ///< `APR-…`
     std::string task_id;
     std::string stage;
     json::object artifact;
-    std::string artifact_hash;      ///< What an answer is bound to.
+    std::string artifact_hash;  ///< What an answer is bound to.
     std::string created_at;
     std::string directory;
 };
 
 struct Approval {
     bool approved = false;
-    std::optional<std::string> feedback;    ///< Not approved, with feedback: the stage runs again.
+    std::optional<std::string> feedback;  ///< Not approved, with feedback: the stage runs again.
     std::string artifact_hash;
     std::string decided_by;
 };
@@ -55,9 +55,11 @@ public:
 
     [[nodiscard]] virtual std::string name() const = 0;
     [[nodiscard]] virtual Result<void> notify(const Escalation& escalation, CallContext& context) = 0;
-    [[nodiscard]] virtual Result<std::optional<Resolution>> wait_for_resolution(const Escalation& escalation, CallContext& context) = 0;
+    [[nodiscard]] virtual Result<std::optional<Resolution>> wait_for_resolution(const Escalation& escalation,
+                                                                                CallContext& context) = 0;
     [[nodiscard]] virtual Result<void> notify_approval(const ApprovalRequest& request, CallContext& context) = 0;
-    [[nodiscard]] virtual Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest& request, CallContext& context) = 0;
+    [[nodiscard]] virtual Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest& request,
+                                                                            CallContext& context) = 0;
 };
 
 }  // namespace agentforge

@@ -11,28 +11,50 @@ namespace agentforge {
 
 [[nodiscard]] inline const char* status_word(TestStatus status) noexcept {
     switch (status) {
-        case TestStatus::passed: return "passed";
-        case TestStatus::failed_assertion: return "failed";
-        case TestStatus::failed_skeleton: return "failed (not implemented)";
-        case TestStatus::error: return "error";
-        case TestStatus::skipped: return "skipped";
-        case TestStatus::not_collected: return "not collected";
+        case TestStatus::passed:
+            return "passed";
+        case TestStatus::failed_assertion:
+            return "failed";
+        case TestStatus::failed_skeleton:
+            return "failed (not implemented)";
+        case TestStatus::error:
+            return "error";
+        case TestStatus::skipped:
+            return "skipped";
+        case TestStatus::not_collected:
+            return "not collected";
     }
     return "unknown";
 }
 
-struct TestCounts { std::size_t passed = 0; std::size_t failed = 0; std::size_t errors = 0; std::size_t skipped = 0; std::size_t not_collected = 0; };
+struct TestCounts {
+    std::size_t passed = 0;
+    std::size_t failed = 0;
+    std::size_t errors = 0;
+    std::size_t skipped = 0;
+    std::size_t not_collected = 0;
+};
 
 [[nodiscard]] inline TestCounts count_tests(const GateReport& report) {
     TestCounts counts;
     for (const auto& test : report.tests) {
         switch (test.status) {
-            case TestStatus::passed: ++counts.passed; break;
+            case TestStatus::passed:
+                ++counts.passed;
+                break;
             case TestStatus::failed_assertion:
-            case TestStatus::failed_skeleton: ++counts.failed; break;
-            case TestStatus::error: ++counts.errors; break;
-            case TestStatus::skipped: ++counts.skipped; break;
-            case TestStatus::not_collected: ++counts.not_collected; break;
+            case TestStatus::failed_skeleton:
+                ++counts.failed;
+                break;
+            case TestStatus::error:
+                ++counts.errors;
+                break;
+            case TestStatus::skipped:
+                ++counts.skipped;
+                break;
+            case TestStatus::not_collected:
+                ++counts.not_collected;
+                break;
         }
     }
     return counts;
@@ -52,20 +74,30 @@ struct TestCounts { std::size_t passed = 0; std::size_t failed = 0; std::size_t 
     return text;
 }
 
-/// At most `max_entries` tests that did not pass and as many violations (critical ones first), each with place, message and fix hint.
+/// At most `max_entries` tests that did not pass and as many violations (critical ones first), each with place, message and fix
+/// hint.
 [[nodiscard]] inline std::string gate_text(const GateReport& report, std::size_t max_entries = 10) {
-    const auto place = [](const std::string& file, std::uint64_t line) { return line == 0 ? file : file + ":" + std::to_string(line); };
+    const auto place = [](const std::string& file, std::uint64_t line) {
+        return line == 0 ? file : file + ":" + std::to_string(line);
+    };
     std::string text = report.gate + (report.passed ? ": passed" : ": NOT passed");
     if (!report.summary.empty()) { text += " - " + report.summary; }
     text += "\n";
     if (const auto counts = counts_text(count_tests(report)); !counts.empty()) { text += counts + "\n"; }
-    for (std::size_t i = 0; i < std::min(report.blocking_issues.size(), max_entries); ++i) { text += "! " + report.blocking_issues[i] + "\n"; }
-    if (report.blocking_issues.size() > max_entries) { text += "… and " + std::to_string(report.blocking_issues.size() - max_entries) + " more issues\n"; }
+    for (std::size_t i = 0; i < std::min(report.blocking_issues.size(), max_entries); ++i) {
+        text += "! " + report.blocking_issues[i] + "\n";
+    }
+    if (report.blocking_issues.size() > max_entries) {
+        text += "… and " + std::to_string(report.blocking_issues.size() - max_entries) + " more issues\n";
+    }
     std::size_t shown = 0;
     std::size_t left_out = 0;
     for (const auto& test : report.tests) {
         if (test.status == TestStatus::passed || test.status == TestStatus::skipped) { continue; }
-        if (shown == max_entries) { ++left_out; continue; }
+        if (shown == max_entries) {
+            ++left_out;
+            continue;
+        }
         ++shown;
         text += std::string(status_word(test.status)) + "  " + (test.id.empty() ? test.name : test.id);
         if (!test.file.empty()) { text += "  at " + place(test.file, test.line); }
@@ -74,14 +106,19 @@ struct TestCounts { std::size_t passed = 0; std::size_t failed = 0; std::size_t 
     }
     if (left_out > 0) { text += "… and " + std::to_string(left_out) + " more tests that did not pass\n"; }
     auto violations = report.violations;
-    const auto rank = [](const Violation& violation) { return violation.severity == "critical" ? 0 : violation.severity == "major" ? 1 : 2; };
-    std::stable_sort(violations.begin(), violations.end(), [&](const Violation& a, const Violation& b) { return rank(a) < rank(b); });
+    const auto rank = [](const Violation& violation) {
+        return violation.severity == "critical" ? 0 : violation.severity == "major" ? 1 : 2;
+    };
+    std::stable_sort(violations.begin(), violations.end(),
+                     [&](const Violation& a, const Violation& b) { return rank(a) < rank(b); });
     for (std::size_t i = 0; i < std::min(violations.size(), max_entries); ++i) {
         const auto& one = violations[i];
         text += place(one.file, one.line) + "  " + one.severity + "  " + one.check_id + ": " + one.message + "\n";
         if (!one.fix_hint.empty()) { text += "    fix: " + one.fix_hint + "\n"; }
     }
-    if (violations.size() > max_entries) { text += "… and " + std::to_string(violations.size() - max_entries) + " more violations\n"; }
+    if (violations.size() > max_entries) {
+        text += "… and " + std::to_string(violations.size() - max_entries) + " more violations\n";
+    }
     return text;
 }
 
@@ -92,7 +129,10 @@ struct TestCounts { std::size_t passed = 0; std::size_t failed = 0; std::size_t 
     data["gate"] = report.gate;
     data["tree"] = report.tree;
     data["passed"] = report.passed;
-    data["tests"] = json::object{{"passed", counts.passed}, {"failed", counts.failed}, {"errors", counts.errors}, {"skipped", counts.skipped},
+    data["tests"] = json::object{{"passed", counts.passed},
+                                 {"failed", counts.failed},
+                                 {"errors", counts.errors},
+                                 {"skipped", counts.skipped},
                                  {"not_collected", counts.not_collected}};
     data["violations"] = report.violations.size();
     return data;

@@ -50,55 +50,61 @@ protected:
 /// A file as it was read. Lines are counted from 1.
 struct FileView {
     std::string path;
-    std::string content;            ///< Exactly the bytes of the lines first_line…last_line.
-    std::string sha256;             ///< Of the whole file.
-    std::uint64_t size_bytes = 0;   ///< Of the whole file.
+    std::string content;           ///< Exactly the bytes of the lines first_line…last_line.
+    std::string sha256;            ///< Of the whole file.
+    std::uint64_t size_bytes = 0;  ///< Of the whole file.
     std::uint64_t first_line = 1;
     std::uint64_t last_line = 0;
     std::uint64_t total_lines = 0;
-    bool truncated = false;         ///< The range or the size limit left something out.
+    bool truncated = false;  ///< The range or the size limit left something out.
 };
 
 struct ReadOptions {
     std::uint64_t first_line = 1;
-    std::uint64_t last_line = 0;                ///< 0: to the end.
+    std::uint64_t last_line = 0;  ///< 0: to the end.
     std::uint64_t max_bytes = 256ULL * 1024;
 };
 
 struct ListEntry {
-    std::string path;               ///< Relative to the workspace, `/`-separated.
+    std::string path;  ///< Relative to the workspace, `/`-separated.
     bool directory = false;
     std::uint64_t size_bytes = 0;
 };
 
 struct ListOptions {
     bool recursive = true;
-    std::string glob;               ///< Gitignore-style, comma-separated; empty: all.
+    std::string glob;  ///< Gitignore-style, comma-separated; empty: all.
     std::size_t limit = 1000;
 };
 
 struct SearchQuery {
-    std::string pattern;            ///< RE2 syntax, or a literal.
+    std::string pattern;  ///< RE2 syntax, or a literal.
     bool literal = false;
     bool ignore_case = false;
-    std::string glob;               ///< Which files; gitignore-style, comma-separated; empty: all.
-    std::size_t limit = 100;        ///< Hits at the most.
+    std::string glob;         ///< Which files; gitignore-style, comma-separated; empty: all.
+    std::size_t limit = 100;  ///< Hits at the most.
 };
 
 struct SearchHit {
     std::string path;
     std::uint64_t line = 0;
-    std::string text;               ///< The line, cut to 300 bytes.
+    std::string text;  ///< The line, cut to 300 bytes.
 };
 
-struct Listing { std::vector<ListEntry> entries; bool truncated = false; };
-struct SearchHits { std::vector<SearchHit> hits; bool truncated = false; };
+struct Listing {
+    std::vector<ListEntry> entries;
+    bool truncated = false;
+};
+struct SearchHits {
+    std::vector<SearchHit> hits;
+    bool truncated = false;
+};
 
 /// What a write did; the host records it.
 struct Change {
     std::string path;
-    std::string before_sha256;      ///< Empty: the file did not exist.
-    std::string after_sha256;       ///< Empty: the file exists no more.
+    std::string before_sha256;  ///< Empty: the file did not exist.
+    std::string after_sha256;   ///< Empty: the file exists no more.
     std::uint64_t lines_added = 0;
     std::uint64_t lines_removed = 0;
     bool created = false;
@@ -116,7 +122,8 @@ public:
     [[nodiscard]] virtual bool exists(std::string_view path) = 0;
     /// Creates a file and its folders. `conflict` where the file exists, unless `overwrite`.
     [[nodiscard]] virtual Result<Change> create(std::string_view path, std::string_view content, bool overwrite = false) = 0;
-    /// Replaces the one place where `search` stands; `invalid` (with the nearest lines) where it stands nowhere or more than once.
+    /// Replaces the one place where `search` stands; `invalid` (with the nearest lines) where it stands nowhere or more than
+    /// once.
     [[nodiscard]] virtual Result<Change> edit(std::string_view path, std::string_view search, std::string_view replace) = 0;
     [[nodiscard]] virtual Result<Change> move(std::string_view from, std::string_view to) = 0;
     [[nodiscard]] virtual Result<Change> remove(std::string_view path) = 0;
@@ -128,22 +135,22 @@ protected:
 // ---------------------------------------------------------------------------------- processes --
 
 struct ProcessSpec {
-    std::vector<std::string> argv;                          ///< argv[0] is looked up on PATH.
-    std::string directory;                                  ///< Relative to the workspace; empty: its root.
-    std::map<std::string, std::string> environment;         ///< Added to the allow-listed environment.
-    std::string input;                                      ///< Standard input; empty: /dev/null.
+    std::vector<std::string> argv;                   ///< argv[0] is looked up on PATH.
+    std::string directory;                           ///< Relative to the workspace; empty: its root.
+    std::map<std::string, std::string> environment;  ///< Added to the allow-listed environment.
+    std::string input;                               ///< Standard input; empty: /dev/null.
     std::chrono::milliseconds timeout{60'000};
-    std::size_t max_output_bytes = 1024UL * 1024;           ///< Each stream; the middle is left out beyond it.
+    std::size_t max_output_bytes = 1024UL * 1024;  ///< Each stream; the middle is left out beyond it.
 };
 
 struct ProcessResult {
-    int exit_code = -1;             ///< 128 + signal where a signal ended it.
+    int exit_code = -1;  ///< 128 + signal where a signal ended it.
     bool timed_out = false;
     bool output_truncated = false;
     std::string out;
     std::string err;
     std::chrono::milliseconds duration{0};
-    json::object confinement;       ///< What was in force: landlock ABI, network, limits.
+    json::object confinement;  ///< What was in force: landlock ABI, network, limits.
 };
 
 // -------------------------------------------------------------------------------------- gates --
@@ -151,26 +158,26 @@ struct ProcessResult {
 /// How one test ended. `failed_assertion` and `failed_skeleton` are the only failures that RED accepts.
 enum class TestStatus : unsigned char {
     passed = 1,
-    failed_assertion,   ///< At an assertion.
-    failed_skeleton,    ///< At the marker of a generated skeleton.
-    error,              ///< Anything else: import, typo, missing fixture, unexpected exception.
+    failed_assertion,  ///< At an assertion.
+    failed_skeleton,   ///< At the marker of a generated skeleton.
+    error,             ///< Anything else: import, typo, missing fixture, unexpected exception.
     skipped,
     not_collected
 };
 
 struct TestOutcome {
-    std::string id;                 ///< Stable across runs, e.g. `tests/test_slug.py::TestSlug::test_lowercase`.
+    std::string id;  ///< Stable across runs, e.g. `tests/test_slug.py::TestSlug::test_lowercase`.
     std::string name;
     std::string file;
     std::uint64_t line = 0;
     TestStatus status = TestStatus::not_collected;
-    std::string message;            ///< At most 500 characters.
+    std::string message;  ///< At most 500 characters.
 };
 
 struct Violation {
     std::string check_id;
-    std::string contract;           ///< The category: style, architecture, pattern, security, quality.
-    std::string severity;           ///< minor, major, critical
+    std::string contract;  ///< The category: style, architecture, pattern, security, quality.
+    std::string severity;  ///< minor, major, critical
     std::string file;
     std::uint64_t line = 0;
     std::string message;
@@ -180,13 +187,13 @@ struct Violation {
 /// What a gate measured, on which tree. The kernel made it; nothing in it was claimed by a model.
 struct GateReport {
     std::string gate;
-    std::string tree;               ///< Git tree id it was measured on.
+    std::string tree;  ///< Git tree id it was measured on.
     bool passed = false;
-    std::string summary;            ///< One line.
+    std::string summary;  ///< One line.
     std::vector<std::string> blocking_issues;
     std::vector<TestOutcome> tests;
     std::vector<Violation> violations;
-    json::object facts;             ///< Measured facts by name, e.g. {"all_tests_fail": true}.
+    json::object facts;  ///< Measured facts by name, e.g. {"all_tests_fail": true}.
     std::chrono::milliseconds duration{0};
 };
 
@@ -194,7 +201,7 @@ struct GateReport {
 /// `refactor`, `deliver`; an unknown name is an error.
 struct GateRequest {
     std::string gate;
-    std::vector<std::string> paths;         ///< Limits the check to these files; empty: all.
+    std::vector<std::string> paths;  ///< Limits the check to these files; empty: all.
     json::object parameters;
 };
 

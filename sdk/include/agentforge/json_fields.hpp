@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads fields of a JSON object that may be missing: artifacts, settings and answers of models. A field that is missing or has another type reads as empty.
+// Reads fields of a JSON object that may be missing: artifacts, settings and answers of models. A field that is missing or has
+// another type reads as empty.
 #pragma once
 
 #include <cstdint>

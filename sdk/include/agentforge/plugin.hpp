@@ -31,7 +31,7 @@ enum class PluginKind : std::uint32_t { stage = 1, tool = 2, llm = 3, escalation
 inline constexpr std::uint32_t stage_interface_version = 1;
 inline constexpr std::uint32_t tool_interface_version = 1;
 inline constexpr std::uint32_t llm_interface_version = 1;
-inline constexpr std::uint32_t llm_v2_interface_version = 2;        ///< LLMBackendV2
+inline constexpr std::uint32_t llm_v2_interface_version = 2;  ///< LLMBackendV2
 inline constexpr std::uint32_t escalation_interface_version = 1;
 
 extern "C" {
@@ -42,22 +42,23 @@ using AgentforgeCreate = void* (*)(const char* config_json, char* error, std::si
 using AgentforgeDestroy = void (*)(void* object);
 
 struct AgentforgeFactory {
-    std::uint32_t size;                 ///< sizeof(AgentforgeFactory) of the plugin's build.
-    std::uint32_t kind;                 ///< PluginKind
+    std::uint32_t size;  ///< sizeof(AgentforgeFactory) of the plugin's build.
+    std::uint32_t kind;  ///< PluginKind
     std::uint32_t interface_version;
-    const char* name;                   ///< Of the stage, tool, backend or handler.
-    AgentforgeCreate create;            ///< Returns Stage*, Tool*, LLMBackend*, LLMBackendV2* or EscalationHandler*, as kind and interface_version say.
+    const char* name;  ///< Of the stage, tool, backend or handler.
+    AgentforgeCreate
+        create;  ///< Returns Stage*, Tool*, LLMBackend*, LLMBackendV2* or EscalationHandler*, as kind and interface_version say.
     AgentforgeDestroy destroy;
 };
 
 struct AgentforgeDescriptor {
-    std::uint32_t size;                 ///< sizeof(AgentforgeDescriptor) of the plugin's build.
-    std::uint32_t abi_version;          ///< AGENTFORGE_ABI_VERSION
-    const char* fingerprint;            ///< AGENTFORGE_ABI_FINGERPRINT of the plugin's own translation unit.
-    const char* linked_fingerprint;     ///< agentforge_abi_fingerprint(): what binds the plugin to the symbol version.
-    const char* id;                     ///< Reverse-domain, same as in plugin.json.
+    std::uint32_t size;              ///< sizeof(AgentforgeDescriptor) of the plugin's build.
+    std::uint32_t abi_version;       ///< AGENTFORGE_ABI_VERSION
+    const char* fingerprint;         ///< AGENTFORGE_ABI_FINGERPRINT of the plugin's own translation unit.
+    const char* linked_fingerprint;  ///< agentforge_abi_fingerprint(): what binds the plugin to the symbol version.
+    const char* id;                  ///< Reverse-domain, same as in plugin.json.
     const char* version;
-    const char* licence;                ///< SPDX expression.
+    const char* licence;  ///< SPDX expression.
     const AgentforgeFactory* factories;
     std::uint32_t factory_count;
 };
@@ -91,9 +92,7 @@ void* create_object(const char* config_json, char* error, std::size_t error_size
             }
             return static_cast<Interface*>(new Implementation());
         }
-    } catch (const std::exception& failure) {
-        report_create_failure(error, error_size, failure.what());
-    } catch (...) {
+    } catch (const std::exception& failure) { report_create_failure(error, error_size, failure.what()); } catch (...) {
         report_create_failure(error, error_size, "an exception that is not a std::exception");
     }
     return nullptr;
@@ -109,33 +108,48 @@ void destroy_object(void* object) noexcept {
 
 template <class Interface, class Implementation>
 constexpr AgentforgeFactory factory(PluginKind kind, std::uint32_t version, const char* name) {
-    return {sizeof(AgentforgeFactory), static_cast<std::uint32_t>(kind), version, name,
-            &create_object<Interface, Implementation>, &destroy_object<Interface>};
+    return {sizeof(AgentforgeFactory), static_cast<std::uint32_t>(kind), version, name, &create_object<Interface, Implementation>,
+            &destroy_object<Interface>};
 }
 
 }  // namespace detail
 
 template <class T>
-constexpr AgentforgeFactory provides_stage(const char* name) { return detail::factory<Stage, T>(PluginKind::stage, stage_interface_version, name); }
+constexpr AgentforgeFactory provides_stage(const char* name) {
+    return detail::factory<Stage, T>(PluginKind::stage, stage_interface_version, name);
+}
 template <class T>
-constexpr AgentforgeFactory provides_tool(const char* name) { return detail::factory<Tool, T>(PluginKind::tool, tool_interface_version, name); }
+constexpr AgentforgeFactory provides_tool(const char* name) {
+    return detail::factory<Tool, T>(PluginKind::tool, tool_interface_version, name);
+}
 template <class T>
-constexpr AgentforgeFactory provides_llm(const char* name) { return detail::factory<LLMBackend, T>(PluginKind::llm, llm_interface_version, name); }
+constexpr AgentforgeFactory provides_llm(const char* name) {
+    return detail::factory<LLMBackend, T>(PluginKind::llm, llm_interface_version, name);
+}
 template <class T>
-constexpr AgentforgeFactory provides_llm_v2(const char* name) { return detail::factory<LLMBackendV2, T>(PluginKind::llm, llm_v2_interface_version, name); }
+constexpr AgentforgeFactory provides_llm_v2(const char* name) {
+    return detail::factory<LLMBackendV2, T>(PluginKind::llm, llm_v2_interface_version, name);
+}
 template <class T>
-constexpr AgentforgeFactory provides_escalation(const char* name) { return detail::factory<EscalationHandler, T>(PluginKind::escalation, escalation_interface_version, name); }
+constexpr AgentforgeFactory provides_escalation(const char* name) {
+    return detail::factory<EscalationHandler, T>(PluginKind::escalation, escalation_interface_version, name);
+}
 
 }  // namespace agentforge
 
 /// Defines the plugin's one symbol. Arguments: id, version, licence, then one factory or more.
-#define AGENTFORGE_PLUGIN(plugin_id, plugin_version, plugin_licence, ...)                              \
-    extern "C" __attribute__((visibility("default"), used)) const ::agentforge::AgentforgeDescriptor*  \
-    agentforge_plugin() {                                                                              \
-        static const ::agentforge::AgentforgeFactory factories[] = {__VA_ARGS__};                      \
-        static const ::agentforge::AgentforgeDescriptor descriptor = {                                 \
-            sizeof(::agentforge::AgentforgeDescriptor), AGENTFORGE_ABI_VERSION,                        \
-            AGENTFORGE_ABI_FINGERPRINT, ::agentforge_abi_fingerprint(), plugin_id, plugin_version, plugin_licence, factories,      \
-            static_cast<std::uint32_t>(sizeof(factories) / sizeof(factories[0]))};                     \
-        return &descriptor;                                                                            \
+#define AGENTFORGE_PLUGIN(plugin_id, plugin_version, plugin_licence, ...)                                                   \
+    extern "C" __attribute__((visibility("default"), used)) const ::agentforge::AgentforgeDescriptor* agentforge_plugin() { \
+        static const ::agentforge::AgentforgeFactory factories[] = {__VA_ARGS__};                                           \
+        static const ::agentforge::AgentforgeDescriptor descriptor = {                                                      \
+            sizeof(::agentforge::AgentforgeDescriptor),                                                                     \
+            AGENTFORGE_ABI_VERSION,                                                                                         \
+            AGENTFORGE_ABI_FINGERPRINT,                                                                                     \
+            ::agentforge_abi_fingerprint(),                                                                                 \
+            plugin_id,                                                                                                      \
+            plugin_version,                                                                                                 \
+            plugin_licence,                                                                                                 \
+            factories,                                                                                                      \
+            static_cast<std::uint32_t>(sizeof(factories) / sizeof(factories[0]))};                                          \
+        return &descriptor;                                                                                                 \
     }

@@ -13,17 +13,17 @@ namespace agentforge {
 
 /// What sort of failure it was; decides what the caller may do about it.
 enum class ErrorKind : unsigned char {
-    invalid = 1,   ///< The input breaks a rule; the same call fails again.
-    not_found,     ///< Something that was named does not exist.
-    denied,        ///< A policy forbids it.
-    conflict,      ///< It exists already, or somebody else changed it meanwhile.
-    io,            ///< The operating system refused.
-    timeout,       ///< A deadline passed.
-    cancelled,     ///< The caller asked to stop.
-    transient,     ///< May succeed when tried again (network, overload).
-    unavailable,   ///< A program, plugin, feature or person that is needed is not there.
-    corrupt,       ///< Stored data does not verify.
-    internal       ///< A promise of the program itself is broken: a defect to report.
+    invalid = 1,  ///< The input breaks a rule; the same call fails again.
+    not_found,    ///< Something that was named does not exist.
+    denied,       ///< A policy forbids it.
+    conflict,     ///< It exists already, or somebody else changed it meanwhile.
+    io,           ///< The operating system refused.
+    timeout,      ///< A deadline passed.
+    cancelled,    ///< The caller asked to stop.
+    transient,    ///< May succeed when tried again (network, overload).
+    unavailable,  ///< A program, plugin, feature or person that is needed is not there.
+    corrupt,      ///< Stored data does not verify.
+    internal      ///< A promise of the program itself is broken: a defect to report.
 };
 
 /// One failure, complete enough to be shown to a person as it is.
@@ -54,20 +54,38 @@ public:
     using value_type = T;
 
     template <class U = T>
-        requires(std::is_constructible_v<T, U &&> && !std::is_same_v<std::remove_cvref_t<U>, Result> &&
-                 !std::is_same_v<std::remove_cvref_t<U>, Error>)
-    Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}
+    requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Result> &&
+             !std::is_same_v<std::remove_cvref_t<U>, Error>) Result(U&& value)
+        : state_(std::in_place_index<0>, std::forward<U>(value)) {}
     Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
     [[nodiscard]] bool ok() const noexcept { return state_.index() == 0; }
     explicit operator bool() const noexcept { return ok(); }
 
-    [[nodiscard]] T& value() & { require(0); return *std::get_if<0>(&state_); }
-    [[nodiscard]] const T& value() const& { require(0); return *std::get_if<0>(&state_); }
-    [[nodiscard]] T&& value() && { require(0); return std::move(*std::get_if<0>(&state_)); }
-    [[nodiscard]] Error& error() & { require(1); return *std::get_if<1>(&state_); }
-    [[nodiscard]] const Error& error() const& { require(1); return *std::get_if<1>(&state_); }
-    [[nodiscard]] Error&& error() && { require(1); return std::move(*std::get_if<1>(&state_)); }
+    [[nodiscard]] T& value() & {
+        require(0);
+        return *std::get_if<0>(&state_);
+    }
+    [[nodiscard]] const T& value() const& {
+        require(0);
+        return *std::get_if<0>(&state_);
+    }
+    [[nodiscard]] T&& value() && {
+        require(0);
+        return std::move(*std::get_if<0>(&state_));
+    }
+    [[nodiscard]] Error& error() & {
+        require(1);
+        return *std::get_if<1>(&state_);
+    }
+    [[nodiscard]] const Error& error() const& {
+        require(1);
+        return *std::get_if<1>(&state_);
+    }
+    [[nodiscard]] Error&& error() && {
+        require(1);
+        return std::move(*std::get_if<1>(&state_));
+    }
 
     T& operator*() & { return value(); }
     const T& operator*() const& { return value(); }
@@ -75,9 +93,7 @@ public:
     T* operator->() { return &value(); }
     const T* operator->() const { return &value(); }
 
-    [[nodiscard]] T value_or(T fallback) && {
-        return ok() ? std::move(*std::get_if<0>(&state_)) : std::move(fallback);
-    }
+    [[nodiscard]] T value_or(T fallback) && { return ok() ? std::move(*std::get_if<0>(&state_)) : std::move(fallback); }
 
 private:
     void require(std::size_t index) const {
@@ -106,8 +122,14 @@ public:
     [[nodiscard]] bool ok() const noexcept { return error_.index() == 0; }
     explicit operator bool() const noexcept { return ok(); }
 
-    [[nodiscard]] const Error& error() const& { require(); return *std::get_if<1>(&error_); }
-    [[nodiscard]] Error&& error() && { require(); return std::move(*std::get_if<1>(&error_)); }
+    [[nodiscard]] const Error& error() const& {
+        require();
+        return *std::get_if<1>(&error_);
+    }
+    [[nodiscard]] Error&& error() && {
+        require();
+        return std::move(*std::get_if<1>(&error_));
+    }
 
 private:
     void require() const {
@@ -125,17 +147,14 @@ private:
 #define AGENTFORGE_CONCAT(a, b) AGENTFORGE_CONCAT_INNER(a, b)
 
 /// `AF_TRY(auto value, expression);` declares `value` from the Result, or returns its error.
-#define AF_TRY(declaration, expression) \
-    AF_TRY_IMPL(AGENTFORGE_CONCAT(af_result_, __LINE__), declaration, expression)
-#define AF_TRY_IMPL(result, declaration, expression)         \
-    auto result = (expression);                              \
-    if (!result.ok()) { return std::move(result).error(); }  \
+#define AF_TRY(declaration, expression) AF_TRY_IMPL(AGENTFORGE_CONCAT(af_result_, __LINE__), declaration, expression)
+#define AF_TRY_IMPL(result, declaration, expression)        \
+    auto result = (expression);                             \
+    if (!result.ok()) { return std::move(result).error(); } \
     declaration = std::move(result).value()
 
 /// Returns the error of a Result whose value is not needed.
-#define AF_CHECK(expression)                                                   \
-    do {                                                                       \
-        if (auto af_checked = (expression); !af_checked.ok()) {                \
-            return std::move(af_checked).error();                              \
-        }                                                                      \
+#define AF_CHECK(expression)                                                                            \
+    do {                                                                                                \
+        if (auto af_checked = (expression); !af_checked.ok()) { return std::move(af_checked).error(); } \
     } while (false)

@@ -19,11 +19,11 @@
 namespace agentforge {
 
 struct StageInfo {
-    std::string name;                               ///< `intake`, `clarify`, …; `^[a-z][a-z0-9_]*$`
+    std::string name;  ///< `intake`, `clarify`, …; `^[a-z][a-z0-9_]*$`
     std::string version = "1.0";
     std::string description;
     std::vector<std::string> required_input_fields;
-    std::string output_contract;                    ///< Contract of the artifact; the pipeline template may name another.
+    std::string output_contract;  ///< Contract of the artifact; the pipeline template may name another.
     std::vector<std::string> output_fields;
 };
 
@@ -38,18 +38,18 @@ enum class StageStatus : unsigned char { pending = 1, running, completed, failed
 
 /// A question to a person. `options` may be empty: then the answer is free text.
 struct EscalationRequest {
-    std::string reason;                     ///< Why the stage cannot go on; one sentence.
+    std::string reason;  ///< Why the stage cannot go on; one sentence.
     std::string question;
     std::vector<std::string> options;
-    json::object context;                   ///< Evidence for the person who answers.
+    json::object context;  ///< Evidence for the person who answers.
 };
 
 struct StageResult {
     StageStatus status = StageStatus::pending;
-    std::optional<json::object> artifact;               ///< The whole artifact, or partial work of an escalation.
-    std::optional<Error> error;                         ///< Set when failed.
-    std::optional<EscalationRequest> escalation;        ///< Set when a person is needed; status stays `pending`.
-    std::string cycle_to;                               ///< Name of an earlier stage to go back to, with `cycle_reason`.
+    std::optional<json::object> artifact;         ///< The whole artifact, or partial work of an escalation.
+    std::optional<Error> error;                   ///< Set when failed.
+    std::optional<EscalationRequest> escalation;  ///< Set when a person is needed; status stays `pending`.
+    std::string cycle_to;                         ///< Name of an earlier stage to go back to, with `cycle_reason`.
     std::string cycle_reason;
     json::object metrics;
 
@@ -70,35 +70,37 @@ struct StageInput {
     std::string pipeline;
     std::string stage;
     std::size_t stage_index = 0;
-    unsigned attempt = 1;                                   ///< From 1; counts retries within one visit.
-    unsigned iteration = 0;                                 ///< How often feedback has sent the stage round.
-    unsigned cycle = 0;                                     ///< How often a later stage has sent the task back here.
-    std::string request;                                    ///< The user's words, verbatim.
+    unsigned attempt = 1;    ///< From 1; counts retries within one visit.
+    unsigned iteration = 0;  ///< How often feedback has sent the stage round.
+    unsigned cycle = 0;      ///< How often a later stage has sent the task back here.
+    std::string request;     ///< The user's words, verbatim.
     std::string goal_type;
-    json::object input_artifact;                            ///< Artifact of the stage before, or {"original_request": …}.
-    std::map<std::string, json::object, std::less<>> artifacts;     ///< By stage name, and by contract: of several with one contract, the latest stage's.
+    json::object input_artifact;  ///< Artifact of the stage before, or {"original_request": …}.
+    std::map<std::string, json::object, std::less<>>
+        artifacts;  ///< By stage name, and by contract: of several with one contract, the latest stage's.
     std::vector<std::string> completed_stages;
-    std::optional<std::string> feedback;                    ///< What a person wants changed.
-    std::optional<json::object> resolution;                 ///< A person's answer to the last escalation.
-    std::optional<json::object> previous_attempt;           ///< Partial or refused artifact of the last attempt.
-    std::vector<std::string> previous_errors;               ///< Why the last attempt was refused (artifact healing).
-    json::object config;                                    ///< `config:` of the stage in the pipeline template.
-    std::string agent;                                      ///< The stage's primary role.
+    std::optional<std::string> feedback;           ///< What a person wants changed.
+    std::optional<json::object> resolution;        ///< A person's answer to the last escalation.
+    std::optional<json::object> previous_attempt;  ///< Partial or refused artifact of the last attempt.
+    std::vector<std::string> previous_errors;      ///< Why the last attempt was refused (artifact healing).
+    json::object config;                           ///< `config:` of the stage in the pipeline template.
+    std::string agent;                             ///< The stage's primary role.
     std::string output_contract;
     std::chrono::milliseconds timeout{300'000};
 };
 
 /// One run of an agent's step loop.
 struct AgentRun {
-    std::string role;                       ///< Empty: the stage's primary role.
-    std::string objective;                  ///< What this stage wants, for the context's task frame.
-    std::string instructions;               ///< More than one line of guidance; part of `current_state`.
-    json::object state;                     ///< What the model needs to know; bounded by the kernel.
-    std::string output_contract;            ///< Empty: the stage's output contract.
-    std::string exit_gate;                  ///< Gate that must pass before `complete` is accepted; empty: the template's `config.exit_gate`, if it has one.
-    std::string system_prompt;              ///< Empty: built from the agent definition (North Star 12.7).
-    unsigned max_steps = 0;                 ///< 0: the pipeline's limit.
-    bool text_answer = false;               ///< The answer is one plain text instead of a `complete` call.
+    std::string role;             ///< Empty: the stage's primary role.
+    std::string objective;        ///< What this stage wants, for the context's task frame.
+    std::string instructions;     ///< More than one line of guidance; part of `current_state`.
+    json::object state;           ///< What the model needs to know; bounded by the kernel.
+    std::string output_contract;  ///< Empty: the stage's output contract.
+    std::string exit_gate;  ///< Gate that must pass before `complete` is accepted; empty: the template's `config.exit_gate`, if
+                            ///< it has one.
+    std::string system_prompt;  ///< Empty: built from the agent definition (North Star 12.7).
+    unsigned max_steps = 0;     ///< 0: the pipeline's limit.
+    bool text_answer = false;   ///< The answer is one plain text instead of a `complete` call.
 };
 
 struct ToolUse {
@@ -109,19 +111,19 @@ struct ToolUse {
 };
 
 struct AgentOutcome {
-    json::object artifact;                  ///< What `complete` was given; empty with text_answer.
-    std::string text;                       ///< The last answer's text.
+    json::object artifact;  ///< What `complete` was given; empty with text_answer.
+    std::string text;       ///< The last answer's text.
     std::vector<ToolUse> tool_uses;
-    std::optional<EscalationRequest> escalation;    ///< The agent asked for a person.
+    std::optional<EscalationRequest> escalation;  ///< The agent asked for a person.
     unsigned steps = 0;
     std::uint64_t input_tokens = 0;
     std::uint64_t output_tokens = 0;
 };
 
 struct DeliveryRequest {
-    std::string title;                      ///< First line of the commit message.
+    std::string title;  ///< First line of the commit message.
     std::string body;
-    std::map<std::string, std::string> trailers;    ///< Added to the kernel's own.
+    std::map<std::string, std::string> trailers;  ///< Added to the kernel's own.
 };
 
 struct Delivery {
@@ -155,8 +157,8 @@ public:
     [[nodiscard]] virtual Result<std::vector<Change>> write_skeleton(const std::vector<SkeletonInterface>& interfaces) = 0;
     /// Commits the workspace's tree to the task's branch. Refused unless the deliver gate passed on that very tree.
     [[nodiscard]] virtual Result<Delivery> deliver(const DeliveryRequest& request) = 0;
-    /// Runs a contract: an agent whose input is `inputs` and whose answer satisfies the contract. Errors: AF-ORCH-004 where the agent asks
-    /// a person; a stage that fails with it asks, and is run again with the answer.
+    /// Runs a contract: an agent whose input is `inputs` and whose answer satisfies the contract. Errors: AF-ORCH-004 where the
+    /// agent asks a person; a stage that fails with it asks, and is run again with the answer.
     [[nodiscard]] virtual Result<json::object> run_contract(std::string_view contract, const json::object& inputs) = 0;
     /// Reads one YAML document by the project's strict rules.
     [[nodiscard]] virtual Result<json::value> parse_yaml(std::string_view text) = 0;

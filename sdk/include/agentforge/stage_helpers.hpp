@@ -42,9 +42,9 @@ public:
     struct Mapping {
         std::string stage_name;
         std::string contract;
-        std::map<std::string, std::string> input;       ///< contract input ← artifact field (`user_request`: the request).
-        std::map<std::string, std::string> output;      ///< contract output → artifact field; empty value: same name; empty map: all.
-        json::object defaults;                          ///< Inputs where no mapping gives a value.
+        std::map<std::string, std::string> input;  ///< contract input ← artifact field (`user_request`: the request).
+        std::map<std::string, std::string> output;  ///< contract output → artifact field; empty value: same name; empty map: all.
+        json::object defaults;                      ///< Inputs where no mapping gives a value.
     };
     explicit ContractStage(Mapping mapping);
 

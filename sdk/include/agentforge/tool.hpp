@@ -19,7 +19,7 @@ enum class ToolEffect : unsigned {
     writes = 1U << 1U,
     executes = 1U << 2U,
     escalates = 1U << 3U,
-    completes = 1U << 4U      ///< Ends the agent's run; the schema of its arguments is the output contract.
+    completes = 1U << 4U  ///< Ends the agent's run; the schema of its arguments is the output contract.
 };
 constexpr ToolEffect operator|(ToolEffect a, ToolEffect b) noexcept {
     return static_cast<ToolEffect>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
@@ -29,20 +29,20 @@ constexpr bool has(ToolEffect set, ToolEffect effect) noexcept {
 }
 
 struct ToolSpec {
-    std::string name;                           ///< `^[a-z][a-z0-9_]*$`
-    std::string description;                    ///< One or two sentences for the model.
-    json::object parameters;                    ///< JSON Schema of an object; `additionalProperties: false` is implied.
+    std::string name;         ///< `^[a-z][a-z0-9_]*$`
+    std::string description;  ///< One or two sentences for the model.
+    json::object parameters;  ///< JSON Schema of an object; `additionalProperties: false` is implied.
     ToolEffect effects = ToolEffect::reads;
-    std::vector<std::string> path_parameters;   ///< Names of parameters that are workspace paths.
+    std::vector<std::string> path_parameters;  ///< Names of parameters that are workspace paths.
 };
 
 /// What a call did. A refused or failed call is a result too: the model reads it and acts on it.
 struct ToolResult {
     bool success = false;
-    std::string output;                 ///< For the model; the host bounds it.
-    std::string summary;                ///< One line for `recent_actions`.
+    std::string output;   ///< For the model; the host bounds it.
+    std::string summary;  ///< One line for `recent_actions`.
     std::optional<Error> error;
-    json::object data;                  ///< Recorded in the journal.
+    json::object data;  ///< Recorded in the journal.
 
     static ToolResult done(std::string output, std::string summary, json::object data = {});
     static ToolResult failed(Error error);

@@ -4,12 +4,6 @@
 
 #include "tree.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -17,8 +11,14 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <system_error>
 #include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
 
 namespace agentforge::process {
 namespace {
@@ -46,7 +46,10 @@ public:
     explicit Descriptor(int number) : number_(number) {}
     Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
     Descriptor& operator=(Descriptor&& other) noexcept {
-        if (this != &other) { reset(); number_ = std::exchange(other.number_, -1); }
+        if (this != &other) {
+            reset();
+            number_ = std::exchange(other.number_, -1);
+        }
         return *this;
     }
     ~Descriptor() { reset(); }
@@ -66,7 +69,9 @@ Descriptor above_standard(Descriptor from) {
     return Descriptor(::fcntl(from.get(), F_DUPFD_CLOEXEC, 10));
 }
 
-struct Pipe { Descriptor read, write; };
+struct Pipe {
+    Descriptor read, write;
+};
 
 Result<Pipe> make_pipe() {
     int ends[2];
@@ -123,9 +128,12 @@ private:
 template <class Keep>
 void drain(Descriptor& stream, Keep&& keep) {
     std::array<char, 65'536> block{};
-    for (int blocks = 0; blocks < 16; ++blocks) {       // A flood must not keep the deadline from being seen.
+    for (int blocks = 0; blocks < 16; ++blocks) {  // A flood must not keep the deadline from being seen.
         const ssize_t size = ::read(stream.get(), block.data(), block.size());
-        if (size > 0) { keep(std::string_view(block.data(), static_cast<std::size_t>(size))); continue; }
+        if (size > 0) {
+            keep(std::string_view(block.data(), static_cast<std::size_t>(size)));
+            continue;
+        }
         if (size < 0 && errno == EINTR) { continue; }
         if (size < 0 && errno == EAGAIN) { return; }
         stream.reset();
@@ -159,20 +167,23 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 Result<void> check_text(const Command& command) {
     const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
-    bool bad = has_nul(command.program) || has_nul(command.directory) || std::any_of(command.argv.begin(), command.argv.end(), has_nul);
+    bool bad =
+        has_nul(command.program) || has_nul(command.directory) || std::any_of(command.argv.begin(), command.argv.end(), has_nul);
     for (const auto& [name, value] : command.environment) {
         bad = bad || name.empty() || name.find('=') != std::string::npos || has_nul(name) || has_nul(value);
     }
     if (!bad && !command.argv.empty()) { return {}; }
-    return Error{"AF-EXEC-002", command.argv.empty() ? "A command without words cannot be started"
-                                                     : "A command holds a NUL byte, or a variable without a proper name",
-                 command.program, "Correct the command; arguments and variables are texts without NUL bytes.", ErrorKind::invalid};
+    return Error{"AF-EXEC-002",
+                 command.argv.empty() ? "A command without words cannot be started"
+                                      : "A command holds a NUL byte, or a variable without a proper name",
+                 command.program, "Correct the command; arguments and variables are texts without NUL bytes.",
+                 ErrorKind::invalid};
 }
 
 struct Child {
     pid_t pid = -1;
-    Descriptor handle;      // pidfd
-    Descriptor in;          // Only of a conversation.
+    Descriptor handle;  // pidfd
+    Descriptor in;      // Only of a conversation.
     Descriptor out, err, report;
 };
 
@@ -181,7 +192,9 @@ enum class Input : unsigned char { given = 1, conversation };
 Result<Child> start(const Command& command, Input input = Input::given) {
     AF_CHECK(check_text(command));
     struct stat folder {};
-    if (::stat(command.directory.c_str(), &folder) != 0) { return cannot_start("The working directory is not there", errno, command.directory); }
+    if (::stat(command.directory.c_str(), &folder) != 0) {
+        return cannot_start("The working directory is not there", errno, command.directory);
+    }
     if (!S_ISDIR(folder.st_mode)) { return cannot_start("The working directory is not a folder", ENOTDIR, command.directory); }
 
     AF_TRY(Pipe out, make_pipe());
@@ -193,7 +206,7 @@ Result<Child> start(const Command& command, Input input = Input::given) {
         AF_TRY(Pipe pipe, make_pipe());
         in = above_standard(Descriptor(::fcntl(pipe.read.get(), F_DUPFD_CLOEXEC, 10)));
         if (!in.open()) { return cannot_start("A pipe cannot be made", errno, ""); }
-        ::fcntl(in.get(), F_SETFL, 0);      // The program's end blocks, as programs expect; ours does not.
+        ::fcntl(in.get(), F_SETFL, 0);  // The program's end blocks, as programs expect; ours does not.
         talk = std::move(pipe.write);
         ::fcntl(talk.get(), F_SETFL, O_NONBLOCK);
     } else if (command.input.empty()) {
@@ -222,7 +235,8 @@ Result<Child> start(const Command& command, Input input = Input::given) {
     ::sigfillset(&all);
     ::posix_spawnattr_setsigmask(&settings.attributes, &none);
     ::posix_spawnattr_setsigdefault(&settings.attributes, &all);
-    ::posix_spawnattr_setflags(&settings.attributes, static_cast<short>(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+    ::posix_spawnattr_setflags(&settings.attributes,
+                               static_cast<short>(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
 
     std::vector<std::string> variables;
     variables.reserve(command.environment.size());
@@ -231,11 +245,13 @@ Result<Child> start(const Command& command, Input input = Input::given) {
     const std::vector<char*> environment = pointers(variables);
 
     Child child;
-    const int failed = ::posix_spawn(&child.pid, command.program.c_str(), &settings.actions, &settings.attributes, argv.data(), environment.data());
+    const int failed = ::posix_spawn(&child.pid, command.program.c_str(), &settings.actions, &settings.attributes, argv.data(),
+                                     environment.data());
     if (failed == ENOENT || failed == EACCES || failed == ENOEXEC) {
         const bool missing = failed == ENOENT && ::access(command.program.c_str(), F_OK) != 0;
         if (missing) {
-            return Error{"AF-EXEC-001", "The program is not there", command.program, "Install it or correct the path.", ErrorKind::unavailable};
+            return Error{"AF-EXEC-001", "The program is not there", command.program, "Install it or correct the path.",
+                         ErrorKind::unavailable};
         }
         return Error{"AF-EXEC-003", "The program cannot be executed: " + reason(failed), command.program,
                      "Check its permissions, and its first line (#!) where it is a script.", ErrorKind::unavailable};
@@ -260,8 +276,12 @@ Result<Child> start(const Command& command, Input input = Input::given) {
 class Watch {
 public:
     Watch(const Command& command, const Cancelled& cancelled, const Listener& listener, Child child)
-        : command_(command), cancelled_(cancelled), listener_(listener), child_(std::move(child)),
-          out_(command.max_output_bytes), err_(command.max_output_bytes) {}
+        : command_(command),
+          cancelled_(cancelled),
+          listener_(listener),
+          child_(std::move(child)),
+          out_(command.max_output_bytes),
+          err_(command.max_output_bytes) {}
 
     Outcome to_the_end() {
         const Clock::time_point begin = Clock::now();
@@ -270,7 +290,7 @@ public:
             listen();
             decide(Clock::now());
         }
-        kill_all();     // The leader is not reaped yet, so its group number is still its own.
+        kill_all();  // The leader is not reaped yet, so its group number is still its own.
         read_streams();
         Outcome outcome = reap();
         outcome.duration = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
@@ -307,8 +327,12 @@ private:
     }
 
     void read_streams() {
-        if (child_.out.open()) { drain(child_.out, [this](std::string_view part) { hear(part); }); }
-        if (child_.err.open()) { drain(child_.err, [this](std::string_view part) { err_.add(part); }); }
+        if (child_.out.open()) {
+            drain(child_.out, [this](std::string_view part) { hear(part); });
+        }
+        if (child_.err.open()) {
+            drain(child_.err, [this](std::string_view part) { err_.add(part); });
+        }
         if (child_.report.open()) {
             drain(child_.report, [this](std::string_view part) {
                 report_.append(part.substr(0, max_report_bytes - std::min(max_report_bytes, report_.size())));
@@ -324,27 +348,31 @@ private:
     void decide(Clock::time_point now) {
         if (ended_) { return; }
         switch (phase_) {
-        case Phase::running:
-            if (cancelled_ && cancelled_()) { stopped_by_cancel_ = true; }
-            else if (now >= deadline_) { stopped_by_time_ = true; }
-            else { return; }
-            tree::signal_descendants(child_.pid, SIGTERM);
-            if (!command_.supervisor) { ::kill(-child_.pid, SIGTERM); }
-            phase_ = Phase::terminating;
-            next_step_ = now + (stopped_by_cancel_ ? std::min(command_.grace, cancel_grace) : command_.grace);
-            return;
-        case Phase::terminating:
-            if (now < next_step_) { return; }
-            tree::kill_descendants(child_.pid);
-            if (!command_.supervisor) { ::kill(-child_.pid, SIGKILL); }
-            phase_ = Phase::killed;
-            next_step_ = now + supervisor_time;
-            return;
-        case Phase::killed:
-            if (now < next_step_) { return; }
-            kill_all();
-            next_step_ = now + supervisor_time;
-            return;
+            case Phase::running:
+                if (cancelled_ && cancelled_()) {
+                    stopped_by_cancel_ = true;
+                } else if (now >= deadline_) {
+                    stopped_by_time_ = true;
+                } else {
+                    return;
+                }
+                tree::signal_descendants(child_.pid, SIGTERM);
+                if (!command_.supervisor) { ::kill(-child_.pid, SIGTERM); }
+                phase_ = Phase::terminating;
+                next_step_ = now + (stopped_by_cancel_ ? std::min(command_.grace, cancel_grace) : command_.grace);
+                return;
+            case Phase::terminating:
+                if (now < next_step_) { return; }
+                tree::kill_descendants(child_.pid);
+                if (!command_.supervisor) { ::kill(-child_.pid, SIGKILL); }
+                phase_ = Phase::killed;
+                next_step_ = now + supervisor_time;
+                return;
+            case Phase::killed:
+                if (now < next_step_) { return; }
+                kill_all();
+                next_step_ = now + supervisor_time;
+                return;
         }
     }
 
@@ -389,17 +417,22 @@ bool is_program(const std::string& path, bool& seen) {
     return ::access(path.c_str(), X_OK) == 0;
 }
 
-/// The same command under agentforge-exec, without confinement; empty where this process knows of none, or the program cannot be run anyway.
+/// The same command under agentforge-exec, without confinement; empty where this process knows of none, or the program cannot be
+/// run anyway.
 std::optional<Command> supervised(const Command& command) {
     const char* const helper = std::getenv(supervisor_variable);
-    if (helper == nullptr || command.supervisor || command.extra_input || command.argv.empty() || ::access(helper, X_OK) != 0 || ::access(command.program.c_str(), X_OK) != 0) {
+    if (helper == nullptr || command.supervisor || command.extra_input || command.argv.empty() || ::access(helper, X_OK) != 0 ||
+        ::access(command.program.c_str(), X_OK) != 0) {
         return std::nullopt;
     }
     Command whole = command;
     whole.program = helper;
     whole.argv.insert(whole.argv.begin(), "agentforge-exec");
     std::string policy;
-    for (const std::string& record : {"host " + std::to_string(::getpid()), "program " + command.program, std::string("confine 0"), std::string("network full")}) { policy.append(record).push_back('\0'); }
+    for (const std::string& record : {"host " + std::to_string(::getpid()), "program " + command.program,
+                                      std::string("confine 0"), std::string("network full")}) {
+        policy.append(record).push_back('\0');
+    }
     whole.extra_input = std::move(policy);
     whole.supervisor = true;
     return whole;
@@ -412,16 +445,22 @@ Result<Outcome> as_of_the_program(const Command& command, Outcome outcome) {
     for (std::string_view text = outcome.report; !text.empty();) {
         const std::string record(text.substr(0, text.find('\0')));
         text.remove_prefix(std::min(text.size(), record.size() + 1));
-        if (record.starts_with("started ")) { started = true; }
-        else if (record.starts_with("exec ")) { exec_error = std::atoi(record.c_str() + 5); }
-        else if (record.starts_with("signal ")) { outcome.signal = std::atoi(record.c_str() + 7); }
+        if (record.starts_with("started ")) {
+            started = true;
+        } else if (record.starts_with("exec ")) {
+            exec_error = std::atoi(record.c_str() + 5);
+        } else if (record.starts_with("signal ")) {
+            outcome.signal = std::atoi(record.c_str() + 7);
+        }
     }
     outcome.report.clear();
     if (exec_error != 0) {
         return Error{"AF-EXEC-003", "The program cannot be executed: " + reason(exec_error), command.program,
                      "Check its permissions, and its first line (#!) where it is a script.", ErrorKind::unavailable};
     }
-    if (!started && !outcome.timed_out && !outcome.cancelled) { return cannot_start("The program's supervisor ended before it", ECHILD, command.program); }
+    if (!started && !outcome.timed_out && !outcome.cancelled) {
+        return cannot_start("The program's supervisor ended before it", ECHILD, command.program);
+    }
     if (outcome.signal != 0) { outcome.exit_code = 128 + outcome.signal; }
     return outcome;
 }
@@ -444,7 +483,7 @@ Result<Outcome> run(const Command& command, const Cancelled& cancelled, const Li
 struct Conversation::State {
     Child child;
     bool supervisor = false;
-    bool ended = false;         // The program is gone, not yet reaped.
+    bool ended = false;  // The program is gone, not yet reaped.
     std::string report;
     std::optional<Outcome> outcome;
     Clock::time_point begin = Clock::now();
@@ -458,7 +497,10 @@ struct Conversation::State {
         std::size_t done = 0;
         while (child.in.open() && done < text.size()) {
             const ssize_t size = write_without_signal(child.in.get(), std::string_view(text).substr(done));
-            if (size > 0) { done += static_cast<std::size_t>(size); continue; }
+            if (size > 0) {
+                done += static_cast<std::size_t>(size);
+                continue;
+            }
             if (size < 0 && errno == EINTR) { continue; }
             if (size < 0 && errno == EAGAIN) { break; }
             child.in.reset();
@@ -484,10 +526,16 @@ struct Conversation::State {
     }
 
     void read(std::string& out, std::string& err) {
-        if (child.out.open()) { drain(child.out, [&](std::string_view part) { out.append(part); }); }
-        if (child.err.open()) { drain(child.err, [&](std::string_view part) { err.append(part); }); }
+        if (child.out.open()) {
+            drain(child.out, [&](std::string_view part) { out.append(part); });
+        }
+        if (child.err.open()) {
+            drain(child.err, [&](std::string_view part) { err.append(part); });
+        }
         if (child.report.open()) {
-            drain(child.report, [this](std::string_view part) { report.append(part.substr(0, max_report_bytes - std::min(max_report_bytes, report.size()))); });
+            drain(child.report, [this](std::string_view part) {
+                report.append(part.substr(0, max_report_bytes - std::min(max_report_bytes, report.size())));
+            });
         }
     }
 
@@ -517,8 +565,11 @@ struct Conversation::State {
     }
 
     void kill_tree(int signal) {
-        if (signal == SIGKILL) { tree::kill_descendants(child.pid); }
-        else { tree::signal_descendants(child.pid, signal); }
+        if (signal == SIGKILL) {
+            tree::kill_descendants(child.pid);
+        } else {
+            tree::signal_descendants(child.pid, signal);
+        }
         if (!supervisor) { ::kill(-child.pid, signal); }
     }
 
@@ -537,7 +588,7 @@ struct Conversation::State {
             wait_for_end(supervisor_time, err);
         }
         if (!ended) { tree::kill_descendants(child.pid); }
-        ::kill(-child.pid, SIGKILL);    // Not reaped yet, so its group number is still its own.
+        ::kill(-child.pid, SIGKILL);  // Not reaped yet, so its group number is still its own.
         read(ignored, err);
         int status = 0;
         while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {}
@@ -563,7 +614,8 @@ Result<Conversation> Conversation::begin(const Command& command) {
     return Conversation(std::make_unique<State>(std::move(child), command.supervisor));
 }
 
-Conversation::Heard Conversation::exchange(std::string& to_write, std::string& out, std::string& err, std::chrono::milliseconds wait) {
+Conversation::Heard Conversation::exchange(std::string& to_write, std::string& out, std::string& err,
+                                           std::chrono::milliseconds wait) {
     State& state = *state_;
     if (state.outcome) { return {false, false, true}; }
     state.write(to_write);
@@ -575,7 +627,9 @@ Conversation::Heard Conversation::exchange(std::string& to_write, std::string& o
 
 const std::string& Conversation::report() const noexcept { return state_->report; }
 
-Outcome Conversation::end(std::chrono::milliseconds patience, std::chrono::milliseconds grace) { return state_->finish(patience, grace); }
+Outcome Conversation::end(std::chrono::milliseconds patience, std::chrono::milliseconds grace) {
+    return state_->finish(patience, grace);
+}
 
 Result<std::string> find_program(std::string_view name, std::string_view path, std::string_view directory) {
     std::string seen_at;
@@ -604,8 +658,8 @@ Result<std::string> find_program(std::string_view name, std::string_view path, s
     }
     const bool on_path = name.find('/') == std::string_view::npos;
     return Error{"AF-EXEC-001", "The program '" + std::string(name) + "' was not found",
-                 on_path ? "PATH=" + std::string(path) : std::string(directory),
-                 "Install it, or add its folder to PATH.", ErrorKind::unavailable};
+                 on_path ? "PATH=" + std::string(path) : std::string(directory), "Install it, or add its folder to PATH.",
+                 ErrorKind::unavailable};
 }
 
 std::string to_utf8(std::string_view bytes) {
@@ -616,17 +670,31 @@ std::string to_utf8(std::string_view bytes) {
         std::size_t length = 0;
         unsigned low = 0x80;
         unsigned high = 0xBF;
-        if (lead < 0x80) { length = 1; }
-        else if (lead >= 0xC2 && lead <= 0xDF) { length = 2; }
-        else if (lead >= 0xE0 && lead <= 0xEF) { length = 3; low = lead == 0xE0 ? 0xA0 : 0x80; high = lead == 0xED ? 0x9F : 0xBF; }
-        else if (lead >= 0xF0 && lead <= 0xF4) { length = 4; low = lead == 0xF0 ? 0x90 : 0x80; high = lead == 0xF4 ? 0x8F : 0xBF; }
+        if (lead < 0x80) {
+            length = 1;
+        } else if (lead >= 0xC2 && lead <= 0xDF) {
+            length = 2;
+        } else if (lead >= 0xE0 && lead <= 0xEF) {
+            length = 3;
+            low = lead == 0xE0 ? 0xA0 : 0x80;
+            high = lead == 0xED ? 0x9F : 0xBF;
+        } else if (lead >= 0xF0 && lead <= 0xF4) {
+            length = 4;
+            low = lead == 0xF0 ? 0x90 : 0x80;
+            high = lead == 0xF4 ? 0x8F : 0xBF;
+        }
         bool good = length != 0 && i + length <= bytes.size();
         for (std::size_t k = 1; good && k < length; ++k) {
             const auto next = static_cast<unsigned char>(bytes[i + k]);
             good = next >= (k == 1 ? low : 0x80U) && next <= (k == 1 ? high : 0xBFU);
         }
-        if (good) { text.append(bytes.substr(i, length)); i += length; }
-        else { text += "\xEF\xBF\xBD"; ++i; }
+        if (good) {
+            text.append(bytes.substr(i, length));
+            i += length;
+        } else {
+            text += "\xEF\xBF\xBD";
+            ++i;
+        }
     }
     return text;
 }

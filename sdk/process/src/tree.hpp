@@ -6,21 +6,21 @@
 // everything it saw and goes on until it sees nothing more.
 #pragma once
 
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/types.h>
 #include <unistd.h>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace agentforge::process::tree {
 
 struct Entry {
     pid_t pid;
     pid_t parent;
-    bool zombie;            ///< All its threads have ended. The first may have ended before the others.
+    bool zombie;  ///< All its threads have ended. The first may have ended before the others.
     bool member;
     size_t threads;
 };
@@ -65,7 +65,10 @@ inline bool read_entry(int proc, const char* name, Entry& entry) {
     char state = 0;
     int parent = 0;
     unsigned long threads = 1;
-    if (std::sscanf(end + 1, " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu", &state, &parent, &threads) < 2) { return false; }
+    if (std::sscanf(end + 1, " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu", &state, &parent,
+                    &threads) < 2) {
+        return false;
+    }
     entry.pid = static_cast<pid_t>(std::atol(name));
     entry.parent = static_cast<pid_t>(parent);
     entry.zombie = (state == 'Z' || state == 'X') && threads <= 1;

@@ -59,9 +59,13 @@ void CallRecord::enter(const char* function) {
         read_ = false;
     };
     const auto here = std::this_thread::get_id();
-    if (closed_) { misuse(" was called after the plugin's call had returned; a context ends with the call that received it"); }
-    else if (here != owner_) { misuse(" was called from a thread that does not run the plugin's call; a context belongs to the one that does"); }
-    const bool others = std::any_of(inside_.begin(), inside_.end(), [&](const auto& one) { return one.first != here && one.second != 0; });
+    if (closed_) {
+        misuse(" was called after the plugin's call had returned; a context ends with the call that received it");
+    } else if (here != owner_) {
+        misuse(" was called from a thread that does not run the plugin's call; a context belongs to the one that does");
+    }
+    const bool others =
+        std::any_of(inside_.begin(), inside_.end(), [&](const auto& one) { return one.first != here && one.second != 0; });
     if (others) { misuse(" was called while another call into the same context had not returned"); }
     ++inside_[here];
 }
@@ -83,8 +87,11 @@ CallRecord::Entry::~Entry() { record_.leave(); }
 
 Error unscripted(std::string_view function, std::string_view member, std::size_t number, std::string_view request) {
     return {"AF-FAKE-001",
-            "Call " + std::to_string(number) + " of " + std::string(function) + " has no scripted answer: " + kernel::ellipsis(kernel::sanitize_utf8(request), 300),
-            "", "Script it in the test: `." + std::string(member) + ".then(…)`, or `." + std::string(member) + ".otherwise(…)` for every further call.",
+            "Call " + std::to_string(number) + " of " + std::string(function) +
+                " has no scripted answer: " + kernel::ellipsis(kernel::sanitize_utf8(request), 300),
+            "",
+            "Script it in the test: `." + std::string(member) + ".then(…)`, or `." + std::string(member) +
+                ".otherwise(…)` for every further call.",
             ErrorKind::unavailable};
 }
 
@@ -285,7 +292,8 @@ ToolResult FakeToolContext::call(Tool& tool, json::object arguments) {
         if (value == nullptr) { continue; }
         const auto normalise = [&](json::value& path) -> Result<void> {
             if (!path.is_string()) {
-                return Error{"AF-TOOL-004", "'" + parameter + "' of '" + spec.name + "' must be a path.", spec.name, "Give a path as a string.", ErrorKind::invalid};
+                return Error{"AF-TOOL-004", "'" + parameter + "' of '" + spec.name + "' must be a path.", spec.name,
+                             "Give a path as a string.", ErrorKind::invalid};
             }
             auto normal = kernel::normalize_path(path.get_string());
             if (!normal.ok()) {
@@ -433,8 +441,10 @@ GateReport fails(std::string gate, std::vector<std::string> blocking_issues) {
 }
 
 Error detail::not_made(std::string_view reason) {
-    return {"AF-FAKE-002", "The object could not be made: " + (reason.empty() ? std::string("it gave no reason") : kernel::sanitize_utf8(reason)), "",
-            "Give it the settings that its constructor takes.", ErrorKind::invalid};
+    return {
+        "AF-FAKE-002",
+        "The object could not be made: " + (reason.empty() ? std::string("it gave no reason") : kernel::sanitize_utf8(reason)),
+        "", "Give it the settings that its constructor takes.", ErrorKind::invalid};
 }
 
 std::vector<ToolResult> call_together(Tool& tool, const std::vector<json::object>& arguments) {
@@ -456,7 +466,8 @@ std::vector<ToolResult> call_together(Tool& tool, const std::vector<json::object
             try {
                 results[index] = host.call(tool, arguments[index]);
             } catch (const std::exception& failure) {
-                results[index] = ToolResult::failed({"AF-FAKE-003", std::string("The tool threw: ") + failure.what(), "", "Return a failed ToolResult.", ErrorKind::internal});
+                results[index] = ToolResult::failed({"AF-FAKE-003", std::string("The tool threw: ") + failure.what(), "",
+                                                     "Return a failed ToolResult.", ErrorKind::internal});
             }
         });
     }

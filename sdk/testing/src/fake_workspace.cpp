@@ -15,34 +15,46 @@ namespace agentforge::testing {
 
 namespace {
 
-constexpr std::uint64_t max_whole_read_bytes = 2ULL << 20U;     // As kernel/tools/workspace.hpp.
+constexpr std::uint64_t max_whole_read_bytes = 2ULL << 20U;  // As kernel/tools/workspace.hpp.
 constexpr std::size_t binary_probe_bytes = 8192;
 constexpr std::size_t hit_text_bytes = 300;
 
 const char* name_of(ToolEffect effect) noexcept {
     switch (effect) {
-        case ToolEffect::reads: return "reads";
-        case ToolEffect::writes: return "writes";
-        case ToolEffect::executes: return "executes";
-        case ToolEffect::escalates: return "escalates";
-        case ToolEffect::completes: return "completes";
-        case ToolEffect::none: break;
+        case ToolEffect::reads:
+            return "reads";
+        case ToolEffect::writes:
+            return "writes";
+        case ToolEffect::executes:
+            return "executes";
+        case ToolEffect::escalates:
+            return "escalates";
+        case ToolEffect::completes:
+            return "completes";
+        case ToolEffect::none:
+            break;
     }
     return "none";
 }
 
 Error not_found(const std::string& path) {
-    return {"AF-TOOL-031", "'" + path + "' does not exist.", path, "Check the path. list_files shows what there is.", ErrorKind::not_found};
+    return {"AF-TOOL-031", "'" + path + "' does not exist.", path, "Check the path. list_files shows what there is.",
+            ErrorKind::not_found};
 }
 Error is_folder(const std::string& path) {
-    return {"AF-TOOL-034", "'" + path + "' is a folder, not a file.", path, "Name a file in it; list_files shows them.", ErrorKind::invalid};
+    return {"AF-TOOL-034", "'" + path + "' is a folder, not a file.", path, "Name a file in it; list_files shows them.",
+            ErrorKind::invalid};
 }
 Error there_already(const std::string& path) {
-    return {"AF-TOOL-035", "'" + path + "' exists already.", path, "Change it with edit_file. Otherwise leave it and choose another path.", ErrorKind::conflict};
+    return {"AF-TOOL-035", "'" + path + "' exists already.", path,
+            "Change it with edit_file. Otherwise leave it and choose another path.", ErrorKind::conflict};
 }
-bool is_binary(std::string_view bytes) noexcept { return bytes.substr(0, binary_probe_bytes).find('\0') != std::string_view::npos; }
+bool is_binary(std::string_view bytes) noexcept {
+    return bytes.substr(0, binary_probe_bytes).find('\0') != std::string_view::npos;
+}
 Error binary(const std::string& path, std::size_t size) {
-    return {"AF-TOOL-036", "'" + path + "' is a binary file of " + std::to_string(size) + " bytes; it is neither shown nor edited.", path,
+    return {"AF-TOOL-036",
+            "'" + path + "' is a binary file of " + std::to_string(size) + " bytes; it is neither shown nor edited.", path,
             "Work with the text files it is made from.", ErrorKind::invalid};
 }
 
@@ -50,7 +62,7 @@ Error binary(const std::string& path, std::size_t size) {
 
 struct FakeWorkspace::State {
     CallRecord& record;
-    mutable std::recursive_mutex mutex;     // Not for the plugin, whose calls may not overlap: for a report instead of a race.
+    mutable std::recursive_mutex mutex;  // Not for the plugin, whose calls may not overlap: for a report instead of a race.
     std::map<std::string, std::string, std::less<>> files;
     std::vector<Change> writes;
     std::vector<kernel::PathRule> rules;
@@ -93,8 +105,11 @@ struct FakeWorkspace::State {
         AF_TRY(auto normal, kernel::normalize_path(path));
         if (normal == ".") { return is_folder(normal); }
         if (locked.contains(normal)) {
-            return Error{"AF-TOOL-015", "Path '" + normal + "' is locked: the task's new tests stay as they are until the commit.", {},
-                         "Leave it as it is; what must change is other files.", ErrorKind::denied};
+            return Error{"AF-TOOL-015",
+                         "Path '" + normal + "' is locked: the task's new tests stay as they are until the commit.",
+                         {},
+                         "Leave it as it is; what must change is other files.",
+                         ErrorKind::denied};
         }
         for (const auto& rule : rules) {
             if (!rule.allows(normal)) { return kernel::path_not_allowed(normal, "the role", rule.text()); }
@@ -136,10 +151,10 @@ struct FakeWorkspace::State {
 };
 
 /// What every function of the workspace begins with.
-#define AF_FAKE_ENTER(function, details, effect, what)                                             \
-    const CallRecord::Entry af_entry(state_->record, "workspace." function, details);             \
-    const std::lock_guard af_lock(state_->mutex);                                                  \
-    AF_CHECK(need(effect, what));                                                                  \
+#define AF_FAKE_ENTER(function, details, effect, what)                                \
+    const CallRecord::Entry af_entry(state_->record, "workspace." function, details); \
+    const std::lock_guard af_lock(state_->mutex);                                     \
+    AF_CHECK(need(effect, what));                                                     \
     if (auto af_failure = state_->scripted_failure(function)) { return std::move(*af_failure); }
 
 FakeWorkspace::FakeWorkspace(CallRecord& record) : state_(new State{record, {}, {}, {}, {}, {}, {}, {}, {}, {}}) {}
@@ -182,8 +197,11 @@ FakeWorkspace& FakeWorkspace::lock(std::string path) {
 }
 
 FakeWorkspace& FakeWorkspace::fail_next(std::string function, Error error) {
-    static const std::set<std::string, std::less<>> known = {"read", "list", "search", "create", "edit", "move", "remove", "apply"};
-    if (!known.contains(function)) { throw std::invalid_argument("FakeWorkspace has no function `" + function + "` that can fail"); }
+    static const std::set<std::string, std::less<>> known = {"read", "list", "search", "create",
+                                                             "edit", "move", "remove", "apply"};
+    if (!known.contains(function)) {
+        throw std::invalid_argument("FakeWorkspace has no function `" + function + "` that can fail");
+    }
     const std::lock_guard lock(state_->mutex);
     state_->failures[std::move(function)].push_back(std::move(error));
     return *this;
@@ -203,9 +221,13 @@ std::optional<Error> FakeWorkspace::undeclared() const {
 
 Result<void> FakeWorkspace::need(ToolEffect effect, const char* what) const {
     const std::lock_guard lock(state_->mutex);
-    if (!state_->effects || has(*state_->effects, effect) || (effect == ToolEffect::reads && has(*state_->effects, ToolEffect::writes))) { return {}; }
-    Error error{"AF-TOOL-005", "Tool '" + state_->tool + "' tried to " + what + " and does not declare that it " + name_of(effect) + ".", state_->tool,
-                "Add the effect to the tool's spec, or leave the call out.", ErrorKind::denied};
+    if (!state_->effects || has(*state_->effects, effect) ||
+        (effect == ToolEffect::reads && has(*state_->effects, ToolEffect::writes))) {
+        return {};
+    }
+    Error error{"AF-TOOL-005",
+                "Tool '" + state_->tool + "' tried to " + what + " and does not declare that it " + name_of(effect) + ".",
+                state_->tool, "Add the effect to the tool's spec, or leave the call out.", ErrorKind::denied};
     if (!state_->undeclared) { state_->undeclared = error; }
     return error;
 }
@@ -215,7 +237,9 @@ Result<FileView> FakeWorkspace::read(std::string_view path, const ReadOptions& o
     AF_TRY(const std::string normal, kernel::normalize_path(path));
     AF_TRY(const std::string bytes, state_->find(normal));
     if (bytes.size() > max_whole_read_bytes && options.first_line <= 1 && options.last_line == 0) {
-        return Error{"AF-TOOL-037", "'" + normal + "' is too large: " + std::to_string(bytes.size()) + " bytes, at most " + std::to_string(max_whole_read_bytes) + " here.",
+        return Error{"AF-TOOL-037",
+                     "'" + normal + "' is too large: " + std::to_string(bytes.size()) + " bytes, at most " +
+                         std::to_string(max_whole_read_bytes) + " here.",
                      normal, "Give a line range: first_line and last_line.", ErrorKind::invalid};
     }
     if (is_binary(bytes)) { return binary(normal, bytes.size()); }
@@ -226,10 +250,14 @@ Result<FileView> FakeWorkspace::read(std::string_view path, const ReadOptions& o
     view.total_lines = kernel::count_lines(bytes);
     view.first_line = std::max<std::uint64_t>(options.first_line, 1);
     const auto last = options.last_line == 0 ? view.total_lines : std::min(options.last_line, view.total_lines);
-    if ((options.last_line != 0 && options.last_line < view.first_line) || (view.first_line > view.total_lines && view.first_line > 1)) {
-        return Error{"AF-TOOL-045", "'" + normal + "' has " + std::to_string(view.total_lines) + " lines; lines " + std::to_string(view.first_line) + " to " +
-                         (options.last_line == 0 ? std::string("the end") : std::to_string(options.last_line)) + " are not a range of them.",
-                     normal, "Give first_line and last_line within the file, first_line not after last_line.", ErrorKind::invalid};
+    if ((options.last_line != 0 && options.last_line < view.first_line) ||
+        (view.first_line > view.total_lines && view.first_line > 1)) {
+        return Error{
+            "AF-TOOL-045",
+            "'" + normal + "' has " + std::to_string(view.total_lines) + " lines; lines " + std::to_string(view.first_line) +
+                " to " + (options.last_line == 0 ? std::string("the end") : std::to_string(options.last_line)) +
+                " are not a range of them.",
+            normal, "Give first_line and last_line within the file, first_line not after last_line.", ErrorKind::invalid};
     }
     std::size_t begin = 0;
     for (std::uint64_t line = 1; line < view.first_line; ++line) { begin = bytes.find('\n', begin) + 1; }
@@ -260,7 +288,8 @@ Result<Listing> FakeWorkspace::list(std::string_view directory, const ListOption
     AF_TRY(const std::string normal, kernel::normalize_path(directory));
     if (!state_->has_folder(normal)) {
         if (state_->files.contains(normal)) {
-            return Error{"AF-TOOL-034", "'" + normal + "' is a file, not a folder.", normal, "Check the path. list_files shows what there is.", ErrorKind::invalid};
+            return Error{"AF-TOOL-034", "'" + normal + "' is a file, not a folder.", normal,
+                         "Check the path. list_files shows what there is.", ErrorKind::invalid};
         }
         AF_CHECK(state_->folders_free(normal));
         return not_found(normal);
@@ -293,7 +322,10 @@ Result<Listing> FakeWorkspace::list(std::string_view directory, const ListOption
 Result<SearchHits> FakeWorkspace::search(const SearchQuery& query) {
     AF_FAKE_ENTER("search", (json::object{{"pattern", query.pattern}}), ToolEffect::reads, "search");
     if (query.pattern.empty() || query.pattern.size() > 4096) {
-        return Error{"AF-TOOL-021", query.pattern.empty() ? "The pattern is empty." : "The pattern is longer than 4096 bytes.", {}, "Give what to look for.",
+        return Error{"AF-TOOL-021",
+                     query.pattern.empty() ? "The pattern is empty." : "The pattern is longer than 4096 bytes.",
+                     {},
+                     "Give what to look for.",
                      ErrorKind::invalid};
     }
     std::string expression;
@@ -305,8 +337,12 @@ Result<SearchHits> FakeWorkspace::search(const SearchQuery& query) {
     try {
         pattern.assign(expression, query.ignore_case ? std::regex::ECMAScript | std::regex::icase : std::regex::ECMAScript);
     } catch (const std::regex_error& failure) {
-        return Error{"AF-TOOL-021", "The pattern '" + kernel::ellipsis(kernel::sanitize_utf8(query.pattern), 200) + "' is not a regular expression: " + failure.what() + ".", {},
-                     "Escape ( ) [ ] { } . * + ? | ^ $ where they mean themselves.", ErrorKind::invalid};
+        return Error{"AF-TOOL-021",
+                     "The pattern '" + kernel::ellipsis(kernel::sanitize_utf8(query.pattern), 200) +
+                         "' is not a regular expression: " + failure.what() + ".",
+                     {},
+                     "Escape ( ) [ ] { } . * + ? | ^ $ where they mean themselves.",
+                     ErrorKind::invalid};
     }
     std::optional<kernel::PathRule> filter;
     if (!query.glob.empty()) { AF_TRY(filter, kernel::PathRule::parse(query.glob)); }
@@ -334,7 +370,8 @@ bool FakeWorkspace::exists(std::string_view path) {
     const CallRecord::Entry entry(state_->record, "workspace.exists", {{"path", path}});
     const std::lock_guard lock(state_->mutex);
     const auto normal = kernel::normalize_path(path);
-    return need(ToolEffect::reads, "look for a file").ok() && normal.ok() && (state_->files.contains(*normal) || state_->has_folder(*normal));
+    return need(ToolEffect::reads, "look for a file").ok() && normal.ok() &&
+           (state_->files.contains(*normal) || state_->has_folder(*normal));
 }
 
 Result<Change> FakeWorkspace::create(std::string_view path, std::string_view content, bool overwrite) {
@@ -362,7 +399,8 @@ Result<Change> FakeWorkspace::move(std::string_view from, std::string_view to) {
     AF_TRY(const std::string source, state_->writable(from));
     AF_TRY(const std::string target, state_->writable(to));
     if (source == target) {
-        return Error{"AF-TOOL-043", "'" + source + "' is there already; nothing would change.", source, "Give another path to move it to.", ErrorKind::invalid};
+        return Error{"AF-TOOL-043", "'" + source + "' is there already; nothing would change.", source,
+                     "Give another path to move it to.", ErrorKind::invalid};
     }
     AF_TRY(std::string content, state_->find(source));
     if (state_->has_folder(target)) { return is_folder(target); }
@@ -399,20 +437,24 @@ Result<std::vector<FileEdited>> FakeWorkspace::apply(const std::vector<FileEdit>
 }
 
 Result<std::vector<FileEdited>> FakeWorkspace::apply_each(const std::vector<FileEdit>& edits) {
-    if (edits.empty()) { return Error{"AF-TOOL-042", "There is no edit to apply.", {}, "Name at least one file.", ErrorKind::invalid}; }
+    if (edits.empty()) {
+        return Error{"AF-TOOL-042", "There is no edit to apply.", {}, "Name at least one file.", ErrorKind::invalid};
+    }
     std::set<std::string> paths;
     for (const FileEdit& edit : edits) {
         AF_TRY(const std::string path, state_->writable(edit.path));
         std::string target = path;
         const auto once = [&](const std::string& normal) -> Result<void> {
             if (paths.insert(normal).second) { return {}; }
-            return Error{"AF-TOOL-048", "'" + normal + "' is named twice. Nothing was changed.", normal, "Put all changes of one file together.", ErrorKind::invalid};
+            return Error{"AF-TOOL-048", "'" + normal + "' is named twice. Nothing was changed.", normal,
+                         "Put all changes of one file together.", ErrorKind::invalid};
         };
         AF_CHECK(once(path));
         if (edit.move_to.empty()) { continue; }
         AF_TRY(target, state_->writable(edit.move_to));
         if (edit.kind != FileEditKind::change) {
-            return Error{"AF-TOOL-042", "'" + path + "' can only be moved where it is changed. Nothing was changed.", path, "Leave the move away.", ErrorKind::invalid};
+            return Error{"AF-TOOL-042", "'" + path + "' can only be moved where it is changed. Nothing was changed.", path,
+                         "Leave the move away.", ErrorKind::invalid};
         }
         if (target != path) { AF_CHECK(once(target)); }
     }
@@ -428,11 +470,12 @@ Result<std::vector<FileEdited>> FakeWorkspace::apply_each(const std::vector<File
             if (is_binary(before)) { return binary(path, before.size()); }
             after = kernel::in_the_form_of(before, edit.content);
             if (after == before) {
-                return Error{"AF-TOOL-043", "'" + path + "' has this content already.", path, "Go on: there is nothing to do here.", ErrorKind::invalid};
+                return Error{"AF-TOOL-043", "'" + path + "' has this content already.", path,
+                             "Go on: there is nothing to do here.", ErrorKind::invalid};
             }
         } else if (edit.kind == FileEditKind::change && edit.hunks.empty() && target == path) {
-            return Error{"AF-TOOL-042", "Nothing is said about what to change in '" + path + "'. Nothing was changed.", path, "Give the change, or leave the file away.",
-                         ErrorKind::invalid};
+            return Error{"AF-TOOL-042", "Nothing is said about what to change in '" + path + "'. Nothing was changed.", path,
+                         "Give the change, or leave the file away.", ErrorKind::invalid};
         } else if (!edit.hunks.empty()) {
             if (is_binary(before)) { return binary(path, before.size()); }
             AF_TRY(auto hunks, kernel::apply_hunks(before, edit.hunks, path));

@@ -15,7 +15,14 @@ public:
 
 class NoStage final : public Stage {
 public:
-    [[nodiscard]] StageInfo info() const override { return {.name = "bench_nothing", .version = "1.0", .description = "", .required_input_fields = {}, .output_contract = "", .output_fields = {}}; }
+    [[nodiscard]] StageInfo info() const override {
+        return {.name = "bench_nothing",
+                .version = "1.0",
+                .description = "",
+                .required_input_fields = {},
+                .output_contract = "",
+                .output_fields = {}};
+    }
     [[nodiscard]] StageResult execute(StageContext&) override { return {}; }
     void finalize(StageContext&, const StageResult&) override {}
 };

@@ -37,7 +37,8 @@ public:
 TEST(TestStageExecution, llm_stage_produces_artifact) {
     Bench bench;
     bench.plugins.add_stage("a", std::make_shared<AnsweringStage>());
-    bench.answers([](const CompletionRequest&) -> Result<Completion> { return say("Here it is:\n```yaml\ntext: from the model\n```\n"); });
+    bench.answers(
+        [](const CompletionRequest&) -> Result<Completion> { return say("Here it is:\n```yaml\ntext: from the model\n```\n"); });
     const auto result = bench.start(Bench::with({played_by("a", "requirements_analyst")}));
     ASSERT_TRUE(result.success);
     EXPECT_EQ(result.deliverable->at("text").as_string(), "from the model");
@@ -74,7 +75,8 @@ TEST(TestContext, agents_read_the_agents_md_of_the_commit_that_the_task_started_
     one_agent(bench);
     bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
     ASSERT_TRUE(bench.start(Bench::with({played_by("a", "requirements_analyst")})).success);
-    EXPECT_NE(bench.model->requests.at(0).user.find("  agents_md: |\n    Run the tests with make check.\n"), std::string::npos) << bench.model->requests.at(0).user;
+    EXPECT_NE(bench.model->requests.at(0).user.find("  agents_md: |\n    Run the tests with make check.\n"), std::string::npos)
+        << bench.model->requests.at(0).user;
 }
 
 TEST(TestContext, agents_md_can_be_left_out) {
@@ -98,7 +100,9 @@ TEST(TestContext, a_run_begins_with_the_calibration_that_the_run_before_it_found
     ASSERT_TRUE(result.success);
     std::vector<std::int64_t> permille;
     for (const Record& record : bench.records(result.task_id)) {
-        if (record.type() == "step") { permille.push_back(record.body.at("section_tokens").at("calibration_permille").to_number<std::int64_t>()); }
+        if (record.type() == "step") {
+            permille.push_back(record.body.at("section_tokens").at("calibration_permille").to_number<std::int64_t>());
+        }
     }
     EXPECT_EQ(permille, (std::vector<std::int64_t>{1000, 2000}));
 }
@@ -147,7 +151,8 @@ struct Project {
             if (request.place.step == 1) { return call_tool("create_file", {{"path", "src/b.py"}, {"content", "b = 1\n"}}); }
             return call_tool("complete", {{"text", "b"}});
         });
-        options = Bench::with({played_by("a", "software_developer"), played_by("b", "software_developer"), Bench::simple("deliver")});
+        options =
+            Bench::with({played_by("a", "software_developer"), played_by("b", "software_developer"), Bench::simple("deliver")});
         options.pipeline.stages.back().delivers = true;
         options.pipeline.stages[1].config = {{"exit_gate", "tests"}};
     }
@@ -180,7 +185,8 @@ TEST(TestPipelineExecution, escalation_workflow) {
     const Project project(bench);
     bench.stage("a", [](StageContext& context) {
         if (!context.input().resolution) { return StageResult::escalate({"two ways", "Which?", {"left", "right"}, {}}); }
-        static_cast<void>(context.workspace().create("way.txt", std::string(context.input().resolution->at("answer").as_string()) + "\n"));
+        static_cast<void>(
+            context.workspace().create("way.txt", std::string(context.input().resolution->at("answer").as_string()) + "\n"));
         return note("a");
     });
     const auto waiting = bench.start(project.options);
@@ -207,9 +213,11 @@ TEST(CrashTest, after_every_record_the_task_resumes_to_the_same_end) {
     const TaskState end = bench.state(task);
     const auto records = bench.records(task);
     const std::string journal = read_file(kept / "actions.yaml").value();
-    std::vector<std::size_t> line_ends;     // Of each record.
+    std::vector<std::size_t> line_ends;  // Of each record.
     const std::size_t first = journal.find("\n- {") + 1;
-    for (std::size_t at = journal.find('\n', first); at != std::string::npos; at = journal.find('\n', at + 1)) { line_ends.push_back(at + 1); }
+    for (std::size_t at = journal.find('\n', first); at != std::string::npos; at = journal.find('\n', at + 1)) {
+        line_ends.push_back(at + 1);
+    }
     ASSERT_EQ(line_ends.size(), records.size());
 
     for (std::size_t cut = 1; cut <= records.size(); ++cut) {
@@ -260,8 +268,9 @@ TEST(CrashTest, the_budget_of_attempts_outlives_the_process) {
     bool broken = false;
     const auto backend = std::make_shared<FakeBackend>([&](const CompletionRequest& request) -> Result<Completion> {
         if (++asked <= 2 || broken) { return Error{"AF-LLM-407", "overloaded", "", "", ErrorKind::transient}; }
-        return call_tool(request.place.step == 1 ? "create_file" : "complete",
-                         request.place.step == 1 ? json::object{{"path", "src/b.py"}, {"content", "b = 1\n"}} : json::object{{"text", "b"}});
+        return call_tool(
+            request.place.step == 1 ? "create_file" : "complete",
+            request.place.step == 1 ? json::object{{"path", "src/b.py"}, {"content", "b = 1\n"}} : json::object{{"text", "b"}});
     });
     const auto client = make_model_client(backend, {}, [](std::chrono::milliseconds) {});
     bench.services.model = [&client](const AgentDefinition&) -> Result<ModelClient*> { return client.get(); };

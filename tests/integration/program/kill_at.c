@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Preloaded into the program by test_sets.py: kills it with SIGKILL instead of the AGENTFORGE_TEST_KILL_AT-th step that reaches the disk (a rename, a sync or a
- * removal). Processes that it starts do not count. */
+ * Preloaded into the program by test_sets.py: kills it with SIGKILL instead of the AGENTFORGE_TEST_KILL_AT-th step that reaches
+ * the disk (a rename, a sync or a removal). Processes that it starts do not count. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -17,12 +17,12 @@ static void step(void) {
     if (getpid() == counted && __atomic_add_fetch(&steps, 1, __ATOMIC_SEQ_CST) == atoi(at)) { kill(getpid(), SIGKILL); }
 }
 
-#define BEFORE(type, name, parameters, arguments)              \
-    type name parameters {                                     \
-        static type(*real) parameters;                         \
-        if (real == NULL) { real = dlsym(RTLD_NEXT, #name); }  \
-        step();                                                \
-        return real arguments;                                 \
+#define BEFORE(type, name, parameters, arguments)             \
+    type name parameters {                                    \
+        static type(*real) parameters;                        \
+        if (real == NULL) { real = dlsym(RTLD_NEXT, #name); } \
+        step();                                               \
+        return real arguments;                                \
     }
 
 BEFORE(int, rename, (const char* from, const char* to), (from, to))

@@ -10,7 +10,10 @@ namespace {
 
 class WriteTool final : public Tool {
 public:
-    ToolSpec spec() const override { return {"create_file", "Creates a file.", schema({{"path", "string"}, {"content", "string"}}), ToolEffect::writes, {"path"}}; }
+    ToolSpec spec() const override {
+        return {
+            "create_file", "Creates a file.", schema({{"path", "string"}, {"content", "string"}}), ToolEffect::writes, {"path"}};
+    }
     ToolResult call(const json::object& arguments, ToolContext& context) override {
         const auto change = context.workspace().create(arguments.at("path").as_string(), arguments.at("content").as_string());
         if (!change.ok()) { return ToolResult::failed(change.error()); }
@@ -32,12 +35,15 @@ public:
 class ReadTool final : public Tool {
 public:
     explicit ReadTool(std::filesystem::path changed_afterwards) : changed_(std::move(changed_afterwards)) {}
-    ToolSpec spec() const override { return {"read_file", "Reads a file.", schema({{"path", "string"}}), ToolEffect::reads, {"path"}}; }
+    ToolSpec spec() const override {
+        return {"read_file", "Reads a file.", schema({{"path", "string"}}), ToolEffect::reads, {"path"}};
+    }
     ToolResult call(const json::object& arguments, ToolContext& context) override {
         const auto view = context.workspace().read(std::string(arguments.at("path").as_string()));
         if (!view.ok()) { return ToolResult::failed(view.error()); }
         EXPECT_TRUE(write_file_atomic(changed_, "changed meanwhile\n", Durability::cached).ok());
-        return ToolResult::done(view->content, "read", {{"path", view->path}, {"sha256", view->sha256}, {"total_lines", view->total_lines}});
+        return ToolResult::done(view->content, "read",
+                                {{"path", view->path}, {"sha256", view->sha256}, {"total_lines", view->total_lines}});
     }
 
 private:
@@ -46,7 +52,9 @@ private:
 
 class EditTool final : public Tool {
 public:
-    ToolSpec spec() const override { return {"edit_file", "Edits a file.", schema({{"path", "string"}}), ToolEffect::writes, {"path"}}; }
+    ToolSpec spec() const override {
+        return {"edit_file", "Edits a file.", schema({{"path", "string"}}), ToolEffect::writes, {"path"}};
+    }
     ToolResult call(const json::object& arguments, ToolContext& context) override {
         const auto change = context.workspace().edit(std::string(arguments.at("path").as_string()), "changed", "edited");
         return change.ok() ? ToolResult::done("", "edited") : ToolResult::failed(change.error());
@@ -74,8 +82,11 @@ struct TaskWorkspace {
         auto workspace = RoleWorkspace::open(folder.path().string(), std::move(rules).value());
         EXPECT_TRUE(workspace.ok()) << workspace.error().to_string();
         host.workspace = workspace.value().get();
-        ToolBridge bridge(spec.agent, {{"create_file", std::make_shared<WriteTool>()}, {"read_file", std::make_shared<ReadTool>(folder.path() / "a.py")},
-                                       {"edit_file", std::make_shared<EditTool>()}, {"complete", std::make_shared<CompleteTool>()}},
+        ToolBridge bridge(spec.agent,
+                          {{"create_file", std::make_shared<WriteTool>()},
+                           {"read_file", std::make_shared<ReadTool>(folder.path() / "a.py")},
+                           {"edit_file", std::make_shared<EditTool>()},
+                           {"complete", std::make_shared<CompleteTool>()}},
                           *workspace.value(), host, schema({{"summary", "string"}}));
         const auto client = client_of(std::make_shared<FakeBackend>(std::move(answer)));
         return run_agent(spec, bridge, *client, host, context, events);
@@ -85,7 +96,8 @@ struct TaskWorkspace {
 TEST(AgentWithBridge, writes_files_and_completes) {
     TaskWorkspace setup;
     const auto outcome = setup.run([](const CompletionRequest& request) {
-        return request.place.step == 1 ? tool_answer("create_file", {{"path", "a.py"}, {"content", "x = 1\n"}}) : tool_answer("complete", {{"summary", "done"}});
+        return request.place.step == 1 ? tool_answer("create_file", {{"path", "a.py"}, {"content", "x = 1\n"}})
+                                       : tool_answer("complete", {{"summary", "done"}});
     });
     ASSERT_TRUE(outcome.ok()) << outcome.error().to_string();
     EXPECT_EQ(read_file(setup.folder.path() / "a.py").value(), "x = 1\n");
@@ -93,9 +105,12 @@ TEST(AgentWithBridge, writes_files_and_completes) {
 
 TEST(AgentWithBridge, records_what_a_step_changed) {
     TaskWorkspace setup;
-    ASSERT_TRUE(setup.run([](const CompletionRequest& request) {
-        return request.place.step == 1 ? tool_answer("create_file", {{"path", "a.py"}, {"content", "x = 1\n"}}) : tool_answer("complete", {{"summary", "done"}});
-    }).ok());
+    ASSERT_TRUE(setup
+                    .run([](const CompletionRequest& request) {
+                        return request.place.step == 1 ? tool_answer("create_file", {{"path", "a.py"}, {"content", "x = 1\n"}})
+                                                       : tool_answer("complete", {{"summary", "done"}});
+                    })
+                    .ok());
     ASSERT_EQ(setup.host.records[0].changes.size(), 1U);
     EXPECT_EQ(setup.host.records[0].changes[0].path, "a.py");
 }
@@ -103,10 +118,13 @@ TEST(AgentWithBridge, records_what_a_step_changed) {
 TEST(AgentWithBridge, refuses_to_edit_a_file_that_is_not_as_the_model_saw_it_until_it_reads_it_again) {
     TaskWorkspace setup;
     ASSERT_TRUE(write_file_atomic(setup.folder.path() / "a.py", "x = 1\n", Durability::cached).ok());
-    ASSERT_TRUE(setup.run([](const CompletionRequest& request) {
-        const auto step = request.place.step;
-        return step == 5 ? tool_answer("complete", {{"summary", "done"}}) : tool_answer(step % 2 == 1 ? "read_file" : "edit_file", {{"path", "a.py"}});
-    }).ok());
+    ASSERT_TRUE(setup
+                    .run([](const CompletionRequest& request) {
+                        const auto step = request.place.step;
+                        return step == 5 ? tool_answer("complete", {{"summary", "done"}})
+                                         : tool_answer(step % 2 == 1 ? "read_file" : "edit_file", {{"path", "a.py"}});
+                    })
+                    .ok());
     EXPECT_NE(setup.host.records[1].error.find("AF-TOOL-046"), std::string::npos) << setup.host.records[1].error;
     EXPECT_EQ(setup.host.records[3].error, "");
     EXPECT_EQ(read_file(setup.folder.path() / "a.py").value(), "edited meanwhile\n");
@@ -114,9 +132,12 @@ TEST(AgentWithBridge, refuses_to_edit_a_file_that_is_not_as_the_model_saw_it_unt
 
 TEST(AgentWithBridge, tells_the_model_why_a_tool_was_refused) {
     TaskWorkspace setup;
-    ASSERT_TRUE(setup.run([](const CompletionRequest& request) {
-        return request.place.step == 1 ? tool_answer("deploy", {}) : tool_answer("complete", {{"summary", "done"}});
-    }).ok());
+    ASSERT_TRUE(
+        setup
+            .run([](const CompletionRequest& request) {
+                return request.place.step == 1 ? tool_answer("deploy", {}) : tool_answer("complete", {{"summary", "done"}});
+            })
+            .ok());
     EXPECT_NE(setup.host.records[1].context.find("AF-TOOL-001"), std::string::npos) << setup.host.records[1].context;
 }
 

@@ -44,7 +44,8 @@ StepRecord record(unsigned step, std::string tool, json::object arguments, std::
 
 bool was_cut(const BuiltContext& built, std::string_view name) {
     const json::array& names = built.section_tokens.at("truncated").get_array();
-    return std::any_of(names.begin(), names.end(), [&](const json::value& one) { return one.is_string() && one.get_string() == name; });
+    return std::any_of(names.begin(), names.end(),
+                       [&](const json::value& one) { return one.is_string() && one.get_string() == name; });
 }
 
 std::vector<std::string> keys_of(const json::object& map) {
@@ -61,11 +62,15 @@ TEST(Context, begins_with_what_stays_over_a_run_and_ends_with_what_every_step_ch
     memory.add(record(1, "read_file", {{"path", "a.py"}}, "a\nb\n"));
     memory.add(record(2, "run_tests", {}, "2 failed"));
     const json::object context = parsed(build(spec, memory, false));
-    EXPECT_EQ(keys_of(context), (std::vector<std::string>{"task_frame", "available_actions", "current_state", "verification_status", "recent_actions", "last_result"}));
-    EXPECT_EQ(keys_of(context.at("current_state").get_object()), (std::vector<std::string>{"objective", "this_round", "state", "agents_md", "files"}));
+    EXPECT_EQ(keys_of(context), (std::vector<std::string>{"task_frame", "available_actions", "current_state",
+                                                          "verification_status", "recent_actions", "last_result"}));
+    EXPECT_EQ(keys_of(context.at("current_state").get_object()),
+              (std::vector<std::string>{"objective", "this_round", "state", "agents_md", "files"}));
 }
 
-TEST(Context, lists_no_actions_where_tools_are_native) { EXPECT_FALSE(parsed(build(usual_spec(), {})).contains("available_actions")); }
+TEST(Context, lists_no_actions_where_tools_are_native) {
+    EXPECT_FALSE(parsed(build(usual_spec(), {})).contains("available_actions"));
+}
 
 TEST(Context, frames_the_task) {
     const json::object frame = parsed(build(usual_spec(), {})).at("task_frame").get_object();
@@ -138,7 +143,8 @@ TEST(Context, names_the_files_for_which_there_is_no_room) {
 
 TEST(Context, gives_each_section_its_size) {
     const BuiltContext built = build(usual_spec(), {}, false);
-    for (const std::string_view name : {"system_prompt", "task_frame", "current_state", "recent_actions", "verification_status", "last_result", "available_actions", "total"}) {
+    for (const std::string_view name : {"system_prompt", "task_frame", "current_state", "recent_actions", "verification_status",
+                                        "last_result", "available_actions", "total"}) {
         EXPECT_TRUE(built.section_tokens.contains(name)) << name;
     }
 }
@@ -147,12 +153,16 @@ TEST(Context, its_total_is_the_sum_of_its_sections) {
     const BuiltContext built = build(usual_spec(), {}, false);
     std::uint64_t sum = 0;
     for (const auto& [name, tokens] : built.section_tokens) {
-        if (name != "total" && name != "calibration_permille" && name != "truncated") { sum += tokens.to_number<std::uint64_t>(); }
+        if (name != "total" && name != "calibration_permille" && name != "truncated") {
+            sum += tokens.to_number<std::uint64_t>();
+        }
     }
     EXPECT_EQ(built.section_tokens.at("total").to_number<std::uint64_t>(), sum);
 }
 
-std::size_t tokens_of(const BuiltContext& built, std::string_view section) { return built.section_tokens.at(section).to_number<std::size_t>(); }
+std::size_t tokens_of(const BuiltContext& built, std::string_view section) {
+    return built.section_tokens.at(section).to_number<std::size_t>();
+}
 
 TEST(Context, keeps_every_share_where_all_parts_are_longer_than_theirs) {
     RunSpec spec = usual_spec();
@@ -164,14 +174,16 @@ TEST(Context, keeps_every_share_where_all_parts_are_longer_than_theirs) {
     memory.add(record(2, "run_tests", {}, std::string(50'000, 'o')));
     const auto fixed = fix_parts(spec, usual_tools(), true);
     ASSERT_TRUE(fixed.ok());
-    const auto built = build_context(spec, fixed.value(), memory, {{"tests", json::object{{"failures", std::string(50'000, 'v')}}}});
+    const auto built =
+        build_context(spec, fixed.value(), memory, {{"tests", json::object{{"failures", std::string(50'000, 'v')}}}});
     ASSERT_TRUE(built.ok()) << built.error().to_string();
-    constexpr std::size_t lost = 64;       // By whole lines and multiples.
+    constexpr std::size_t lost = 64;  // By whole lines and multiples.
     EXPECT_GE(tokens_of(*built, "task_frame") + lost, spec.budget.task_frame);
     EXPECT_GE(tokens_of(*built, "verification_status") + lost, spec.budget.verification_status);
     EXPECT_GE(tokens_of(*built, "last_result") + lost, spec.budget.current_state * 3 / 5 * 2 / 5);
     EXPECT_GE(tokens_of(*built, "current_state") + 3 * lost, spec.budget.current_state * 3 / 5);
-    EXPECT_GT(tokens_of(*built, "verification_status"), 2 * spec.budget.verification_status) << "what is left goes to the failures first";
+    EXPECT_GT(tokens_of(*built, "verification_status"), 2 * spec.budget.verification_status)
+        << "what is left goes to the failures first";
 }
 
 TEST(Context, shrinks_when_the_backend_counts_more_than_we_do) {
@@ -189,7 +201,9 @@ TEST(Context, shrinks_when_the_backend_counts_more_than_we_do) {
 TEST(Context, feedback_keeps_its_place_before_a_state_that_is_cut) {
     RunSpec spec = usual_spec();
     const std::string feedback = "Name the function slugify, not slug.\nKeep its tests.\n";
-    spec.run.state = {{"input_artifact", json::object{{"text", std::string(200'000, 'a')}}}, {"feedback", feedback}, {"previous_errors", json::array{"no test ran"}}};
+    spec.run.state = {{"input_artifact", json::object{{"text", std::string(200'000, 'a')}}},
+                      {"feedback", feedback},
+                      {"previous_errors", json::array{"no test ran"}}};
     const json::object state = parsed(build(spec, {})).at("current_state").get_object();
     EXPECT_EQ(state.at("this_round").at("feedback").as_string(), feedback);
     EXPECT_EQ(state.at("this_round").at("previous_errors").at(0), "no test ran");
@@ -242,7 +256,9 @@ TEST(Context, a_system_prompt_over_its_share_is_an_error_at_start) {
 std::vector<ToolSpec> tools_with_large_schema(std::size_t fields, const std::string& description) {
     std::vector<ToolSpec> tools = usual_tools();
     json::object properties;
-    for (std::size_t i = 0; i < fields; ++i) { properties["field_number_" + std::to_string(i)] = json::object{{"type", "string"}, {"description", description}}; }
+    for (std::size_t i = 0; i < fields; ++i) {
+        properties["field_number_" + std::to_string(i)] = json::object{{"type", "string"}, {"description", description}};
+    }
     tools.back().parameters = {{"type", "object"}, {"properties", std::move(properties)}};
     return tools;
 }
@@ -279,8 +295,19 @@ TEST(Context, a_field_named_description_stays_in_the_schema) {
 // ---------------------------------------------------------------------------------- over 500 steps --
 
 std::string random_output(std::mt19937& random) {
-    static const std::vector<std::string> pieces{"def f(x):\n    return x\n", "\t", "{\"a\": [1, 2, 3]}", "🙂", "中文字", "error: \x01\x7f", "    ", "\n", "- key: |\n",
-                                                 "0123456789abcdef", "lorem ipsum dolor ", "\r\n", "'\"\\"};
+    static const std::vector<std::string> pieces{"def f(x):\n    return x\n",
+                                                 "\t",
+                                                 "{\"a\": [1, 2, 3]}",
+                                                 "🙂",
+                                                 "中文字",
+                                                 "error: \x01\x7f",
+                                                 "    ",
+                                                 "\n",
+                                                 "- key: |\n",
+                                                 "0123456789abcdef",
+                                                 "lorem ipsum dolor ",
+                                                 "\r\n",
+                                                 "'\"\\"};
     std::string text;
     const std::size_t size = std::size_t{1} << (random() % 18);
     while (text.size() < size) { text += pieces[random() % pieces.size()]; }
@@ -288,8 +315,10 @@ std::string random_output(std::mt19937& random) {
 }
 
 StepRecord random_step(std::mt19937& random, unsigned step) {
-    static const std::vector<std::string> tools{"read_file", "create_file", "edit_file", "run_tests", "search_codebase", "move_file", ""};
-    StepRecord result = record(step, tools[random() % tools.size()], {{"path", "src/file_" + std::to_string(random() % 30) + ".py"}}, random_output(random));
+    static const std::vector<std::string> tools{"read_file",       "create_file", "edit_file", "run_tests",
+                                                "search_codebase", "move_file",   ""};
+    StepRecord result = record(step, tools[random() % tools.size()],
+                               {{"path", "src/file_" + std::to_string(random() % 30) + ".py"}}, random_output(random));
     result.arguments["content"] = random_output(random);
     result.arguments["search"] = random_output(random).substr(0, 20);
     result.arguments["replace"] = random_output(random).substr(0, 4000);
@@ -313,7 +342,8 @@ TEST_P(Over500Steps, every_request_is_within_the_budget) {
     for (const ToolDescription& tool : fixed.value().tools) { tools += estimate_tokens(tool); }
     Memory memory;
     for (unsigned step = 1; step <= 500; ++step) {
-        const auto built = build_context(spec, fixed.value(), memory, {{"checks_passing", step}, {"notes", random_output(random)}});
+        const auto built =
+            build_context(spec, fixed.value(), memory, {{"checks_passing", step}, {"notes", random_output(random)}});
         ASSERT_TRUE(built.ok()) << "step " << step << ": " << built.error().to_string();
         const std::size_t request = estimate_tokens(fixed.value().system) + estimate_tokens(built.value().text) + tools;
         ASSERT_LE(request, spec.budget.total) << "step " << step;
@@ -349,12 +379,19 @@ json::value random_state(std::mt19937& random, unsigned depth) {
     json::object state;
     for (unsigned field = 0; field < 2 + random() % 6; ++field) {
         json::array items;
-        for (unsigned item = 0; item < random() % 40; ++item) { items.emplace_back(random_output(random).substr(0, random() % 400)); }
+        for (unsigned item = 0; item < random() % 40; ++item) {
+            items.emplace_back(random_output(random).substr(0, random() % 400));
+        }
         const std::string name = "field_" + std::to_string(field);
         switch (random() % 3) {
-            case 0: state[name] = std::move(items); break;
-            case 1: state[name] = random_output(random); break;
-            default: state[name] = depth > 0 ? random_state(random, depth - 1) : json::value(field);
+            case 0:
+                state[name] = std::move(items);
+                break;
+            case 1:
+                state[name] = random_output(random);
+                break;
+            default:
+                state[name] = depth > 0 ? random_state(random, depth - 1) : json::value(field);
         }
     }
     return json::value(std::move(state));
@@ -374,7 +411,7 @@ TEST(Context, cuts_nothing_while_256_tokens_are_free) {
         const bool native = random() % 2 == 0;
         const auto fixed = fix_parts(spec, tools_with_large_schema(random() % 30, std::string(random() % 200, 'd')), native);
         ASSERT_TRUE(fixed.ok()) << fixed.error().to_string();
-        if (fixed->shortened) { continue; }     // Decided for the whole run.
+        if (fixed->shortened) { continue; }  // Decided for the whole run.
         json::object status{{"checks_passing", 3}};
         if (random() % 2 == 0) { status["tests"] = random_state(random, 1); }
         Memory memory(random() % 3 == 0 ? 1200 : 1000);
@@ -393,9 +430,12 @@ TEST(Context, cuts_nothing_while_256_tokens_are_free) {
 std::size_t unchanged_behind_the_first_change(std::string_view before, std::string_view now, std::size_t& same) {
     same = static_cast<std::size_t>(std::mismatch(before.begin(), before.end(), now.begin(), now.end()).first - before.begin());
     std::set<std::string_view> lines;
-    for (std::string_view rest = before; !rest.empty(); rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1))) { lines.insert(rest.substr(0, rest.find('\n'))); }
+    for (std::string_view rest = before; !rest.empty(); rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1))) {
+        lines.insert(rest.substr(0, rest.find('\n')));
+    }
     std::size_t bytes = 0;
-    for (std::string_view rest = now.substr(std::min(same, now.size())); !rest.empty(); rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1))) {
+    for (std::string_view rest = now.substr(std::min(same, now.size())); !rest.empty();
+         rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1))) {
         const std::string_view line = rest.substr(0, rest.find('\n'));
         bytes += lines.contains(line) ? line.size() + 1 : 0;
         if (line.size() == rest.size()) { break; }
@@ -407,12 +447,16 @@ std::size_t unchanged_behind_the_first_change(std::string_view before, std::stri
 StepRecord step_of_a_usual_run(unsigned step) {
     const std::string path = "src/file_" + std::to_string(step % 4) + ".py";
     std::string content;
-    for (unsigned line = 0; line < 40; ++line) { content += "    value_" + path.substr(9, 1) + "_" + std::to_string(line) + " = " + std::to_string(line) + "\n"; }
+    for (unsigned line = 0; line < 40; ++line) {
+        content += "    value_" + path.substr(9, 1) + "_" + std::to_string(line) + " = " + std::to_string(line) + "\n";
+    }
     if (step <= 4) { return record(step, "read_file", {{"path", path}}, content); }
     if (step % 3 == 0) { return record(step, "run_tests", {}, "2 failed, " + std::to_string(step) + " passed\n"); }
     const std::string edited = std::to_string((step / 15) % 4);
     const std::string name = "value_" + edited + "_";
-    return record(step, "edit_file", {{"path", "src/file_" + edited + ".py"}, {"search", name + "1 = 1\n"}, {"replace", name + "1 = 1\n"}}, "edited\n");
+    return record(step, "edit_file",
+                  {{"path", "src/file_" + edited + ".py"}, {"search", name + "1 = 1\n"}, {"replace", name + "1 = 1\n"}},
+                  "edited\n");
 }
 
 TEST_P(Over500Steps, what_is_unchanged_stands_before_what_changed) {
@@ -445,7 +489,10 @@ TEST_P(Over500Steps, what_is_unchanged_stands_before_what_changed) {
 
 TEST(Context, a_file_that_is_read_again_unchanged_keeps_its_place_among_the_views) {
     Memory memory;
-    for (unsigned step = 1; step <= 3; ++step) { memory.add(record(step, "read_file", {{"path", "f" + std::to_string(step) + ".py"}}, "text of " + std::to_string(step) + "\n")); }
+    for (unsigned step = 1; step <= 3; ++step) {
+        memory.add(
+            record(step, "read_file", {{"path", "f" + std::to_string(step) + ".py"}}, "text of " + std::to_string(step) + "\n"));
+    }
     memory.add(record(4, "run_tests", {}, "ok"));
     const BuiltContext before = build(usual_spec(), memory);
     memory.add(record(5, "read_file", {{"path", "f1.py"}}, "text of 1\n"));
@@ -454,7 +501,8 @@ TEST(Context, a_file_that_is_read_again_unchanged_keeps_its_place_among_the_view
     EXPECT_EQ(before.text.substr(0, before.stable_ends.back()), after.text.substr(0, after.stable_ends.back()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, Over500Steps, ::testing::Bool(), [](const auto& native) { return native.param ? "native_tools" : "text_protocol"; });
+INSTANTIATE_TEST_SUITE_P(Both, Over500Steps, ::testing::Bool(),
+                         [](const auto& native) { return native.param ? "native_tools" : "text_protocol"; });
 
 TEST(Context, of_step_500_is_built_in_milliseconds) {
     std::mt19937 random(3);
@@ -494,7 +542,10 @@ TEST(Context, what_was_counted_before_changes_no_byte) {
 TEST(Context, what_does_not_change_is_written_once) {
     ContextMemo memo;
     int made = 0;
-    const auto make = [&made] { ++made; return Piece{"x: 1\n", 2, false}; };
+    const auto make = [&made] {
+        ++made;
+        return Piece{"x: 1\n", 2, false};
+    };
     for (int context = 0; context < 5; ++context) {
         memo.next();
         EXPECT_EQ(memo.piece("x", make).tokens, 2U);

@@ -20,7 +20,9 @@ public:
         asked = request;
         return {};
     }
-    void log(LogLevel level, std::string_view message, const json::object& fields) override { logged.push_back({level, std::string(message), fields}); }
+    void log(LogLevel level, std::string_view message, const json::object& fields) override {
+        logged.push_back({level, std::string(message), fields});
+    }
     void progress(std::string_view) override {}
     std::chrono::system_clock::time_point now() override { return {}; }
     bool cancelled() const noexcept override { return false; }
@@ -110,16 +112,24 @@ inline json::object schema(std::initializer_list<std::pair<std::string_view, std
         all[name] = json::object{{"type", type}};
         required.emplace_back(name);
     }
-    return {{"type", "object"}, {"properties", std::move(all)}, {"required", std::move(required)}, {"additionalProperties", false}};
+    return {
+        {"type", "object"}, {"properties", std::move(all)}, {"required", std::move(required)}, {"additionalProperties", false}};
 }
 
 inline std::vector<ToolSpec> usual_tools() {
     return {{"read_file", "Reads a file.", schema({{"path", "string"}}), ToolEffect::reads, {"path"}},
             {"create_file", "Creates a file.", schema({{"path", "string"}, {"content", "string"}}), ToolEffect::writes, {"path"}},
-            {"edit_file", "Replaces one place in a file.", schema({{"path", "string"}, {"search", "string"}, {"replace", "string"}}),
-             ToolEffect::writes, {"path"}},
+            {"edit_file",
+             "Replaces one place in a file.",
+             schema({{"path", "string"}, {"search", "string"}, {"replace", "string"}}),
+             ToolEffect::writes,
+             {"path"}},
             {"run_tests", "Runs the tests.", schema({}), ToolEffect::executes, {}},
-            {"escalate_question", "Asks a person.", schema({{"question", "string"}, {"reason", "string"}}), ToolEffect::escalates, {}},
+            {"escalate_question",
+             "Asks a person.",
+             schema({{"question", "string"}, {"reason", "string"}}),
+             ToolEffect::escalates,
+             {}},
             {"complete", "Hands in the artifact.", schema({{"summary", "string"}}), ToolEffect::completes, {}}};
 }
 
@@ -147,6 +157,8 @@ inline RunSpec usual_spec() {
 inline std::unique_ptr<ModelClient> client_of(std::shared_ptr<LLMBackend> backend) {
     return make_model_client(std::make_shared<UnmarkedBackend>(std::move(backend)), {}, [](std::chrono::milliseconds) {});
 }
-inline std::unique_ptr<ModelClient> client_of(const std::shared_ptr<FakeBackend>& backend) { return make_model_client(backend, {}, [](std::chrono::milliseconds) {}); }
+inline std::unique_ptr<ModelClient> client_of(const std::shared_ptr<FakeBackend>& backend) {
+    return make_model_client(backend, {}, [](std::chrono::milliseconds) {});
+}
 
 }  // namespace agentforge::kernel::testing

@@ -18,12 +18,18 @@ struct World {
     bool machine_fails = false;
 
     ToolResult act(std::string_view tool, const json::object& arguments) {
-        if (machine_fails) { return ToolResult::failed({"AF-TOOL-039", "There is no room on the disk", "", "Free space.", ErrorKind::io}); }
-        if (tool == "read_file") { return ToolResult::done(slug, "read 2 lines", {{"first_line", 1}, {"total_lines", 2}, {"sha256", "abc"}}); }
+        if (machine_fails) {
+            return ToolResult::failed({"AF-TOOL-039", "There is no room on the disk", "", "Free space.", ErrorKind::io});
+        }
+        if (tool == "read_file") {
+            return ToolResult::done(slug, "read 2 lines", {{"first_line", 1}, {"total_lines", 2}, {"sha256", "abc"}});
+        }
         if (tool == "edit_file") {
             const std::string search(arguments.at("search").get_string());
             const std::size_t at = slug.find(search);
-            if (at == std::string::npos) { return ToolResult::failed({"AF-TOOL-001", "the text was not found", "", "Read the file.", ErrorKind::invalid}); }
+            if (at == std::string::npos) {
+                return ToolResult::failed({"AF-TOOL-001", "the text was not found", "", "Read the file.", ErrorKind::invalid});
+            }
             slug.replace(at, search.size(), std::string(arguments.at("replace").get_string()));
             host.changes.push_back({"slug.py", "old", "new", 1, 1, false});
             return ToolResult::done("", "edited slug.py: +1 -1");
@@ -33,14 +39,17 @@ struct World {
             return ToolResult::done("", "accepted");
         }
         if (tool == "escalate_question") {
-            if (const auto taken = host.escalate({"unclear", "Which one?", {}, {}}); !taken.ok()) { return ToolResult::failed(taken.error()); }
+            if (const auto taken = host.escalate({"unclear", "Which one?", {}, {}}); !taken.ok()) {
+                return ToolResult::failed(taken.error());
+            }
             return ToolResult::done("", "asked");
         }
         return ToolResult::failed({"AF-TOOL-002", "there is no tool '" + std::string(tool) + "'", "", "", ErrorKind::not_found});
     }
 
     Result<AgentOutcome> run(const std::shared_ptr<FakeBackend>& backend) {
-        FakeActions actions(usual_tools(), [this](std::string_view tool, const json::object& arguments) { return act(tool, arguments); });
+        FakeActions actions(usual_tools(),
+                            [this](std::string_view tool, const json::object& arguments) { return act(tool, arguments); });
         const auto client = client_of(backend);
         auto outcome = run_steps(spec, actions, *client, host, context, events);
         tool_calls = actions.calls;
@@ -51,9 +60,13 @@ struct World {
 
 Result<Completion> scripted(const CompletionRequest& request) {
     switch (request.place.step) {
-        case 1: return tool_answer("read_file", {{"path", "slug.py"}});
-        case 2: return tool_answer("edit_file", {{"path", "slug.py"}, {"search", "raise NotImplementedError"}, {"replace", "return text.lower()"}});
-        default: return tool_answer("complete", {{"summary", "done"}});
+        case 1:
+            return tool_answer("read_file", {{"path", "slug.py"}});
+        case 2:
+            return tool_answer(
+                "edit_file", {{"path", "slug.py"}, {"search", "raise NotImplementedError"}, {"replace", "return text.lower()"}});
+        default:
+            return tool_answer("complete", {{"summary", "done"}});
     }
 }
 
@@ -85,7 +98,8 @@ TEST(AgentLoop, counts_steps_and_tokens_of_the_whole_run) {
     World world;
     const auto outcome = world.run(std::make_shared<FakeBackend>(scripted));
     ASSERT_TRUE(outcome.ok());
-    EXPECT_EQ(std::tuple(outcome.value().steps, outcome.value().input_tokens, outcome.value().output_tokens), std::tuple(3U, 300U, 30U));
+    EXPECT_EQ(std::tuple(outcome.value().steps, outcome.value().input_tokens, outcome.value().output_tokens),
+              std::tuple(3U, 300U, 30U));
 }
 
 TEST(AgentLoop, names_every_tool_use_in_the_outcome) {
@@ -237,8 +251,9 @@ TEST(AgentLoop, refuses_a_journal_with_a_missing_step) {
 
 TEST(AgentLoop, ends_with_the_escalation_that_the_agent_asked_for) {
     World world;
-    const auto outcome = world.run(std::make_shared<FakeBackend>(
-        [](const CompletionRequest&) { return tool_answer("escalate_question", {{"question", "Which one?"}, {"reason", "unclear"}}); }));
+    const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) {
+        return tool_answer("escalate_question", {{"question", "Which one?"}, {"reason", "unclear"}});
+    }));
     ASSERT_TRUE(outcome.ok());
     ASSERT_TRUE(outcome.value().escalation.has_value());
     EXPECT_EQ(outcome.value().escalation->question, "Which one?");
@@ -247,7 +262,9 @@ TEST(AgentLoop, ends_with_the_escalation_that_the_agent_asked_for) {
 TEST(AgentLoop, ends_when_the_steps_are_used_up) {
     World world;
     world.spec.run.max_steps = 4;
-    const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) { return tool_answer("read_file", {{"path", "slug.py"}}); }));
+    const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) {
+        return tool_answer("read_file", {{"path", "slug.py"}});
+    }));
     ASSERT_FALSE(outcome.ok());
     EXPECT_EQ(outcome.error().code, "AF-AGENT-010");
     EXPECT_EQ(world.host.records.size(), 4U);
@@ -274,8 +291,9 @@ TEST(AgentLoop, a_limit_on_time_is_the_deadline_of_the_call) {
 
 TEST(AgentLoop, ends_when_the_same_action_fails_three_times_in_a_row) {
     World world;
-    const auto outcome = world.run(std::make_shared<FakeBackend>(
-        [](const CompletionRequest&) { return tool_answer("edit_file", {{"path", "slug.py"}, {"search", "nowhere"}, {"replace", "x"}}); }));
+    const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) {
+        return tool_answer("edit_file", {{"path", "slug.py"}, {"search", "nowhere"}, {"replace", "x"}});
+    }));
     ASSERT_FALSE(outcome.ok());
     EXPECT_EQ(outcome.error().code, "AF-AGENT-011");
     EXPECT_EQ(world.host.records.size(), 3U);
@@ -285,7 +303,8 @@ TEST(AgentLoop, different_failing_actions_do_not_end_the_run) {
     World world;
     world.spec.run.max_steps = 6;
     const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest& request) {
-        return tool_answer("edit_file", {{"path", "slug.py"}, {"search", "nowhere" + std::to_string(request.place.step)}, {"replace", "x"}});
+        return tool_answer("edit_file",
+                           {{"path", "slug.py"}, {"search", "nowhere" + std::to_string(request.place.step)}, {"replace", "x"}});
     }));
     ASSERT_FALSE(outcome.ok());
     EXPECT_EQ(outcome.error().code, "AF-AGENT-010");
@@ -298,12 +317,14 @@ TEST(AgentLoop, feeds_the_exact_error_back_after_an_unreadable_answer) {
         return tool_answer("complete", {{"summary", "done"}});
     });
     ASSERT_TRUE(world.run(backend).ok());
-    EXPECT_NE(backend->requests[1].user.find("AF-AGENT-020: the answer calls no tool"), std::string::npos) << backend->requests[1].user;
+    EXPECT_NE(backend->requests[1].user.find("AF-AGENT-020: the answer calls no tool"), std::string::npos)
+        << backend->requests[1].user;
 }
 
 TEST(AgentLoop, ends_after_three_unreadable_answers_in_a_row) {
     World world;
-    const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) { return text_answer("no action here"); }));
+    const auto outcome =
+        world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) { return text_answer("no action here"); }));
     ASSERT_FALSE(outcome.ok());
     EXPECT_EQ(outcome.error().code, "AF-AGENT-012");
     EXPECT_EQ(world.host.records.size(), 3U);
@@ -319,11 +340,14 @@ TEST(AgentLoop, an_empty_answer_counts_as_unreadable) {
 TEST(AgentLoop, tells_the_model_that_the_arguments_of_its_call_were_no_json) {
     World world;
     const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest& request) -> Result<Completion> {
-        if (request.place.step == 1) { return Error{"AF-LLM-105", "the arguments are no JSON object", "", "", ErrorKind::invalid}; }
+        if (request.place.step == 1) {
+            return Error{"AF-LLM-105", "the arguments are no JSON object", "", "", ErrorKind::invalid};
+        }
         return tool_answer("complete", {{"summary", "done"}});
     });
     ASSERT_TRUE(world.run(backend).ok());
-    EXPECT_NE(backend->requests[1].user.find("AF-LLM-105: the arguments are no JSON object"), std::string::npos) << backend->requests[1].user;
+    EXPECT_NE(backend->requests[1].user.find("AF-LLM-105: the arguments are no JSON object"), std::string::npos)
+        << backend->requests[1].user;
 }
 
 TEST(AgentLoop, an_action_of_an_answer_that_was_refused_is_not_taken) {
@@ -336,7 +360,9 @@ TEST(AgentLoop, an_action_of_an_answer_that_was_refused_is_not_taken) {
         return half;
     });
     ASSERT_TRUE(world.run(backend).ok());
-    EXPECT_NE(backend->requests[1].user.find("AF-AGENT-025: the model refused to answer: I cannot help with that."), std::string::npos) << backend->requests[1].user;
+    EXPECT_NE(backend->requests[1].user.find("AF-AGENT-025: the model refused to answer: I cannot help with that."),
+              std::string::npos)
+        << backend->requests[1].user;
 }
 
 TEST(AgentLoop, ends_after_three_refusals_in_a_row) {
@@ -378,10 +404,11 @@ TEST(AgentLoop, of_several_actions_at_once_none_is_taken) {
 TEST(AgentLoop, journals_an_attempt_that_failed_with_its_step) {
     World world;
     unsigned asked = 0;
-    const auto outcome = world.run(std::make_shared<FakeBackend>([&asked](const CompletionRequest& request) -> Result<Completion> {
-        if (++asked == 2) { return Error{"AF-LLM-407", "overloaded", "", "", ErrorKind::transient}; }
-        return scripted(request);
-    }));
+    const auto outcome =
+        world.run(std::make_shared<FakeBackend>([&asked](const CompletionRequest& request) -> Result<Completion> {
+            if (++asked == 2) { return Error{"AF-LLM-407", "overloaded", "", "", ErrorKind::transient}; }
+            return scripted(request);
+        }));
     ASSERT_TRUE(outcome.ok());
     EXPECT_EQ(world.host.failed, (std::vector<std::string>{"step 2, attempt 1: AF-LLM-407"}));
 }
@@ -390,13 +417,17 @@ TEST(AgentLoop, says_how_much_of_an_answer_has_come) {
     class Sink final : public EventSink {
     public:
         void event(const Event& event) override {
-            if (const auto* const answering = std::get_if<event::Answering>(&event); answering != nullptr && answering->step == 1) { bytes.push_back(static_cast<unsigned>(answering->bytes)); }
+            if (const auto* const answering = std::get_if<event::Answering>(&event);
+                answering != nullptr && answering->step == 1) {
+                bytes.push_back(static_cast<unsigned>(answering->bytes));
+            }
         }
         std::vector<unsigned> bytes;
     };
     World world;
     Sink sink;
-    FakeActions actions(usual_tools(), [&world](std::string_view tool, const json::object& arguments) { return world.act(tool, arguments); });
+    FakeActions actions(usual_tools(),
+                        [&world](std::string_view tool, const json::object& arguments) { return world.act(tool, arguments); });
     const auto backend = std::make_shared<FakeBackend>(scripted);
     backend->parts = {"half of "};
     const auto client = client_of(backend);
@@ -406,8 +437,9 @@ TEST(AgentLoop, says_how_much_of_an_answer_has_come) {
 
 TEST(AgentLoop, passes_on_what_the_backend_cannot_do) {
     World world;
-    const auto outcome = world.run(std::make_shared<FakeBackend>(
-        [](const CompletionRequest&) -> Result<Completion> { return Error{"AF-LLM-201", "nothing recorded", "", "", ErrorKind::not_found}; }));
+    const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) -> Result<Completion> {
+        return Error{"AF-LLM-201", "nothing recorded", "", "", ErrorKind::not_found};
+    }));
     ASSERT_FALSE(outcome.ok());
     EXPECT_EQ(outcome.error().code, "AF-LLM-201");
 }
@@ -471,7 +503,10 @@ TEST(AgentLoop, stops_at_the_deadline) {
 TEST(AgentLoop, reads_the_text_protocol_where_the_backend_has_no_tool_calls) {
     World world;
     const auto backend = std::make_shared<FakeBackend>(
-        [](const CompletionRequest&) { return text_answer("Done.\n\nACTION complete\n<<<artifact\nsummary: it works\n>>>artifact\nEND\n"); }, false);
+        [](const CompletionRequest&) {
+            return text_answer("Done.\n\nACTION complete\n<<<artifact\nsummary: it works\n>>>artifact\nEND\n");
+        },
+        false);
     const auto outcome = world.run(backend);
     ASSERT_TRUE(outcome.ok()) << outcome.error().to_string();
     EXPECT_EQ(outcome.value().artifact.at("summary"), "it works");

@@ -48,12 +48,14 @@ TEST(Memory, takes_line_numbers_off_a_view) {
 
 TEST(Memory, takes_what_the_tool_says_about_the_lines_off_a_view) {
     std::uint64_t first = 1;
-    EXPECT_EQ(without_line_numbers("3\ta\n4\t(b)\n(lines 3-4 of 9; give first_line and last_line for others)\n", first), "a\n(b)\n");
+    EXPECT_EQ(without_line_numbers("3\ta\n4\t(b)\n(lines 3-4 of 9; give first_line and last_line for others)\n", first),
+              "a\n(b)\n");
 }
 
 TEST(Memory, an_empty_file_is_an_empty_view) {
     Memory memory;
-    memory.add(done(1, "read_file", {{"path", "a.py"}}, "(the file is empty)\n", {{"first_line", 1}, {"last_line", 0}, {"total_lines", 0}}));
+    memory.add(done(1, "read_file", {{"path", "a.py"}}, "(the file is empty)\n",
+                    {{"first_line", 1}, {"last_line", 0}, {"total_lines", 0}}));
     EXPECT_EQ(memory.files()[0].content, "");
 }
 
@@ -82,14 +84,16 @@ TEST(Memory, shows_the_new_text_of_an_edit_in_a_file_that_it_never_saw) {
     Memory memory;
     memory.add(done(1, "edit_file", {{"path", "a.py"}, {"search", "x"}, {"replace", "y = 1"}}));
     ASSERT_EQ(memory.files().size(), 1U);
-    EXPECT_EQ(std::pair(memory.files()[0].content, memory.files()[0].first_line), std::pair(std::string("y = 1"), std::uint64_t{0}));
+    EXPECT_EQ(std::pair(memory.files()[0].content, memory.files()[0].first_line),
+              std::pair(std::string("y = 1"), std::uint64_t{0}));
 }
 
 TEST(Memory, forgets_line_numbers_of_a_part_when_the_edit_elsewhere_moved_it) {
     Memory memory;
     memory.add(done(1, "read_file", {{"path", "a.py"}, {"first_line", 50}}, "later\n"));
     memory.add(done(2, "edit_file", {{"path", "a.py"}, {"search", "early"}, {"replace", "early\nand more"}}));
-    const auto part = std::find_if(memory.files().begin(), memory.files().end(), [](const FileMemory& file) { return file.content == "later\n"; });
+    const auto part = std::find_if(memory.files().begin(), memory.files().end(),
+                                   [](const FileMemory& file) { return file.content == "later\n"; });
     EXPECT_TRUE(part == memory.files().end() || part->first_line == 0);
 }
 
@@ -102,7 +106,8 @@ TEST(Memory, keeps_a_created_file_as_a_view) {
 TEST(Memory, applies_several_pieces_of_an_edit) {
     Memory memory;
     memory.add(done(1, "read_file", {{"path", "a.py"}}, "a\nb\nc\n"));
-    memory.add(done(2, "edit_file", {{"path", "a.py"}, {"edits", {{{"search", "a"}, {"replace", "A"}}, {{"search", "c"}, {"replace", "C"}}}}}));
+    memory.add(done(2, "edit_file",
+                    {{"path", "a.py"}, {"edits", {{{"search", "a"}, {"replace", "A"}}, {{"search", "c"}, {"replace", "C"}}}}}));
     EXPECT_EQ(memory.files()[0].content, "A\nb\nC\n");
 }
 
@@ -117,7 +122,9 @@ TEST(Memory, keeps_a_file_that_was_overwritten_as_a_view) {
 TEST(Memory, takes_the_views_of_a_tolerant_edit_for_what_it_saw) {
     Memory memory;
     memory.add(done(1, "read_file", {{"path", "a.py"}}, "  a\n"));
-    StepRecord edit = done(2, "edit_file", {{"path", "a.py"}, {"search", "a\n"}, {"replace", "b\n"}}, "", {{"views", {{{"path", "a.py"}, {"content", "  b\n"}, {"sha256", "new"}, {"first_line", 1}, {"total_lines", 1}}}}});
+    StepRecord edit =
+        done(2, "edit_file", {{"path", "a.py"}, {"search", "a\n"}, {"replace", "b\n"}}, "",
+             {{"views", {{{"path", "a.py"}, {"content", "  b\n"}, {"sha256", "new"}, {"first_line", 1}, {"total_lines", 1}}}}});
     edit.changes = {{"a.py", "old", "new", 1, 1, false}};
     memory.add(edit);
     ASSERT_EQ(memory.files().size(), 1U);
@@ -129,7 +136,9 @@ TEST(Memory, a_patch_leaves_only_the_views_that_it_tells) {
     memory.add(done(1, "read_file", {{"path", "a.py"}}, "a\n"));
     memory.add(done(2, "read_file", {{"path", "b.py"}}, "b\n"));
     memory.add(done(3, "read_file", {{"path", "c.py"}}, "c\n"));
-    StepRecord patch = done(4, "apply_patch", {{"patch", "…"}}, "", {{"views", {{{"path", "a.py"}, {"content", "A\n"}, {"sha256", "new"}, {"first_line", 1}, {"total_lines", 1}}}}});
+    StepRecord patch =
+        done(4, "apply_patch", {{"patch", "…"}}, "",
+             {{"views", {{{"path", "a.py"}, {"content", "A\n"}, {"sha256", "new"}, {"first_line", 1}, {"total_lines", 1}}}}});
     patch.changes = {{"a.py", "old", "new", 1, 1, false}, {"b.py", "old", "", 0, 1, false}};
     memory.add(patch);
     std::string seen;
@@ -139,8 +148,10 @@ TEST(Memory, a_patch_leaves_only_the_views_that_it_tells) {
 
 TEST(Memory, tells_the_hash_of_each_file_as_it_was_seen_last) {
     Memory memory;
-    memory.add(done(1, "read_file", {{"path", "a.py"}, {"first_line", 1}, {"last_line", 1}}, "1\ta\n", {{"sha256", "first"}, {"total_lines", 9}}));
-    memory.add(done(2, "read_file", {{"path", "a.py"}, {"first_line", 5}, {"last_line", 5}}, "5\te\n", {{"sha256", "second"}, {"total_lines", 9}}));
+    memory.add(done(1, "read_file", {{"path", "a.py"}, {"first_line", 1}, {"last_line", 1}}, "1\ta\n",
+                    {{"sha256", "first"}, {"total_lines", 9}}));
+    memory.add(done(2, "read_file", {{"path", "a.py"}, {"first_line", 5}, {"last_line", 5}}, "5\te\n",
+                    {{"sha256", "second"}, {"total_lines", 9}}));
     memory.add(done(3, "read_file", {{"path", "b.py"}}, "b\n"));
     EXPECT_EQ(memory.seen(), (std::map<std::string, std::string, std::less<>>{{"a.py", "second"}}));
 }
@@ -173,7 +184,8 @@ TEST(Memory, lets_the_least_recently_used_view_go_first) {
     memory.add(done(++step, "edit_file", {{"path", "f0"}, {"search", "a"}, {"replace", "b"}}));
     memory.add(done(++step, "read_file", {{"path", "new"}}, "n\n"));
     const auto has = [&](std::string_view path) {
-        return std::any_of(memory.files().begin(), memory.files().end(), [&](const FileMemory& file) { return file.path == path; });
+        return std::any_of(memory.files().begin(), memory.files().end(),
+                           [&](const FileMemory& file) { return file.path == path; });
     };
     EXPECT_TRUE(has("new"));
     EXPECT_TRUE(has("f0"));

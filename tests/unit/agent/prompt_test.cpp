@@ -12,8 +12,9 @@ std::string prompt(const RunSpec& spec, bool native = true) { return build_syste
 TEST(SystemPrompt, has_the_headings_in_the_order_of_the_specification) {
     const std::string text = prompt(usual_spec());
     std::size_t at = 0;
-    for (const std::string_view heading : {"# Role: Software Developer\n", "\n## Who You Are\n", "\n## Your Expertise\n", "\n## How You Think\n",
-                                           "\n## Rules You Must Follow\n", "\n## Tools Available\n", "\n## What You Must Produce\n", "\n## Current Context\n"}) {
+    for (const std::string_view heading :
+         {"# Role: Software Developer\n", "\n## Who You Are\n", "\n## Your Expertise\n", "\n## How You Think\n",
+          "\n## Rules You Must Follow\n", "\n## Tools Available\n", "\n## What You Must Produce\n", "\n## Current Context\n"}) {
         const std::size_t found = text.find(heading, at);
         ASSERT_NE(found, std::string::npos) << heading << "\n" << text;
         at = found;
@@ -35,7 +36,9 @@ TEST(SystemPrompt, takes_the_contract_of_the_run_before_all_others) {
     EXPECT_NE(prompt(spec).find("`asked_for`"), std::string::npos);
 }
 
-TEST(SystemPrompt, lists_what_must_be_verified) { EXPECT_NE(prompt(usual_spec()).find("- all_tests_pass: true\n"), std::string::npos); }
+TEST(SystemPrompt, lists_what_must_be_verified) {
+    EXPECT_NE(prompt(usual_spec()).find("- all_tests_pass: true\n"), std::string::npos);
+}
 
 TEST(SystemPrompt, says_none_where_nobody_comes_before) {
     RunSpec spec = usual_spec();
@@ -50,7 +53,9 @@ TEST(SystemPrompt, shows_only_the_first_line_of_a_long_request) {
 }
 
 TEST(SystemPrompt, does_not_name_the_task) { EXPECT_EQ(prompt(usual_spec()).find("task-2026"), std::string::npos); }
-TEST(SystemPrompt, points_at_the_text_protocol_where_the_backend_needs_it) { EXPECT_NE(prompt(usual_spec(), false).find("available_actions"), std::string::npos); }
+TEST(SystemPrompt, points_at_the_text_protocol_where_the_backend_needs_it) {
+    EXPECT_NE(prompt(usual_spec(), false).find("available_actions"), std::string::npos);
+}
 TEST(SystemPrompt, is_the_same_bytes_every_time) { EXPECT_EQ(prompt(usual_spec()), prompt(usual_spec())); }
 
 }  // namespace

@@ -10,8 +10,9 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-constexpr std::string_view description = "Does one thing with a file of the workspace. It says what it did, names what it left out, and gives the "
-                                         "nearest lines where it did not find what was looked for.";
+constexpr std::string_view description =
+    "Does one thing with a file of the workspace. It says what it did, names what it left out, and gives the "
+    "nearest lines where it did not find what was looked for.";
 
 ContractSet contracts() {
     auto set = ContractSet::load({AGENTFORGE_SOURCE_DIR "/config/contracts"});
@@ -33,7 +34,11 @@ std::vector<ToolSpec> tools_of(const AgentDefinition& definition, const std::str
     bool completes = false;
     for (const std::string& name : definition.allowed_tools) {
         completes = completes || name == "complete";
-        tools.push_back({name, std::string(description), schema({{"path", "string"}, {"search", "string"}, {"replace", "string"}}), ToolEffect::reads, {"path"}});
+        tools.push_back({name,
+                         std::string(description),
+                         schema({{"path", "string"}, {"search", "string"}, {"replace", "string"}}),
+                         ToolEffect::reads,
+                         {"path"}});
     }
     if (!completes) { tools.push_back({"complete", std::string(description), {}, ToolEffect::completes, {}}); }
     for (ToolSpec& tool : tools) {
@@ -59,7 +64,8 @@ TEST_P(ShippedAgent, has_a_system_prompt_within_its_share) {
     const AgentDefinition definition = agent(GetParam());
     const RunSpec spec = spec_of(definition);
     for (const bool native : {true, false}) {
-        const std::string prompt = build_system_prompt(spec, tools_of(definition, definition.output_contract(spec.stage)), native);
+        const std::string prompt =
+            build_system_prompt(spec, tools_of(definition, definition.output_contract(spec.stage)), native);
         EXPECT_LE(estimate_tokens(prompt), spec.budget.system_prompt);
     }
 }
@@ -71,15 +77,15 @@ TEST_P(ShippedAgent, leaves_room_for_the_state_with_its_contract) {
         for (const bool native : {true, false}) {
             const auto fixed = fix_parts(spec, tools_of(definition, contract), native);
             ASSERT_TRUE(fixed.ok()) << contract << ": " << fixed.error().to_string();
-            std::printf("%s %s %s: system %zu, tools %zu\n", GetParam(), contract.c_str(), native ? "native" : "text", fixed.value().system_tokens,
-                        fixed.value().tools_tokens + fixed.value().actions_tokens);
+            std::printf("%s %s %s: system %zu, tools %zu\n", GetParam(), contract.c_str(), native ? "native" : "text",
+                        fixed.value().system_tokens, fixed.value().tools_tokens + fixed.value().actions_tokens);
         }
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, ShippedAgent,
-                         ::testing::Values("requirements_analyst", "business_analyst", "software_architect", "security_architect", "test_engineer",
-                                           "software_developer", "senior_developer", "devops_engineer"),
+                         ::testing::Values("requirements_analyst", "business_analyst", "software_architect", "security_architect",
+                                           "test_engineer", "software_developer", "senior_developer", "devops_engineer"),
                          [](const auto& role) { return std::string(role.param); });
 
 }  // namespace

@@ -54,7 +54,8 @@ TEST(ShortenTo, says_how_many_items_it_left_out) {
     json::array many;
     for (int i = 0; i < 1000; ++i) { many.emplace_back("item " + std::to_string(i)); }
     const Piece piece = shorten_to("state", json::value{{"many", many}}, 200);
-    EXPECT_TRUE(std::string(read_back(piece).at("many").get_array().back().get_string()).ends_with(" more left out …")) << piece.yaml;
+    EXPECT_TRUE(std::string(read_back(piece).at("many").get_array().back().get_string()).ends_with(" more left out …"))
+        << piece.yaml;
     EXPECT_TRUE(piece.cut);
 }
 
@@ -73,10 +74,14 @@ TEST(ShortenTextTo, keeps_head_and_tail_within_its_tokens) {
 
 TEST(Pieces, one_after_the_other_are_what_their_map_is) {
     const json::object view{{"path", "a.py"}, {"content", "def f():\n    return 1\n"}};
-    const json::object state{{"objective", "Do this\nand that\n"}, {"files", json::array{view, view}}, {"more", json::object{{"x", 1}}}};
+    const json::object state{
+        {"objective", "Do this\nand that\n"}, {"files", json::array{view, view}}, {"more", json::object{{"x", 1}}}};
     const std::string whole = to_yaml(json::value(json::object{{"current_state", state}}));
-    const std::string item = item_piece_of(json::value(json::object{{"path", "a.py"}}), 1).yaml + piece_of("content", view.at("content"), 3).yaml;
-    EXPECT_EQ("current_state:\n" + piece_of("objective", state.at("objective"), 1).yaml + "  files:\n" + item + item + piece_of("more", state.at("more"), 1).yaml, whole);
+    const std::string item =
+        item_piece_of(json::value(json::object{{"path", "a.py"}}), 1).yaml + piece_of("content", view.at("content"), 3).yaml;
+    EXPECT_EQ("current_state:\n" + piece_of("objective", state.at("objective"), 1).yaml + "  files:\n" + item + item +
+                  piece_of("more", state.at("more"), 1).yaml,
+              whole);
 }
 
 /// Wide at the top and narrow below: each round takes milliseconds, so there can be many.
@@ -84,8 +89,10 @@ unsigned width(int depth) { return depth == 4 ? 40 : 8; }
 
 json::value random_value(std::mt19937& random, int depth) {
     switch (random() % (depth > 0 ? 6 : 4)) {
-        case 0: return json::value(static_cast<std::int64_t>(random()));
-        case 1: return json::value(random() % 2 == 0);
+        case 0:
+            return json::value(static_cast<std::int64_t>(random()));
+        case 1:
+            return json::value(random() % 2 == 0);
         case 2: {
             std::string text;
             const auto length = random() % 3000;

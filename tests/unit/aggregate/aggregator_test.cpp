@@ -75,7 +75,8 @@ TEST_F(Aggregated, ATaskIsFoundByItsIdAndItsRepository) {
 TEST_F(Aggregated, ADamagedJournalIsAProblemThatKeepsWhatWasRead) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
-    std::ofstream(folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml", std::ios::app) << "- {\"seq\": 21}\n- {\"seq\": 22}\n";
+    std::ofstream(folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml", std::ios::app)
+        << "- {\"seq\": 21}\n- {\"seq\": 22}\n";
     (void)aggregator.refresh();
     ASSERT_EQ(aggregator.problems().size(), 1U);
     EXPECT_EQ(aggregator.problems()[0].code, "AF-JRNL-002");

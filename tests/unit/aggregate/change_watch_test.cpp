@@ -19,7 +19,9 @@ protected:
     bool hears(ChangeWatch& watch, const std::string& of) {
         const auto until = std::chrono::steady_clock::now() + generous;
         while (std::chrono::steady_clock::now() < until) {
-            for (const ChangeWatch::Change& change : watch.wait(generous, -1)) { if (change.task == of) { return true; } }
+            for (const ChangeWatch::Change& change : watch.wait(generous, -1)) {
+                if (change.task == of) { return true; }
+            }
         }
         return false;
     }

@@ -15,7 +15,8 @@ protected:
 };
 
 TEST_F(Followed, TaskSaysAfterEachRecordWhatAFoldOfAllSays) {
-    for (const char* name : {"delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action", "waiting_for_approval"}) {
+    for (const char* name :
+         {"delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action", "waiting_for_approval"}) {
         KeptJournal journal(name);
         const TaskPaths paths{journal.begin(folder_.path() / name, 0)};
         FollowedTask task(paths, journal.task_id());

@@ -15,7 +15,8 @@ namespace agentforge::kernel::testing {
 class KeptJournal {
 public:
     explicit KeptJournal(const std::string& name) {
-        std::ifstream in(std::filesystem::path(AGENTFORGE_SOURCE_DIR) / "tests" / "journals" / name / "actions.yaml", std::ios::binary);
+        std::ifstream in(std::filesystem::path(AGENTFORGE_SOURCE_DIR) / "tests" / "journals" / name / "actions.yaml",
+                         std::ios::binary);
         bool body = false;
         for (std::string line; std::getline(in, line);) {
             (body ? records_ : head_).push_back(line + "\n");

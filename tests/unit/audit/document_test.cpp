@@ -8,7 +8,12 @@ namespace {
 
 Document one() {
     Document document{"Audit <of> x", {}};
-    document.sections.push_back({"gates", "Gates", "", {{"gate", "Gate", 1}, {"tests", "Tests", 1}, {"passed", "Passed", 1}}, {{json::value("a|b\n<script>"), json::value(3), json::value(true)}}, "none"});
+    document.sections.push_back({"gates",
+                                 "Gates",
+                                 "",
+                                 {{"gate", "Gate", 1}, {"tests", "Tests", 1}, {"passed", "Passed", 1}},
+                                 {{json::value("a|b\n<script>"), json::value(3), json::value(true)}},
+                                 "none"});
     document.sections.push_back({"violations", "Violations", "", {{"what", "What", 1}}, {}, "There were none."});
     return document;
 }

@@ -16,7 +16,9 @@ namespace fs = std::filesystem;
 
 class NoProcesses final : public ProcessRunner {
 public:
-    Result<ProcessOutcome> run(const ProcessRequest&, const Stop&) override { return Error{"X", "no process is run", "", "", ErrorKind::unavailable}; }
+    Result<ProcessOutcome> run(const ProcessRequest&, const Stop&) override {
+        return Error{"X", "no process is run", "", "", ErrorKind::unavailable};
+    }
 };
 
 /// A task's folder with nothing but a journal that a real task wrote.
@@ -24,16 +26,22 @@ class VerifiedJournal : public ::testing::Test {
 protected:
     void SetUp() override { put(original_); }
 
-    void put(const std::string& bytes) { ASSERT_TRUE(write_file_atomic(folder_.path() / "actions.yaml", bytes, Durability::cached).ok()); }
+    void put(const std::string& bytes) {
+        ASSERT_TRUE(write_file_atomic(folder_.path() / "actions.yaml", bytes, Durability::cached).ok());
+    }
 
     /// Whether the journal's own part of the verification fails.
     bool is_found() {
         const auto verdict = verify_task({"", folder_.path(), {}, {}, {}, true}, {processes_, {}, environment_}, Stop{});
         if (!verdict.ok()) { return true; }
-        return std::ranges::any_of(verdict->findings, [](const AuditFinding& finding) { return finding.part == "journal" && finding.answer == AuditAnswer::fails; });
+        return std::ranges::any_of(verdict->findings, [](const AuditFinding& finding) {
+            return finding.part == "journal" && finding.answer == AuditAnswer::fails;
+        });
     }
 
-    static std::string read(const std::string& name) { return read_file(fs::path(AGENTFORGE_SOURCE_DIR) / "tests" / "journals" / name / "actions.yaml").value(); }
+    static std::string read(const std::string& name) {
+        return read_file(fs::path(AGENTFORGE_SOURCE_DIR) / "tests" / "journals" / name / "actions.yaml").value();
+    }
 
     TemporaryDirectory folder_{"audit"};
     const std::string original_ = read("waiting_for_action");
@@ -86,7 +94,8 @@ TEST_F(VerifiedJournal, two_lines_that_changed_places_and_one_that_is_missing_ar
 
 TEST_F(VerifiedJournal, that_of_another_task_is_found) {
     put(read("paused_at_a_limit"));
-    const auto verdict = verify_task({"task-20260101-another-00000000", folder_.path(), {}, {}, {}, true}, {processes_, {}, environment_}, Stop{});
+    const auto verdict =
+        verify_task({"task-20260101-another-00000000", folder_.path(), {}, {}, {}, true}, {processes_, {}, environment_}, Stop{});
     ASSERT_TRUE(verdict.ok());
     EXPECT_FALSE(verdict->holds());
     EXPECT_NE(verdict->findings.front().told.find("not of task-20260101-another-00000000"), std::string::npos);
@@ -100,14 +109,19 @@ TEST_F(VerifiedJournal, a_last_record_that_is_cut_off_is_found_by_the_projection
     EXPECT_FALSE(is_found());
     const auto verdict = verify_task({"", folder_.path(), {}, {}, {}, true}, {processes_, {}, environment_}, Stop{});
     ASSERT_TRUE(verdict.ok());
-    EXPECT_TRUE(std::ranges::any_of(verdict->findings, [](const AuditFinding& finding) { return finding.part == "projections" && finding.told.find("its end was cut off") != std::string::npos; }));
+    EXPECT_TRUE(std::ranges::any_of(verdict->findings, [](const AuditFinding& finding) {
+        return finding.part == "projections" && finding.told.find("its end was cut off") != std::string::npos;
+    }));
 }
 
 class CheckedBlobs : public ::testing::Test {
 protected:
     void SetUp() override {
         BlobStore store(folder_.path());
-        for (const std::string_view bytes : {std::string_view("plain"), std::string_view("Grüße\n\"quoted\" \\ back"), std::string_view("\xff\x00\x80", 3), std::string_view("")}) { hashes_.push_back(store.put(bytes).value()); }
+        for (const std::string_view bytes : {std::string_view("plain"), std::string_view("Grüße\n\"quoted\" \\ back"),
+                                             std::string_view("\xff\x00\x80", 3), std::string_view("")}) {
+            hashes_.push_back(store.put(bytes).value());
+        }
         ASSERT_TRUE(store.sync().ok());
         whole_ = read_file(file_).value();
     }
@@ -147,7 +161,8 @@ TEST_F(CheckedBlobs, a_cut_is_found_or_leaves_out_whole_blobs) {
 }
 
 TEST(CommitTrailers, name_task_and_record) {
-    const CommitTrailers trailers = trailers_of("Add it\n\nAgentForge-Task: task-1\nAgentForge-Journal: 12:abc\nCo-authored-by: A <a@b>\n");
+    const CommitTrailers trailers =
+        trailers_of("Add it\n\nAgentForge-Task: task-1\nAgentForge-Journal: 12:abc\nCo-authored-by: A <a@b>\n");
     EXPECT_EQ(trailers.task_id, "task-1");
     EXPECT_EQ(trailers.seq, 12U);
     EXPECT_EQ(trailers.hash, "abc");

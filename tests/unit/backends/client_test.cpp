@@ -58,10 +58,12 @@ struct KeptCall {
     std::shared_ptr<CircuitBreaker> breaker;
 
     Result<Completion> run(FakeBackend::Answer answer) {
-        const auto client = make_model_client(std::make_shared<FakeBackend>([this, answer = std::move(answer)](const CompletionRequest& request) {
-            ++asked;
-            return answer(request);
-        }), {}, [this](milliseconds delay) { slept.push_back(delay); }, breaker);
+        const auto client = make_model_client(
+            std::make_shared<FakeBackend>([this, answer = std::move(answer)](const CompletionRequest& request) {
+                ++asked;
+                return answer(request);
+            }),
+            {}, [this](milliseconds delay) { slept.push_back(delay); }, breaker);
         return client->complete({}, context);
     }
 };
@@ -88,17 +90,22 @@ TEST(ModelClient, tries_again_what_is_transient) {
 
 TEST(ModelClient, doubles_the_delay_up_to_its_limit) {
     Call call;
-    ASSERT_FALSE(call.run([](const CompletionRequest&) -> Result<Completion> { return overloaded(); }, {6, milliseconds(500), milliseconds(3000)}).ok());
-    EXPECT_EQ(call.slept, (std::vector<milliseconds>{milliseconds(500), milliseconds(1000), milliseconds(2000), milliseconds(3000), milliseconds(3000)}));
+    ASSERT_FALSE(call.run([](const CompletionRequest&) -> Result<Completion> { return overloaded(); },
+                          {6, milliseconds(500), milliseconds(3000)})
+                     .ok());
+    EXPECT_EQ(call.slept, (std::vector<milliseconds>{milliseconds(500), milliseconds(1000), milliseconds(2000),
+                                                     milliseconds(3000), milliseconds(3000)}));
 }
 
 TEST(ModelClient, waits_for_nothing_that_is_offline) {
     unsigned slept = 0;
     unsigned asked = 0;
-    const auto backend = std::make_shared<FakeBackend>([&asked](const CompletionRequest&) -> Result<Completion> {
-        if (++asked < 3) { return overloaded(); }
-        return text_answer("x");
-    }, true, true);
+    const auto backend = std::make_shared<FakeBackend>(
+        [&asked](const CompletionRequest&) -> Result<Completion> {
+            if (++asked < 3) { return overloaded(); }
+            return text_answer("x");
+        },
+        true, true);
     FakeContext context;
     ASSERT_TRUE(make_model_client(backend, {}, [&slept](milliseconds) { ++slept; })->complete({}, context).ok());
     EXPECT_EQ(asked, 3U);
@@ -115,10 +122,14 @@ TEST(ModelClient, keeps_the_last_error_and_says_how_often_it_tried) {
 class NotRetried : public ::testing::TestWithParam<ErrorKind> {};
 TEST_P(NotRetried, is_asked_once) {
     Call call;
-    ASSERT_FALSE(call.run([](const CompletionRequest&) -> Result<Completion> { return Error{"AF-LLM-902", "no", "", "", GetParam()}; }).ok());
+    ASSERT_FALSE(call.run([](const CompletionRequest&) -> Result<Completion> {
+                         return Error{"AF-LLM-902", "no", "", "", GetParam()};
+                     })
+                     .ok());
     EXPECT_EQ(call.backend->requests.size(), 1U);
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, NotRetried, ::testing::Values(ErrorKind::invalid, ErrorKind::denied, ErrorKind::timeout, ErrorKind::unavailable));
+INSTANTIATE_TEST_SUITE_P(Kinds, NotRetried,
+                         ::testing::Values(ErrorKind::invalid, ErrorKind::denied, ErrorKind::timeout, ErrorKind::unavailable));
 
 TEST(ModelClient, ends_the_waiting_when_cancelled) {
     Call call;
@@ -131,7 +142,8 @@ TEST(ModelClient, ends_the_waiting_when_cancelled) {
 TEST(ModelClient, starts_no_attempt_that_would_begin_after_the_deadline) {
     Call call;
     call.context.until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    const auto answer = call.run([](const CompletionRequest&) -> Result<Completion> { return overloaded(); }, {4, std::chrono::hours(1), std::chrono::hours(1)});
+    const auto answer = call.run([](const CompletionRequest&) -> Result<Completion> { return overloaded(); },
+                                 {4, std::chrono::hours(1), std::chrono::hours(1)});
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-103");
     EXPECT_TRUE(call.slept.empty());
@@ -184,7 +196,8 @@ TEST(ModelClient, takes_a_tool_call_without_text) {
 TEST(ModelClient, makes_invalid_utf8_valid_in_text_and_arguments) {
     Call call;
     const auto answer = call.run([](const CompletionRequest&) {
-        Completion completion = tool_answer("x", {{"content", json::array{"a\xFF" "b"}}});
+        Completion completion = tool_answer("x", {{"content", json::array{"a\xFF"
+                                                                          "b"}}});
         completion.text = "c\xC3";
         return completion;
     });
@@ -281,7 +294,8 @@ TEST(CircuitBreaker, opens_at_the_fifth_failure_in_a_row) {
     EXPECT_EQ(circuit.call(always_overloaded).asked, 4U);
     EXPECT_EQ(circuit.call(always_overloaded, &outcome).asked, 1U);
     ASSERT_FALSE(outcome.ok());
-    EXPECT_EQ(std::pair(outcome.error().code, outcome.error().kind), std::pair(std::string("AF-LLM-108"), ErrorKind::unavailable));
+    EXPECT_EQ(std::pair(outcome.error().code, outcome.error().kind),
+              std::pair(std::string("AF-LLM-108"), ErrorKind::unavailable));
     EXPECT_NE(outcome.error().message.find("the server is overloaded"), std::string::npos);
 }
 
@@ -319,7 +333,9 @@ TEST(CircuitBreaker, a_call_that_was_cancelled_does_not_keep_others_out) {
     Circuit circuit;
     circuit.open();
     circuit.now += CircuitBreaker::rest;
-    circuit.call([](const CompletionRequest&) -> Result<Completion> { return Error{"AF-LLM-411", "cancelled", "", "", ErrorKind::cancelled}; });
+    circuit.call([](const CompletionRequest&) -> Result<Completion> {
+        return Error{"AF-LLM-411", "cancelled", "", "", ErrorKind::cancelled};
+    });
     EXPECT_EQ(circuit.call([](const CompletionRequest&) { return text_answer("yes"); }).asked, 1U);
 }
 

@@ -34,7 +34,8 @@ public:
         info_.offline = offline;
     }
     [[nodiscard]] BackendInfo info() const override { return info_; }
-    [[nodiscard]] Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks& what_stays, StreamSink* sink, CallContext&) override {
+    [[nodiscard]] Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks& what_stays,
+                                                     StreamSink* sink, CallContext&) override {
         requests.push_back(request);
         marks.push_back(what_stays.user_ends);
         for (const std::string& part : parts) { sink->text(part); }
@@ -43,8 +44,8 @@ public:
     [[nodiscard]] Result<std::string> check(CallContext&) override { return std::string("fake"); }
 
     std::vector<CompletionRequest> requests;
-    std::vector<std::vector<std::size_t>> marks;        ///< Of each of them.
-    std::vector<std::string> parts;         ///< Of every answer, as they come.
+    std::vector<std::vector<std::size_t>> marks;  ///< Of each of them.
+    std::vector<std::string> parts;               ///< Of every answer, as they come.
 
 private:
     Answer answer_;

@@ -17,7 +17,9 @@ struct Recording {
     FakeContext context;
 
     std::unique_ptr<ModelClient> recorder(FakeBackend::Answer answer) {
-        return make_recorder(make_model_client(std::make_shared<FakeBackend>(std::move(answer)), {}, [](std::chrono::milliseconds) {}), make_recording(file));
+        return make_recorder(
+            make_model_client(std::make_shared<FakeBackend>(std::move(answer)), {}, [](std::chrono::milliseconds) {}),
+            make_recording(file));
     }
     static CompletionRequest at(unsigned step, std::string stage = "green") {
         CompletionRequest request;
@@ -37,7 +39,9 @@ const std::string awkward = "yes\n  no: - #\n\ttab \"q\" \\ \x01 é 🙂\n\n---\
 
 TEST(Recorder, writes_the_place_and_the_answer) {
     Recording recording;
-    const auto recorder = recording.recorder([](const CompletionRequest&) { return tool_answer("read_file", {{"path", "a.py"}}); });
+    const auto recorder = recording.recorder([](const CompletionRequest&) {
+        return tool_answer("read_file", {{"path", "a.py"}});
+    });
     ASSERT_TRUE(recorder->complete(Recording::at(1), recording.context).ok());
     const json::object entry = recording.entries().at(0).as_object();
     EXPECT_EQ(entry.at("stage"), "green");
@@ -69,10 +73,11 @@ TEST(Recorder, writes_what_every_yaml_reader_reads) {
         return answer;
     });
     ASSERT_TRUE(recorder->complete(Recording::at(1), recording.context).ok());
-    const std::string command = "/usr/bin/python3 -c \"import yaml,sys; d=yaml.safe_load(open('" + recording.file +
-                                "',encoding='utf-8')); e=d['entries'][0]; a=e['tool_calls'][0]['arguments'];"
-                                " assert d['agentforge_transcript']==1; assert a=={'confidence':0.9,'version':'1.0','yes':'no','octal':'012'},a;"
-                                " assert e['text'].startswith('yes\\\\n  no: - #'), e\"";
+    const std::string command =
+        "/usr/bin/python3 -c \"import yaml,sys; d=yaml.safe_load(open('" + recording.file +
+        "',encoding='utf-8')); e=d['entries'][0]; a=e['tool_calls'][0]['arguments'];"
+        " assert d['agentforge_transcript']==1; assert a=={'confidence':0.9,'version':'1.0','yes':'no','octal':'012'},a;"
+        " assert e['text'].startswith('yes\\\\n  no: - #'), e\"";
     EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
@@ -86,8 +91,12 @@ TEST(Recorder, goes_on_in_a_file_of_an_earlier_process) {
 
 TEST(Recorder, a_second_answer_to_one_place_takes_the_place_of_the_first) {
     Recording recording;
-    ASSERT_TRUE(recording.recorder([](const CompletionRequest&) { return text_answer("first"); })->complete(Recording::at(1), recording.context).ok());
-    ASSERT_TRUE(recording.recorder([](const CompletionRequest&) { return text_answer("second"); })->complete(Recording::at(1), recording.context).ok());
+    ASSERT_TRUE(recording.recorder([](const CompletionRequest&) { return text_answer("first"); })
+                    ->complete(Recording::at(1), recording.context)
+                    .ok());
+    ASSERT_TRUE(recording.recorder([](const CompletionRequest&) { return text_answer("second"); })
+                    ->complete(Recording::at(1), recording.context)
+                    .ok());
     EXPECT_EQ(recording.entries().size(), 1U);
     EXPECT_EQ(recording.entries().at(0).at("text"), "second");
 }
@@ -107,7 +116,8 @@ TEST(Recorder, gives_the_same_bytes_for_the_same_run_in_two_processes_as_in_one)
 TEST(Recorder, refuses_to_overwrite_a_file_that_is_no_transcript) {
     Recording recording;
     ASSERT_TRUE(write_file_atomic(recording.file, "notes: mine\n", Durability::cached).ok());
-    const auto answer = recording.recorder([](const CompletionRequest&) { return text_answer("x"); })->complete(Recording::at(1), recording.context);
+    const auto answer = recording.recorder([](const CompletionRequest&) { return text_answer("x"); })
+                            ->complete(Recording::at(1), recording.context);
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-111");
     EXPECT_EQ(read_file(recording.file).value(), "notes: mine\n");
@@ -116,7 +126,8 @@ TEST(Recorder, refuses_to_overwrite_a_file_that_is_no_transcript) {
 TEST(Recorder, says_when_it_cannot_write) {
     Recording recording;
     recording.file = "/proc/nowhere/transcript.yaml";
-    const auto answer = recording.recorder([](const CompletionRequest&) { return text_answer("x"); })->complete(Recording::at(1), recording.context);
+    const auto answer = recording.recorder([](const CompletionRequest&) { return text_answer("x"); })
+                            ->complete(Recording::at(1), recording.context);
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-110");
 }
@@ -126,7 +137,12 @@ TEST(Recorder, says_that_it_cannot_write_before_a_model_is_asked) {
     unsigned calls = 0;
     const auto nowhere = make_recording((recording.folder.path() / "nowhere" / "transcript.yaml").string());
     EXPECT_EQ(open_recording(*nowhere).error().code, "AF-LLM-110");
-    const auto recorder = make_recorder(make_model_client(std::make_shared<FakeBackend>([&calls](const CompletionRequest&) { ++calls; return text_answer("x"); }), {}, [](std::chrono::milliseconds) {}), nowhere);
+    const auto recorder = make_recorder(make_model_client(std::make_shared<FakeBackend>([&calls](const CompletionRequest&) {
+                                                              ++calls;
+                                                              return text_answer("x");
+                                                          }),
+                                                          {}, [](std::chrono::milliseconds) {}),
+                                        nowhere);
     EXPECT_EQ(recorder->complete(Recording::at(1), recording.context).error().code, "AF-LLM-110");
     EXPECT_EQ(calls, 0U);
     EXPECT_TRUE(open_recording(*make_recording(recording.file)).ok());
@@ -148,7 +164,9 @@ TEST(Recorder, keeps_the_attempts_that_failed_with_the_answer_they_led_to) {
 
 TEST(Recorder, records_no_failure) {
     Recording recording;
-    const auto recorder = recording.recorder([](const CompletionRequest&) -> Result<Completion> { return Error{"AF-LLM-903", "no", "", "", ErrorKind::denied}; });
+    const auto recorder = recording.recorder([](const CompletionRequest&) -> Result<Completion> {
+        return Error{"AF-LLM-903", "no", "", "", ErrorKind::denied};
+    });
     ASSERT_FALSE(recorder->complete(Recording::at(1), recording.context).ok());
     EXPECT_FALSE(std::filesystem::exists(recording.file));
 }
@@ -168,7 +186,8 @@ TEST(Recorder, keeps_all_that_the_journal_keeps_of_an_answer) {
     ASSERT_TRUE(recorder->complete(Recording::at(1), recording.context).ok());
     const json::object entry = recording.entries().at(0).as_object();
     EXPECT_EQ(entry.at("stop_reason"), "length");
-    EXPECT_EQ(entry.at("usage"), (json::value{{"input_tokens", 100}, {"output_tokens", 10}, {"cached_input_tokens", 7}, {"cost_microusd", 12}}));
+    EXPECT_EQ(entry.at("usage"),
+              (json::value{{"input_tokens", 100}, {"output_tokens", 10}, {"cached_input_tokens", 7}, {"cost_microusd", 12}}));
     EXPECT_EQ(entry.at("model"), "big");
     EXPECT_EQ(entry.at("session_id"), "s-1");
     EXPECT_EQ(entry.at("diagnostics"), (json::value{{"request_id", "r-1"}}));
@@ -185,7 +204,8 @@ TEST(Recorder, two_clients_write_into_one_recording) {
     Recording recording;
     const auto shared = make_recording(recording.file);
     const auto client = [&shared](std::string text, bool native) {
-        const auto backend = std::make_shared<FakeBackend>([text](const CompletionRequest&) { return text_answer(text); }, native);
+        const auto backend =
+            std::make_shared<FakeBackend>([text](const CompletionRequest&) { return text_answer(text); }, native);
         return make_recorder(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), shared);
     };
     ASSERT_TRUE(client("one", true)->complete(Recording::at(1), recording.context).ok());
@@ -196,8 +216,9 @@ TEST(Recorder, two_clients_write_into_one_recording) {
 TEST(Recorder, names_the_roles_that_were_shown_their_tools_in_the_prompt) {
     Recording recording;
     const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest&) { return text_answer("yes"); }, false);
-    for (unsigned process = 1; process <= 2; ++process) {       // The second takes over what the first has written.
-        const auto recorder = make_recorder(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), make_recording(recording.file));
+    for (unsigned process = 1; process <= 2; ++process) {  // The second takes over what the first has written.
+        const auto recorder =
+            make_recorder(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), make_recording(recording.file));
         ASSERT_TRUE(recorder->complete(Recording::at(process), recording.context).ok());
     }
     EXPECT_EQ(load_yaml(recording.file).value().value.at("text_protocol"), (json::value{"software_developer"}));

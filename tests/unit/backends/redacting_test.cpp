@@ -35,7 +35,8 @@ TEST(RedactingClient, SendsNoSecret) {
     Asked asked;
     ASSERT_TRUE(asked.run([](const CompletionRequest&) { return text_answer("yes"); }).ok());
     const CompletionRequest& sent = asked.backend->requests.at(0);
-    EXPECT_THAT(sent.system + sent.user + sent.tools.at(0).description + json::serialize(sent.tools.at(0).parameters), Not(HasSubstr(secret)));
+    EXPECT_THAT(sent.system + sent.user + sent.tools.at(0).description + json::serialize(sent.tools.at(0).parameters),
+                Not(HasSubstr(secret)));
 }
 
 TEST(RedactingClient, MovesTheCacheMarksWithWhatTakesASecretsPlace) {
@@ -63,12 +64,15 @@ TEST(RedactingClient, AnswersWithNoSecret) {
         return completion;
     });
     ASSERT_TRUE(answer.ok());
-    EXPECT_THAT(answer->text + json::serialize(answer->tool_calls.at(0).arguments) + json::serialize(answer->diagnostics), Not(HasSubstr(secret)));
+    EXPECT_THAT(answer->text + json::serialize(answer->tool_calls.at(0).arguments) + json::serialize(answer->diagnostics),
+                Not(HasSubstr(secret)));
 }
 
 TEST(RedactingClient, FailsWithNoSecret) {
     Asked asked;
-    const auto answer = asked.run([](const CompletionRequest&) -> Result<Completion> { return Error{"AF-LLM-902", "key " + secret + " is wrong", "at " + secret, "not " + secret, ErrorKind::unavailable}; });
+    const auto answer = asked.run([](const CompletionRequest&) -> Result<Completion> {
+        return Error{"AF-LLM-902", "key " + secret + " is wrong", "at " + secret, "not " + secret, ErrorKind::unavailable};
+    });
     ASSERT_FALSE(answer.ok());
     EXPECT_THAT(answer.error().to_string(), Not(HasSubstr(secret)));
 }
@@ -82,7 +86,8 @@ TEST(RedactingClient, AnAttemptThatFailedHoldsNoSecretWhereItIsRecorded) {
         if (++calls == 1) { return Error{"AF-LLM-409", "busy with " + secret, "", "", ErrorKind::transient}; }
         return text_answer("yes");
     });
-    const auto client = make_recorder(make_redacting_client(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), redactor), make_recording(file));
+    const auto client = make_recorder(
+        make_redacting_client(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), redactor), make_recording(file));
     FakeContext context;
     ASSERT_TRUE(client->complete({}, context).ok());
     EXPECT_THAT(read_file(file).value(), AllOf(HasSubstr("busy with"), Not(HasSubstr(secret))));

@@ -14,7 +14,9 @@ TEST(TokenEstimate, rounds_up) { EXPECT_EQ(estimate_tokens("a"), 1U); }
 TEST(TokenEstimate, nothing_costs_nothing) { EXPECT_EQ(estimate_tokens(""), 0U); }
 TEST(TokenEstimate, counts_an_emoji_as_two_tokens) { EXPECT_EQ(estimate_tokens("🙂"), 2U); }
 TEST(TokenEstimate, counts_three_tokens_for_two_chinese_characters) { EXPECT_EQ(estimate_tokens("中文"), 3U); }
-TEST(TokenEstimate, counts_punctuation_higher_than_letters) { EXPECT_GT(estimate_tokens("{}[]();:"), estimate_tokens("abcdefgh")); }
+TEST(TokenEstimate, counts_punctuation_higher_than_letters) {
+    EXPECT_GT(estimate_tokens("{}[]();:"), estimate_tokens("abcdefgh"));
+}
 
 TEST(TokenEstimate, of_a_whole_is_at_most_that_of_its_parts) {
     std::mt19937 random(7);

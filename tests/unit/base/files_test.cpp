@@ -21,11 +21,16 @@ class Files : public testing::Test {
 protected:
     TemporaryDirectory folder_{"files"};
     fs::path at(const std::string& name) const { return folder_.path() / name; }
-    std::size_t entries() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator())); }
+    std::size_t entries() const {
+        return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()));
+    }
 };
 
 std::string code_of(const Result<void>& result) { return result.ok() ? "" : result.error().code; }
-template <class T> std::string code_of(const Result<T>& result) { return result.ok() ? "" : result.error().code; }
+template <class T>
+std::string code_of(const Result<T>& result) {
+    return result.ok() ? "" : result.error().code;
+}
 
 TEST_F(Files, what_is_written_is_read) {
     const std::string bytes("a\0b\r\n\xFF", 6);
@@ -54,9 +59,7 @@ TEST_F(Files, a_missing_file_is_not_found) {
     EXPECT_EQ(code_of(read_file(at("nothing") / "below")), "AF-BASE-010");
 }
 
-TEST_F(Files, a_folder_is_not_read_as_a_file) {
-    EXPECT_EQ(code_of(read_file(folder_.path())), "AF-BASE-011");
-}
+TEST_F(Files, a_folder_is_not_read_as_a_file) { EXPECT_EQ(code_of(read_file(folder_.path())), "AF-BASE-011"); }
 
 TEST_F(Files, a_fifo_does_not_stop_the_reader) {
     ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
@@ -130,7 +133,8 @@ TEST_F(Files, one_of_many_exclusive_writers_wins) {
     std::atomic<int> won{0};
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; ++i) {
-        threads.emplace_back([&, i] { won += create_file_exclusive(at("f"), std::to_string(i), Durability::cached).ok() ? 1 : 0; });
+        threads.emplace_back(
+            [&, i] { won += create_file_exclusive(at("f"), std::to_string(i), Durability::cached).ok() ? 1 : 0; });
     }
     for (auto& thread : threads) { thread.join(); }
     EXPECT_EQ(won.load(), 1);
@@ -196,7 +200,9 @@ TEST_F(Files, a_long_text_goes_through_a_small_pipe) {
     });
     std::string read;
     char part[5000];
-    for (ssize_t count = 0; (count = ::read(in.get(), part, sizeof part)) > 0;) { read.append(part, static_cast<std::size_t>(count)); }
+    for (ssize_t count = 0; (count = ::read(in.get(), part, sizeof part)) > 0;) {
+        read.append(part, static_cast<std::size_t>(count));
+    }
     writer.join();
     EXPECT_EQ(read, bytes);
 }

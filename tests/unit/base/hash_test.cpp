@@ -28,7 +28,8 @@ TEST(Sha256, may_be_called_from_several_threads_at_once) {
 }
 
 TEST(HashOf, does_not_depend_on_the_order_of_keys) {
-    EXPECT_EQ(hash_of(json::object{{"b", 1}, {"a", json::array{1, 2}}}), hash_of(json::object{{"a", json::array{1, 2}}, {"b", 1}}));
+    EXPECT_EQ(hash_of(json::object{{"b", 1}, {"a", json::array{1, 2}}}),
+              hash_of(json::object{{"a", json::array{1, 2}}, {"b", 1}}));
     EXPECT_EQ(hash_of(json::object{{"b", 1}, {"a", "x"}}), sha256(R"({"a":"x","b":1})"));
 }
 

@@ -17,7 +17,8 @@ TEST(HtmlText, is_text_for_every_reader) {
 
 TEST(HtmlPage, runs_nothing_and_loads_nothing) {
     const std::string page = html_page("<script>", "<p>body</p>\n");
-    EXPECT_THAT(page, AllOf(HasSubstr("default-src 'none'"), HasSubstr("<title>&lt;script&gt;</title>"), HasSubstr("<body>\n<p>body</p>\n</body>"), Not(HasSubstr("<script>"))));
+    EXPECT_THAT(page, AllOf(HasSubstr("default-src 'none'"), HasSubstr("<title>&lt;script&gt;</title>"),
+                            HasSubstr("<body>\n<p>body</p>\n</body>"), Not(HasSubstr("<script>"))));
 }
 
 }  // namespace

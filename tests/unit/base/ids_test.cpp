@@ -9,13 +9,16 @@ namespace {
 TEST(MakeTaskId, holds_day_words_and_random_digits) {
     CountingIdSource ids;
     EXPECT_EQ(make_task_id("Add OAuth2 authentication", "20260102", ids), "task-20260102-add-oauth2-authentication-00000001");
-    EXPECT_EQ(make_task_id("  fix: the   bug (now), please & thank you", "20260102", ids), "task-20260102-fix-the-bug-now-please-00000002");
+    EXPECT_EQ(make_task_id("  fix: the   bug (now), please & thank you", "20260102", ids),
+              "task-20260102-fix-the-bug-now-please-00000002");
 }
 
 TEST(MakeTaskId, always_makes_a_task_id) {
     SystemIdSource ids;
-    for (const std::string& request : {std::string(), std::string("!!!"), std::string("../../etc/passwd"), std::string("\xF0\x9F\x98\x80 \xC3\xBC"), std::string("a\0b", 3), std::string(100'000, 'x'),
-                                       std::string(100'000, '-'), std::string("one two three four five six seven")}) {
+    for (const std::string& request :
+         {std::string(), std::string("!!!"), std::string("../../etc/passwd"), std::string("\xF0\x9F\x98\x80 \xC3\xBC"),
+          std::string("a\0b", 3), std::string(100'000, 'x'), std::string(100'000, '-'),
+          std::string("one two three four five six seven")}) {
         const std::string id = make_task_id(request, "20260102", ids);
         EXPECT_TRUE(is_task_id(id)) << id;
         EXPECT_LT(id.size(), 140U);
@@ -24,8 +27,9 @@ TEST(MakeTaskId, always_makes_a_task_id) {
 }
 
 TEST(IsTaskId, refuses_everything_else) {
-    for (const char* text : {"", "task-", "task-2026010", "task-202601021", "task-20260102-", "task-20260102--a", "task-20260102-A", "task-20260102-a/b", "task-20260102-..", "task-20260102-a.b",
-                             "Task-20260102", "task-2026010a", "task-20260102 ", " task-20260102", "task-20260102-\xC3\xBC"}) {
+    for (const char* text : {"", "task-", "task-2026010", "task-202601021", "task-20260102-", "task-20260102--a",
+                             "task-20260102-A", "task-20260102-a/b", "task-20260102-..", "task-20260102-a.b", "Task-20260102",
+                             "task-2026010a", "task-20260102 ", " task-20260102", "task-20260102-\xC3\xBC"}) {
         EXPECT_FALSE(is_task_id(text)) << text;
     }
     EXPECT_FALSE(is_task_id("task-20260102-" + std::string(300, 'a')));

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-
 namespace agentforge::kernel::testing {
 namespace {
 
@@ -23,9 +22,7 @@ TEST(FailureOfWriting, is_none_where_a_folder_takes_files_or_is_not_there) {
     EXPECT_EQ(failure_of_writing("/no/such/folder"), 0);
 }
 
-TEST(FailureOfWriting, is_a_full_disk_where_less_is_left_than_enough) {
-    EXPECT_EQ(failure_of_writing("/tmp", ~0ULL), ENOSPC);
-}
+TEST(FailureOfWriting, is_a_full_disk_where_less_is_left_than_enough) { EXPECT_EQ(failure_of_writing("/tmp", ~0ULL), ENOSPC); }
 
 }  // namespace
 }  // namespace agentforge::kernel::testing

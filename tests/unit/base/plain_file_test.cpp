@@ -69,7 +69,9 @@ TEST_F(PlainFile, does_not_lie_below_a_link) {
     EXPECT_EQ(read_plain_file(folder_.path() / "linked", "a/b/file").error().code, "AF-BASE-037");
 }
 
-TEST_F(PlainFile, may_not_be_larger_than_allowed) { EXPECT_EQ(read_plain_file(root(), "a/b/file", 3).error().code, "AF-BASE-012"); }
+TEST_F(PlainFile, may_not_be_larger_than_allowed) {
+    EXPECT_EQ(read_plain_file(root(), "a/b/file", 3).error().code, "AF-BASE-012");
+}
 
 }  // namespace
 }  // namespace agentforge::kernel

@@ -38,7 +38,9 @@ TEST_F(PrecompiledYamlTest, under_other_limits_the_text_is_read) {
 }
 
 TEST(PlacesOfYaml, are_those_of_the_document_again) {
-    constexpr std::string_view text = "a~/b: &x {k: [1, 'two']}\nc: *x\n" "é:\n  - long\n";
+    constexpr std::string_view text =
+        "a~/b: &x {k: [1, 'two']}\nc: *x\n"
+        "é:\n  - long\n";
     const auto document = parse_yaml(text, "f.yaml");
     ASSERT_TRUE(document.ok());
     const std::string value = json::serialize(document->value);

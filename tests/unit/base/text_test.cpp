@@ -21,11 +21,14 @@ TEST(ToJsonLine, stays_one_line_of_printable_characters) {
     std::string all;
     for (int c = 0; c < 256; ++c) { all += static_cast<char>(c); }
     all += "\u0085\u2028\u2029\uFEFF\u007F";
-    for (const char c : to_json_line(json::object{{all, all}})) { EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F); }
+    for (const char c : to_json_line(json::object{{all, all}})) {
+        EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F);
+    }
 }
 
 TEST(ToJsonLine, escapes_what_readers_disagree_on) {
-    EXPECT_EQ(to_json_line("\u0085\u2028\uFEFF\x7F\x01\"\\/\U0001F600"), "\"\\u0085\\u2028\\ufeff\\u007f\\u0001\\\"\\\\/\U0001F600\"");
+    EXPECT_EQ(to_json_line("\u0085\u2028\uFEFF\x7F\x01\"\\/\U0001F600"),
+              "\"\\u0085\\u2028\\ufeff\\u007f\\u0001\\\"\\\\/\U0001F600\"");
 }
 
 TEST(ToJsonLine, escapes_what_turns_text_round_for_its_reader) {
@@ -33,7 +36,8 @@ TEST(ToJsonLine, escapes_what_turns_text_round_for_its_reader) {
     const std::string escaped = R"("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u206a\u206f")";
     EXPECT_EQ(to_json_line(json::value(all)), escaped);
     EXPECT_EQ(to_json_pretty(json::value(all)), escaped + "\n");
-    EXPECT_EQ(to_json_line(json::value("\u05D0\u0628 \u200D\u200B")), "\"\u05D0\u0628 \u200D\u200B\"");     // Letters, and what joins and parts them.
+    EXPECT_EQ(to_json_line(json::value("\u05D0\u0628 \u200D\u200B")),
+              "\"\u05D0\u0628 \u200D\u200B\"");  // Letters, and what joins and parts them.
 }
 
 TEST(ShownText, escapes_the_same_characters_as_json_does) {
@@ -51,16 +55,22 @@ TEST(ShownText, keeps_lines_and_tabs_or_makes_them_spaces) {
     EXPECT_EQ(shown_text("a\n\tb", true), "a  b");
 }
 
-TEST(ToJsonCanonical, is_what_it_was_so_that_old_hashes_hold) { EXPECT_EQ(to_json_canonical(json::value("\u202E")), "\"\u202E\""); }
+TEST(ToJsonCanonical, is_what_it_was_so_that_old_hashes_hold) {
+    EXPECT_EQ(to_json_canonical(json::value("\u202E")), "\"\u202E\"");
+}
 
-TEST(ToJsonLine, keeps_the_order_of_keys) { EXPECT_EQ(to_json_line(json::object{{"b", 1}, {"a", nullptr}}), R"({"b": 1, "a": null})"); }
+TEST(ToJsonLine, keeps_the_order_of_keys) {
+    EXPECT_EQ(to_json_line(json::object{{"b", 1}, {"a", nullptr}}), R"({"b": 1, "a": null})");
+}
 
 TEST(ToJsonPretty, indents_by_two_and_ends_in_a_newline) {
-    EXPECT_EQ(to_json_pretty(json::object{{"a", json::array{1, json::object{}}}, {"b", json::array{}}}), "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": []\n}\n");
+    EXPECT_EQ(to_json_pretty(json::object{{"a", json::array{1, json::object{}}}, {"b", json::array{}}}),
+              "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": []\n}\n");
 }
 
 TEST(ToJsonCanonical, sorts_keys_bytewise_and_has_no_spaces) {
-    EXPECT_EQ(to_json_canonical(json::object{{"b", json::object{{"z", 1}, {"Z", 2}}}, {"a", json::array{true, "x y"}}}), R"({"a":[true,"x y"],"b":{"Z":2,"z":1}})");
+    EXPECT_EQ(to_json_canonical(json::object{{"b", json::object{{"z", 1}, {"Z", 2}}}, {"a", json::array{true, "x y"}}}),
+              R"({"a":[true,"x y"],"b":{"Z":2,"z":1}})");
 }
 
 TEST(ParseJson, names_line_and_column) {
@@ -74,7 +84,9 @@ TEST(ParseJson, names_line_and_column) {
 }
 
 TEST(ParseJson, is_strict) {
-    for (const char* text : {"{'a': 1}", "[1,]", "{\"a\": 1,}", "// c\n1", "NaN", "Infinity", "01", "+1", "1.", ".5", "\"\t\"", "\"\\x41\"", "\"\xC3\x28\"", "\"\\ud800\"", "{\"a\" 1}", "tru", "[1] [2]", "\xEF\xBB\xBF{}", "{1: 2}", "\"a"}) {
+    for (const char* text : {"{'a': 1}",  "[1,]", "{\"a\": 1,}", "// c\n1",        "NaN",       "Infinity",     "01",
+                             "+1",        "1.",   ".5",          "\"\t\"",         "\"\\x41\"", "\"\xC3\x28\"", "\"\\ud800\"",
+                             "{\"a\" 1}", "tru",  "[1] [2]",     "\xEF\xBB\xBF{}", "{1: 2}",    "\"a"}) {
         EXPECT_FALSE(parse_json(text, "f").ok()) << text;
     }
 }
@@ -105,7 +117,8 @@ TEST(SanitizeUtf8, replaces_each_maximal_invalid_sequence_once) {
 }
 
 TEST(IsValidUtf8, agrees_with_sanitize) {
-    for (const std::string& text : {std::string("a\xF0\x9F\x98z"), std::string("\xC3\xA9"), std::string(), std::string("\xED\xA0\x80"), std::string("\0", 1), std::string("abc\xFF")}) {
+    for (const std::string& text : {std::string("a\xF0\x9F\x98z"), std::string("\xC3\xA9"), std::string(),
+                                    std::string("\xED\xA0\x80"), std::string("\0", 1), std::string("abc\xFF")}) {
         EXPECT_EQ(is_valid_utf8(text), sanitize_utf8(text) == text);
     }
 }
@@ -160,7 +173,12 @@ TEST(Nearest, finds_the_likely_meaning_or_nothing) {
     EXPECT_EQ(nearest("zebra", words), "");
     const std::vector<std::string> commands{"abort", "apply", "cost", "logs", "remind", "reject", "setup", "start", "status"};
     for (const char* other : {"replay", "stop", "test", "list", "review"}) { EXPECT_EQ(nearest(other, commands), "") << other; }
-    for (const auto& [wrong, meant] : {std::pair{"strat", "start"}, {"log", "logs"}, {"csot", "cost"}, {"aplly", "apply"}, {"rejct", "reject"}, {"sttaus", "status"}}) {
+    for (const auto& [wrong, meant] : {std::pair{"strat", "start"},
+                                       {"log", "logs"},
+                                       {"csot", "cost"},
+                                       {"aplly", "apply"},
+                                       {"rejct", "reject"},
+                                       {"sttaus", "status"}}) {
         EXPECT_EQ(nearest(wrong, commands), meant);
     }
     EXPECT_EQ(nearest("x", {}), "");

@@ -23,7 +23,9 @@ TEST(Versions, APrereleaseStandsBeforeItsRelease) {
 }
 
 TEST(Versions, ATextThatIsNoneIsRefused) {
-    for (const char* text : {"", "v", "1.", "1..2", "1.2.3.4", "one", "1.2.x", "1.0.0-", "-1", "99999999999999999999"}) { EXPECT_FALSE(Version::parse(text)) << text; }
+    for (const char* text : {"", "v", "1.", "1..2", "1.2.3.4", "one", "1.2.x", "1.0.0-", "-1", "99999999999999999999"}) {
+        EXPECT_FALSE(Version::parse(text)) << text;
+    }
 }
 
 TEST(VersionRange, AllOfItsConditionsHold) {
@@ -64,7 +66,9 @@ TEST(VersionRange, APrereleaseFitsOnlyWhereOneIsNamed) {
 }
 
 TEST(VersionRange, ATextThatIsNoneIsRefused) {
-    for (const char* text : {"latest", ">=", "=>1", "1.2 || 2", ">=1.2.0, beta"}) { EXPECT_FALSE(VersionRange::parse(text)) << text; }
+    for (const char* text : {"latest", ">=", "=>1", "1.2 || 2", ">=1.2.0, beta"}) {
+        EXPECT_FALSE(VersionRange::parse(text)) << text;
+    }
 }
 
 }  // namespace

@@ -42,19 +42,29 @@ std::vector<std::pair<std::string, json::value>> tricky_values() {
         const std::string name = "string " + std::to_string(n++);
         list.emplace_back(name, json::value(text));
         list.emplace_back(name + " in a map", json::object{{"key", text}, {"after", 1}});
-        list.emplace_back(name + " in a list", json::array{text, json::array{text, 2}, json::object{{"k", text}, {"l", json::array{text}}}});
-        if (text.size() < 900 / 6) { list.emplace_back(name + " as a key", json::object{{text, json::object{{text, text}}}, {"b", json::array{json::object{{text, 1}, {"zz", text}}}}}); }
+        list.emplace_back(name + " in a list",
+                          json::array{text, json::array{text, 2}, json::object{{"k", text}, {"l", json::array{text}}}});
+        if (text.size() < 900 / 6) {
+            list.emplace_back(name + " as a key", json::object{{text, json::object{{text, text}}},
+                                                               {"b", json::array{json::object{{text, 1}, {"zz", text}}}}});
+        }
     }
-    list.emplace_back("empty", json::array{json::object{}, json::array{}, "", nullptr, true, false, json::object{{"a", json::object{}}, {"b", json::array{}}}});
-    list.emplace_back("lists in lists", json::array{json::array{json::array{1, 2}, json::array{}}, json::array{json::object{{"a", json::array{1}}}}});
-    for (const std::int64_t number : {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(), std::int64_t{0}, std::int64_t{-1}, std::int64_t{1'000'000}}) {
+    list.emplace_back("empty", json::array{json::object{}, json::array{}, "", nullptr, true, false,
+                                           json::object{{"a", json::object{}}, {"b", json::array{}}}});
+    list.emplace_back("lists in lists", json::array{json::array{json::array{1, 2}, json::array{}},
+                                                    json::array{json::object{{"a", json::array{1}}}}});
+    for (const std::int64_t number : {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
+                                      std::int64_t{0}, std::int64_t{-1}, std::int64_t{1'000'000}}) {
         list.emplace_back("integer " + std::to_string(number), json::object{{"n", number}});
     }
-    for (const double number : {12.5, 0.92, 1e21, 1e-7, 1.0, -0.0, 0.1, 1e300, 5e-324, std::numeric_limits<double>::max(), 123456789.125, 1e22, 1e15, 1e16, -2.5e-10, 100.0, 3.0e8}) {
+    for (const double number : {12.5, 0.92, 1e21, 1e-7, 1.0, -0.0, 0.1, 1e300, 5e-324, std::numeric_limits<double>::max(),
+                                123456789.125, 1e22, 1e15, 1e16, -2.5e-10, 100.0, 3.0e8}) {
         list.emplace_back("double " + std::to_string(number), json::object{{"n", number}, {"l", json::array{number}}});
     }
     json::value deep = "bottom";
-    for (int i = 0; i < 40; ++i) { deep = i % 2 == 0 ? json::value(json::array{deep, i}) : json::value(json::object{{"k", deep}, {"l", i}}); }
+    for (int i = 0; i < 40; ++i) {
+        deep = i % 2 == 0 ? json::value(json::array{deep, i}) : json::value(json::object{{"k", deep}, {"l", i}});
+    }
     list.emplace_back("deep", deep);
     return list;
 }
@@ -90,10 +100,14 @@ TEST(Writers, random_values_come_back_the_same) {
     std::vector<ReaderCase> cases;
     std::function<json::value(int)> make = [&](int depth) -> json::value {
         switch (pick(depth > 0 ? 8 : 6)) {
-            case 0: return nullptr;
-            case 1: return pick(2) == 0;
-            case 2: return static_cast<std::int64_t>(random()) - (1LL << 31);
-            case 3: return std::ldexp(static_cast<double>(random()) - 2e9, static_cast<int>(pick(200)) - 100);
+            case 0:
+                return nullptr;
+            case 1:
+                return pick(2) == 0;
+            case 2:
+                return static_cast<std::int64_t>(random()) - (1LL << 31);
+            case 3:
+                return std::ldexp(static_cast<double>(random()) - 2e9, static_cast<int>(pick(200)) - 100);
             case 6: {
                 json::array list;
                 for (std::size_t i = pick(4); i > 0; --i) { list.push_back(make(depth - 1)); }
@@ -101,12 +115,16 @@ TEST(Writers, random_values_come_back_the_same) {
             }
             case 7: {
                 json::object map;
-                for (std::size_t i = pick(4); i > 0; --i) { map.insert_or_assign(strings[pick(strings.size())].substr(0, 100), make(depth - 1)); }
+                for (std::size_t i = pick(4); i > 0; --i) {
+                    map.insert_or_assign(strings[pick(strings.size())].substr(0, 100), make(depth - 1));
+                }
                 return json::value(map);
             }
             default: {
                 std::string text;
-                for (std::size_t i = pick(4); i > 0; --i) { text += strings[pick(strings.size())].substr(0, 50) + (pick(2) == 0 ? "\n" : ""); }
+                for (std::size_t i = pick(4); i > 0; --i) {
+                    text += strings[pick(strings.size())].substr(0, 50) + (pick(2) == 0 ? "\n" : "");
+                }
                 return json::value(sanitize_utf8(text));
             }
         }
@@ -123,8 +141,11 @@ TEST(Writers, random_values_come_back_the_same) {
 
 TEST(Writers, keys_too_long_for_a_simple_key_are_still_read) {
     std::vector<ReaderCase> cases;
-    for (const std::string& key : {std::string(5000, 'k'), std::string(1001, 'k'), std::string(998, 'k'), std::string(999, 'k'), std::string(400, '\x01'), std::string(2000, '"')}) {
-        const json::value value = json::object{{key, json::object{{key, json::array{1, json::object{{key, "x\ny\n"}, {"after", 2}}}}, {"empty", json::object{}}}}, {"after", 1}};
+    for (const std::string& key : {std::string(5000, 'k'), std::string(1001, 'k'), std::string(998, 'k'), std::string(999, 'k'),
+                                   std::string(400, '\x01'), std::string(2000, '"')}) {
+        const json::value value = json::object{
+            {key, json::object{{key, json::array{1, json::object{{key, "x\ny\n"}, {"after", 2}}}}, {"empty", json::object{}}}},
+            {"after", 1}};
         cases.push_back({"block", "yaml", to_yaml(value), value});
         cases.push_back({"line", "json", to_json_line(value), value});
         const auto read = parse_yaml(to_yaml(value), "own", wide);
@@ -135,8 +156,17 @@ TEST(Writers, keys_too_long_for_a_simple_key_are_still_read) {
 }
 
 TEST(Writers, invalid_bytes_become_the_replacement_character) {
-    for (const auto& [bytes, text] : std::vector<std::pair<std::string, std::string>>{
-             {"a\x80" "b", "a\uFFFDb"}, {"\xC0\xAF", "\uFFFD\uFFFD"}, {"\xE2\x82", "\uFFFD"}, {"\xED\xA0\x80", "\uFFFD\uFFFD\uFFFD"}, {"\xF0\x9F\x98", "\uFFFD"}, {"\xF5", "\uFFFD"}, {"\xE2\x82" "x\nz", "\uFFFDx\nz"}}) {
+    for (const auto& [bytes, text] : std::vector<std::pair<std::string, std::string>>{{"a\x80"
+                                                                                       "b",
+                                                                                       "a\uFFFDb"},
+                                                                                      {"\xC0\xAF", "\uFFFD\uFFFD"},
+                                                                                      {"\xE2\x82", "\uFFFD"},
+                                                                                      {"\xED\xA0\x80", "\uFFFD\uFFFD\uFFFD"},
+                                                                                      {"\xF0\x9F\x98", "\uFFFD"},
+                                                                                      {"\xF5", "\uFFFD"},
+                                                                                      {"\xE2\x82"
+                                                                                       "x\nz",
+                                                                                       "\uFFFDx\nz"}}) {
         EXPECT_EQ(parse_json(to_json_line(json::value(bytes)), "own").value(), json::value(text));
         EXPECT_EQ(parse_yaml(to_yaml(json::object{{"k", bytes}}), "own")->value, (json::object{{"k", text}}));
         EXPECT_EQ(sanitize_utf8(bytes), text);
@@ -148,8 +178,10 @@ TEST(Writers, no_number_and_infinities_become_null) {
 }
 
 TEST(Writers, a_block_shows_lines_as_lines) {
-    EXPECT_EQ(to_yaml(json::object{{"text", "one\ntwo\n"}, {"list", json::array{json::object{{"a", 1}, {"b", "x\ny"}}, json::array{}}}, {"on", "yes"}}),
-              "text: |\n  one\n  two\nlist:\n  - a: 1\n    b: |-\n      x\n      y\n  - []\n\"on\": \"yes\"\n");
+    EXPECT_EQ(
+        to_yaml(json::object{
+            {"text", "one\ntwo\n"}, {"list", json::array{json::object{{"a", 1}, {"b", "x\ny"}}, json::array{}}}, {"on", "yes"}}),
+        "text: |\n  one\n  two\nlist:\n  - a: 1\n    b: |-\n      x\n      y\n  - []\n\"on\": \"yes\"\n");
 }
 
 }  // namespace

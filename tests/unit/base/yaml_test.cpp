@@ -28,22 +28,29 @@ TEST(ParseYaml, reads_a_map_with_each_kind_of_scalar) {
 
 TEST(ParseYaml, takes_only_plain_json_numbers_for_numbers) {
     EXPECT_EQ(read("[0, -7, 1.0, 1e3, 1E-3, -0.5e+2]"), "[0, -7, 1.0, 1000.0, 0.001, -50.0]");
-    EXPECT_EQ(read("['1', \"2\", +1, 0x1f, 0o7, 1_000, 1., .5, 12:30, 2024-01-01, .inf, .nan, 1.2.3, 007, -, e3]"),
-              R"(["1", "2", "+1", "0x1f", "0o7", "1_000", "1.", ".5", "12:30", "2024-01-01", ".inf", ".nan", "1.2.3", "007", "-", "e3"])");
+    EXPECT_EQ(
+        read("['1', \"2\", +1, 0x1f, 0o7, 1_000, 1., .5, 12:30, 2024-01-01, .inf, .nan, 1.2.3, 007, -, e3]"),
+        R"(["1", "2", "+1", "0x1f", "0o7", "1_000", "1.", ".5", "12:30", "2024-01-01", ".inf", ".nan", "1.2.3", "007", "-", "e3"])");
 }
 
 TEST(ParseYaml, takes_only_true_and_false_for_booleans) {
-    EXPECT_EQ(read("[true, false, True, TRUE, yes, no, on, off, y, 'true']"), R"([true, false, "True", "TRUE", "yes", "no", "on", "off", "y", "true"])");
+    EXPECT_EQ(read("[true, false, True, TRUE, yes, no, on, off, y, 'true']"),
+              R"([true, false, "True", "TRUE", "yes", "no", "on", "off", "y", "true"])");
 }
 
-TEST(ParseYaml, reads_null_in_its_five_forms) { EXPECT_EQ(read("a: null\nb: ~\nc:\nd: Null\ne: NULL\nf: 'null'\ng: ''\n"), R"({"a": null, "b": null, "c": null, "d": null, "e": null, "f": "null", "g": ""})"); }
+TEST(ParseYaml, reads_null_in_its_five_forms) {
+    EXPECT_EQ(read("a: null\nb: ~\nc:\nd: Null\ne: NULL\nf: 'null'\ng: ''\n"),
+              R"({"a": null, "b": null, "c": null, "d": null, "e": null, "f": "null", "g": ""})");
+}
 
 TEST(ParseYaml, reads_quoted_and_block_scalars_as_text) {
-    EXPECT_EQ(read("a: |\n  1\nb: >-\n  x\n  y\nc: \"\\u00e9\\x41\\n\"\nd: 'it''s'\ne: |-\n  true\n"), "{\"a\": \"1\\n\", \"b\": \"x y\", \"c\": \"\u00e9A\\n\", \"d\": \"it's\", \"e\": \"true\"}");
+    EXPECT_EQ(read("a: |\n  1\nb: >-\n  x\n  y\nc: \"\\u00e9\\x41\\n\"\nd: 'it''s'\ne: |-\n  true\n"),
+              "{\"a\": \"1\\n\", \"b\": \"x y\", \"c\": \"\u00e9A\\n\", \"d\": \"it's\", \"e\": \"true\"}");
 }
 
 TEST(ParseYaml, fits_core_tags) {
-    EXPECT_EQ(read("[!!str 1, !!int '1', !!float 1, !!bool 'true', !!null '', ! 1, !!seq [a], !!map {a: b}]"), R"(["1", 1, 1.0, true, null, "1", ["a"], {"a": "b"}])");
+    EXPECT_EQ(read("[!!str 1, !!int '1', !!float 1, !!bool 'true', !!null '', ! 1, !!seq [a], !!map {a: b}]"),
+              R"(["1", 1, 1.0, true, null, "1", ["a"], {"a": "b"}])");
     EXPECT_EQ(read("!!str null"), R"("null")");
 }
 
@@ -66,12 +73,14 @@ TEST(ParseYaml, refuses_numbers_that_do_not_fit) {
 }
 
 TEST(ParseYaml, takes_words_for_keys_whatever_others_read) {
-    EXPECT_EQ(read("yes: 1\non: 2\nn: 3\nTrue: 4\n'1': 5\n\"null\": 6\n1.2.3: 7\na b: 8\n? c\n: 9\n'<<': 10\n1a: 11\n-x: 12\n"),
-              R"({"yes": 1, "on": 2, "n": 3, "True": 4, "1": 5, "null": 6, "1.2.3": 7, "a b": 8, "c": 9, "<<": 10, "1a": 11, "-x": 12})");
+    EXPECT_EQ(
+        read("yes: 1\non: 2\nn: 3\nTrue: 4\n'1': 5\n\"null\": 6\n1.2.3: 7\na b: 8\n? c\n: 9\n'<<': 10\n1a: 11\n-x: 12\n"),
+        R"({"yes": 1, "on": 2, "n": 3, "True": 4, "1": 5, "null": 6, "1.2.3": 7, "a b": 8, "c": 9, "<<": 10, "1a": 11, "-x": 12})");
 }
 
 TEST(ParseYaml, refuses_keys_that_are_not_strings) {
-    for (const char* key : {"1", "-1", "1.5", "true", "false", "null", "~", "012", "0x1f", "1e3", "1_000", "12:30", "2024-01-01", ".5", ".inf", "+1"}) {
+    for (const char* key : {"1", "-1", "1.5", "true", "false", "null", "~", "012", "0x1f", "1e3", "1_000", "12:30", "2024-01-01",
+                            ".5", ".inf", "+1"}) {
         EXPECT_EQ(read("a: b\n" + std::string(key) + ": x\n"), "AF-CONF-004 f.yaml:2:1") << key;
     }
     EXPECT_EQ(read("? [a, b]\n: x\n"), "AF-CONF-004 f.yaml:1:3");
@@ -97,7 +106,10 @@ TEST(ParseYaml, refuses_a_second_document) {
     EXPECT_EQ(read("a: 1\n---\n").substr(0, 11), "AF-CONF-005");
 }
 
-TEST(ParseYaml, expands_aliases) { EXPECT_EQ(read("a: &x [1, {b: &y yes}]\nc: *x\nd: *y\ne: &x 2\nf: *x\n"), R"({"a": [1, {"b": "yes"}], "c": [1, {"b": "yes"}], "d": "yes", "e": 2, "f": 2})"); }
+TEST(ParseYaml, expands_aliases) {
+    EXPECT_EQ(read("a: &x [1, {b: &y yes}]\nc: *x\nd: *y\ne: &x 2\nf: *x\n"),
+              R"({"a": [1, {"b": "yes"}], "c": [1, {"b": "yes"}], "d": "yes", "e": 2, "f": 2})");
+}
 
 TEST(ParseYaml, refuses_cycles_and_unknown_aliases) {
     EXPECT_EQ(read("&a [*a]\n"), "AF-CONF-007 f.yaml:1:5");
@@ -151,7 +163,9 @@ TEST(ParseYaml, refuses_deep_nesting_by_its_name) {
 }
 
 TEST(ParseYaml, reads_windows_and_old_mac_files) {
-    EXPECT_EQ(read("\xEF\xBB\xBF" "a: 1\r\nb: |\r\n  x\r\n  y\r\n"), R"({"a": 1, "b": "x\ny\n"})");
+    EXPECT_EQ(read("\xEF\xBB\xBF"
+                   "a: 1\r\nb: |\r\n  x\r\n  y\r\n"),
+              R"({"a": 1, "b": "x\ny\n"})");
     EXPECT_EQ(read("a: 1\rb: 2\r"), R"({"a": 1, "b": 2})");
 }
 
@@ -161,7 +175,11 @@ TEST(ParseYaml, refuses_bytes_that_are_not_text) {
     EXPECT_EQ(read(std::string_view("a: \0\n", 5)), "AF-CONF-009 f.yaml:1:4");
     EXPECT_EQ(read("a: \x04 b: c\n"), "AF-CONF-009 f.yaml:1:4");
     EXPECT_EQ(read("a: \x1B[31m\n"), "AF-CONF-009 f.yaml:1:4");
-    EXPECT_EQ(read(std::string_view("\xFF\xFE" "a\0:\0 \0" "1\0", 10)), "AF-CONF-009 f.yaml:1:1");
+    EXPECT_EQ(read(std::string_view("\xFF\xFE"
+                                    "a\0:\0 \0"
+                                    "1\0",
+                                    10)),
+              "AF-CONF-009 f.yaml:1:1");
     EXPECT_EQ(read(std::string_view("\0a\0:", 4)), "AF-CONF-009 f.yaml:1:1");
     EXPECT_EQ(read("a: \xE4\xB8"), "AF-CONF-009 f.yaml:1:4");
 }
@@ -172,7 +190,9 @@ TEST(ParseYaml, refuses_broken_text_with_its_place) {
     EXPECT_NE(read("a: {b: 1\n").find("AF-CONF-00"), std::string::npos);
     EXPECT_EQ(read("a: b: c\n").substr(0, 20), "AF-CONF-001 f.yaml:1");
     for (const char* quote : {"'", "\""}) {
-        for (const char* end : {"x", "x\n", "x\n  ", "x\n\t\n", "", "\n", "x\nb: 1\n"}) { EXPECT_EQ(read("a: " + std::string(quote) + end).substr(0, 11), "AF-CONF-001") << quote << end; }
+        for (const char* end : {"x", "x\n", "x\n  ", "x\n\t\n", "", "\n", "x\nb: 1\n"}) {
+            EXPECT_EQ(read("a: " + std::string(quote) + end).substr(0, 11), "AF-CONF-001") << quote << end;
+        }
     }
     EXPECT_EQ(read("a: 1\n b: 2\n").substr(0, 20), "AF-CONF-001 f.yaml:2");
     EXPECT_EQ(read("a: \"\\q\"\n").substr(0, 20), "AF-CONF-001 f.yaml:1");
@@ -190,10 +210,14 @@ TEST(ParseYaml, keeps_the_line_ends_of_a_block_at_the_end_of_the_text) {
 }
 
 TEST(ParseYaml, reads_nothing_as_null) {
-    for (const char* text : {"", "\n\n", "# only a comment\n", "---\n", "\xEF\xBB\xBF", "---\n...\n"}) { EXPECT_EQ(read(text), "null") << text; }
+    for (const char* text : {"", "\n\n", "# only a comment\n", "---\n", "\xEF\xBB\xBF", "---\n...\n"}) {
+        EXPECT_EQ(read(text), "null") << text;
+    }
 }
 
-TEST(ParseYaml, names_columns_in_characters) { EXPECT_EQ(read("\u00e9\u4e2d\U0001F600: {a: 1, a: 2}\n"), "AF-CONF-002 f.yaml:1:13"); }
+TEST(ParseYaml, names_columns_in_characters) {
+    EXPECT_EQ(read("\u00e9\u4e2d\U0001F600: {a: 1, a: 2}\n"), "AF-CONF-002 f.yaml:1:13");
+}
 
 TEST(YamlDocument, knows_where_each_value_stands) {
     const auto document = parse_yaml("stages:\n  - name: red\n    a/b~c: 1\n  - name: green\nlast: x\n", "p.yaml");
@@ -221,7 +245,8 @@ TEST(LoadYaml, reads_a_file_and_names_it_in_errors) {
 }
 
 TEST(ParseYaml, ends_on_whatever_bytes_it_gets) {
-    const std::string seed = "a: &x [1, 'two', \"three\\n\"]\nb:\n  - c: |\n      text\n    d: *x\n  - ? key\n    : {e: ~, f: !!str 1}\n# end\n...\n";
+    const std::string seed =
+        "a: &x [1, 'two', \"three\\n\"]\nb:\n  - c: |\n      text\n    d: *x\n  - ? key\n    : {e: ~, f: !!str 1}\n# end\n...\n";
     const std::string alphabet = "[]{}:,-?&*!|>'\"%@`#\n\t \\ax0~<\xC3\xA9";
     std::mt19937 random(7);
     std::size_t read_well = 0;
@@ -231,9 +256,14 @@ TEST(ParseYaml, ends_on_whatever_bytes_it_gets) {
             const auto at = random() % text.size();
             const char c = alphabet[random() % alphabet.size()];
             switch (random() % 3) {
-                case 0: text[at] = c; break;
-                case 1: text.insert(at, 1, c); break;
-                default: text.erase(at, 1 + random() % 4);
+                case 0:
+                    text[at] = c;
+                    break;
+                case 1:
+                    text.insert(at, 1, c);
+                    break;
+                default:
+                    text.erase(at, 1 + random() % 4);
             }
             if (text.empty()) { text = " "; }
         }

@@ -7,11 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <poll.h>
+#include <unistd.h>
 #include <filesystem>
 #include <fstream>
-#include <poll.h>
 #include <stdexcept>
-#include <unistd.h>
 
 namespace agentforge::cli {
 namespace {
@@ -67,17 +67,21 @@ protected:
         std::ifstream file(root_ / name, std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
     }
-    Result<Completion> ask(json::object settings) { return CliBackend(std::move(settings)).complete(request_, &parts_, context_); }
+    Result<Completion> ask(json::object settings) {
+        return CliBackend(std::move(settings)).complete(request_, &parts_, context_);
+    }
     json::object plain(const std::string& body) const { return {{"command", {script("model", body)}}}; }
     /// The preset `claude` with a fake that prints `output`.
     json::object claude(const std::string& output, const std::string& after = "") const {
         std::ofstream(root_ / "answer.json", std::ios::binary) << output;
-        script("claude", "cat > '" + root_.string() + "/stdin'; printf '%s\\n' \"$@\" > '" + root_.string() + "/argv'; cat '" + root_.string() + "/answer.json'; " + after);
+        script("claude", "cat > '" + root_.string() + "/stdin'; printf '%s\\n' \"$@\" > '" + root_.string() + "/argv'; cat '" +
+                             root_.string() + "/answer.json'; " + after);
         return {{"preset", "claude"}};
     }
     json::object codex(const std::string& output, const std::string& after = "") const {
         std::ofstream(root_ / "answer.json", std::ios::binary) << output;
-        script("codex", "cat > '" + root_.string() + "/stdin'; printf '%s\\n' \"$@\" > '" + root_.string() + "/argv'; cat '" + root_.string() + "/answer.json'; " + after);
+        script("codex", "cat > '" + root_.string() + "/stdin'; printf '%s\\n' \"$@\" > '" + root_.string() + "/argv'; cat '" +
+                            root_.string() + "/answer.json'; " + after);
         return {{"preset", "codex"}};
     }
 
@@ -165,7 +169,8 @@ TEST_F(TestCliBackend, place_holders_inside_the_prompt_stay_as_they_are) {
 
 TEST_F(TestCliBackend, the_model_of_the_request_goes_before_the_settings) {
     request_.model = "from-request";
-    EXPECT_EQ(ask({{"command", {"printf", "%s", "{model}{prompt_file}"}}, {"model", "from-settings"}})->text.substr(0, 12), "from-request");
+    EXPECT_EQ(ask({{"command", {"printf", "%s", "{model}{prompt_file}"}}, {"model", "from-settings"}})->text.substr(0, 12),
+              "from-request");
 }
 
 TEST_F(TestCliBackend, a_command_that_needs_a_model_says_so) {
@@ -198,9 +203,7 @@ TEST_F(TestCliBackend, session_id_is_empty_when_absent) {
     EXPECT_EQ(ask(settings)->session_id, "");
 }
 
-TEST_F(TestCliBackend, the_command_runs_in_an_empty_folder) {
-    EXPECT_EQ(ask(plain("echo \"[$(ls -A)]\""))->text, "[]");
-}
+TEST_F(TestCliBackend, the_command_runs_in_an_empty_folder) { EXPECT_EQ(ask(plain("echo \"[$(ls -A)]\""))->text, "[]"); }
 
 TEST_F(TestCliBackend, variables_it_does_not_need_are_not_seen) {
     ::setenv("AGENTFORGE_TEST_SECRET", "canary", 1);
@@ -254,7 +257,7 @@ TEST_F(TestCliBackend, timeout_kills_the_children_too) {
     ASSERT_EQ(answer.error().code, "AF-LLM-303");
     const std::string stat = "/proc/" + std::to_string(std::stoi(seen("pid"))) + "/stat";
     bool gone = false;
-    for (int round = 0; round < 1'000 && !gone; ++round) {      // Until init has reaped it.
+    for (int round = 0; round < 1'000 && !gone; ++round) {  // Until init has reaped it.
         std::ifstream file(stat);
         std::string text((std::istreambuf_iterator<char>(file)), {});
         gone = text.empty() || text.find(") Z") != std::string::npos;
@@ -281,9 +284,7 @@ TEST_F(TestCliBackend, cancel_ends_a_running_call) {
     EXPECT_EQ(answer.error().kind, ErrorKind::cancelled);
 }
 
-TEST_F(TestCliBackend, empty_output_is_an_error) {
-    EXPECT_EQ(ask(plain("echo; echo ' '")).error().code, "AF-LLM-305");
-}
+TEST_F(TestCliBackend, empty_output_is_an_error) { EXPECT_EQ(ask(plain("echo; echo ' '")).error().code, "AF-LLM-305"); }
 
 TEST_F(TestCliBackend, invalid_utf8_in_the_output_is_replaced) {
     EXPECT_EQ(ask(plain("printf 'a\\377z'"))->text, "a\xEF\xBF\xBDz");
@@ -330,12 +331,16 @@ TEST_F(TestCliBackend, claude_result_object_is_read) {
 TEST_F(TestCliBackend, claude_gets_the_prompt_on_standard_input_and_its_tools_are_off) {
     ASSERT_TRUE(ask(claude(claude_result)).ok());
     EXPECT_EQ(seen("stdin"), "Write the specification.");
-    EXPECT_THAT(seen("argv"), testing::StartsWith("-p\n--output-format\njson\n--tools\n\n--max-turns\n1\n--strict-mcp-config\n--setting-sources=\n--disable-slash-commands\n--no-session-persistence\n"));
+    EXPECT_THAT(
+        seen("argv"),
+        testing::StartsWith(
+            "-p\n--output-format\njson\n--tools\n\n--max-turns\n1\n--strict-mcp-config\n--setting-sources=\n--disable-slash-commands\n--no-session-persistence\n"));
 }
 
 TEST_F(TestCliBackend, claude_gets_the_system_prompt_in_a_file_and_nothing_of_it_as_an_argument) {
     std::ofstream(root_ / "answer.json", std::ios::binary) << claude_result;
-    script("claude", "while [ $# -gt 0 ]; do [ \"$1\" = --system-prompt-file ] && cat \"$2\" > '" + (root_ / "system").string() + "'; shift; done; cat '" + (root_ / "answer.json").string() + "'");
+    script("claude", "while [ $# -gt 0 ]; do [ \"$1\" = --system-prompt-file ] && cat \"$2\" > '" + (root_ / "system").string() +
+                         "'; shift; done; cat '" + (root_ / "answer.json").string() + "'");
     ASSERT_TRUE(ask({{"preset", "claude"}}).ok());
     EXPECT_EQ(seen("system"), "You are SPEC.");
 }
@@ -344,7 +349,9 @@ TEST_F(TestCliBackend, claude_is_kept_from_calls_of_its_own_and_from_retrying) {
     std::ofstream(root_ / "answer.json", std::ios::binary) << claude_result;
     script("claude", "env > '" + (root_ / "env").string() + "'; cat '" + (root_ / "answer.json").string() + "'");
     ASSERT_TRUE(ask({{"preset", "claude"}}).ok());
-    EXPECT_THAT(seen("env"), testing::AllOf(HasSubstr("CLAUDE_CODE_ATTRIBUTION_HEADER=0"), HasSubstr("CLAUDE_CODE_DISABLE_TERMINAL_TITLE=1"), HasSubstr("CLAUDE_CODE_MAX_RETRIES=0"), HasSubstr("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")));
+    EXPECT_THAT(seen("env"),
+                testing::AllOf(HasSubstr("CLAUDE_CODE_ATTRIBUTION_HEADER=0"), HasSubstr("CLAUDE_CODE_DISABLE_TERMINAL_TITLE=1"),
+                               HasSubstr("CLAUDE_CODE_MAX_RETRIES=0"), HasSubstr("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")));
 }
 
 TEST_F(TestCliBackend, claude_keeps_a_variable_that_the_user_set) {
@@ -359,7 +366,9 @@ TEST_F(TestCliBackend, claude_keeps_a_variable_that_the_user_set) {
 
 TEST(ClaudeAnswer, status_of_the_server_decides_what_sort_of_failure_it_is) {
     const auto with = [](const char* status, const char* words) {
-        const Answer answer = read_claude(std::string(R"({"type":"result","subtype":"success","is_error":true,"api_error_status":)") + status + R"(,"result":")" + words + "\"}");
+        const Answer answer =
+            read_claude(std::string(R"({"type":"result","subtype":"success","is_error":true,"api_error_status":)") + status +
+                        R"(,"result":")" + words + "\"}");
         return kind_of_failure(answer.failure, answer.status_kind);
     };
     EXPECT_EQ(with("529", "API Error"), ErrorKind::transient);
@@ -376,7 +385,8 @@ TEST_F(TestCliBackend, claude_gets_the_model) {
 }
 
 TEST_F(TestCliBackend, claude_lines_of_other_types_are_passed_over) {
-    auto answer = ask(claude("{\"type\":\"rate_limit_event\"}\nwarning: not json\n{\"type\":\"system\",\"subtype\":\"init\"}\n" + std::string(claude_result) + "\n"));
+    auto answer = ask(claude("{\"type\":\"rate_limit_event\"}\nwarning: not json\n{\"type\":\"system\",\"subtype\":\"init\"}\n" +
+                             std::string(claude_result) + "\n"));
     ASSERT_TRUE(answer.ok()) << answer.error().to_string();
     EXPECT_EQ(answer->text, "done");
     EXPECT_EQ(answer->diagnostics.at("skipped_lines").to_number<int>(), 1);
@@ -400,7 +410,8 @@ TEST_F(TestCliBackend, claude_subtype_other_than_success_is_an_error) {
 }
 
 TEST_F(TestCliBackend, claude_failure_on_standard_output_goes_before_the_exit_code) {
-    auto answer = ask(claude(R"({"type":"result","subtype":"success","is_error":true,"result":"usage limit reached"})", "exit 1"));
+    auto answer =
+        ask(claude(R"({"type":"result","subtype":"success","is_error":true,"result":"usage limit reached"})", "exit 1"));
     EXPECT_EQ(answer.error().code, "AF-LLM-304");
     EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
 }
@@ -431,7 +442,8 @@ TEST(ClaudeAnswer, hostile_shapes_are_no_answer) {
 }
 
 TEST(ClaudeAnswer, fields_of_wrong_types_do_no_harm) {
-    const Answer answer = read_claude(R"({"type":"result","result":7,"session_id":[],"usage":3,"total_cost_usd":"x","modelUsage":[],"is_error":"yes","subtype":1})");
+    const Answer answer = read_claude(
+        R"({"type":"result","result":7,"session_id":[],"usage":3,"total_cost_usd":"x","modelUsage":[],"is_error":"yes","subtype":1})");
     EXPECT_TRUE(answer.found);
     EXPECT_EQ(answer.completion.text, "");
 }
@@ -456,7 +468,8 @@ TEST_F(TestCliBackend, codex_last_message_usage_and_thread_are_read) {
 
 TEST_F(TestCliBackend, codex_tools_are_off) {
     ASSERT_TRUE(ask(codex(codex_lines)).ok());
-    for (const char* word : {"features.shell_tool=false", "features.unified_exec=false", "--ignore-user-config", "web_search=\"disabled\"", "--ephemeral", "project_doc_max_bytes=0"}) {
+    for (const char* word : {"features.shell_tool=false", "features.unified_exec=false", "--ignore-user-config",
+                             "web_search=\"disabled\"", "--ephemeral", "project_doc_max_bytes=0"}) {
         EXPECT_THAT(seen("argv"), HasSubstr(std::string("\n") + word + "\n"));
     }
 }
@@ -495,8 +508,10 @@ TEST_F(TestCliBackend, codex_that_goes_on_asking_is_ended_and_what_it_cost_is_co
 }
 
 TEST_F(TestCliBackend, codex_tokens_show_requests_that_no_event_does) {
-    const auto answer = ask(codex(R"({"type":"item.completed","item":{"type":"agent_message","text":"final"}})" "\n"
-                                  R"({"type":"turn.completed","usage":{"input_tokens":22000000,"output_tokens":6}})" "\n"));
+    const auto answer = ask(codex(R"({"type":"item.completed","item":{"type":"agent_message","text":"final"}})"
+                                  "\n"
+                                  R"({"type":"turn.completed","usage":{"input_tokens":22000000,"output_tokens":6}})"
+                                  "\n"));
     ASSERT_TRUE(answer.ok()) << answer.error().to_string();
     EXPECT_EQ(answer->usage.input_tokens, 22'000'000U);
     EXPECT_GT(answer->diagnostics.at("requests").to_number<int>(), 1'000);
@@ -511,7 +526,8 @@ TEST_F(TestCliBackend, codex_within_its_limit_is_an_answer_like_any_other) {
 }
 
 TEST_F(TestCliBackend, text_that_looks_like_events_is_an_answer) {
-    const auto answer = ask(plain("for i in 1 2 3 4 5 6 7 8; do echo '{\"type\":\"item.completed\",\"item\":{\"type\":\"mcp_tool_call\"}}'; done; echo end"));
+    const auto answer = ask(plain(
+        "for i in 1 2 3 4 5 6 7 8; do echo '{\"type\":\"item.completed\",\"item\":{\"type\":\"mcp_tool_call\"}}'; done; echo end"));
     ASSERT_TRUE(answer.ok()) << answer.error().to_string();
     EXPECT_THAT(answer->text, testing::EndsWith("end"));
     EXPECT_FALSE(answer->diagnostics.contains("requests"));
@@ -527,18 +543,26 @@ TEST_F(TestCliBackend, codex_is_not_believed_to_have_read_less_than_it_was_given
 
 TEST(RequestCount, hears_lines_that_come_in_parts_and_passes_over_what_is_none) {
     RequestCount count;
-    const std::string text = std::string("no JSON\n[1]\n") + codex_tool_call + R"({"type":"error","message":"Reconnecting... 1/5"})" "\n" + codex_lines;
+    const std::string text = std::string("no JSON\n[1]\n") + codex_tool_call +
+                             R"({"type":"error","message":"Reconnecting... 1/5"})"
+                             "\n" +
+                             codex_lines;
     for (const char letter : text) { count.hear(std::string_view(&letter, 1)); }
     EXPECT_EQ(count.requests(), 3U);
 }
 
 TEST_F(TestCliBackend, codex_error_object_of_the_server_is_shown_as_words) {
-    auto answer = ask(codex(R"({"type":"turn.failed","error":{"message":"{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"no such model\"}}"}})" "\n", "exit 1"));
+    auto answer = ask(codex(
+        R"({"type":"turn.failed","error":{"message":"{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"no such model\"}}"}})"
+        "\n",
+        "exit 1"));
     EXPECT_EQ(answer.error().message, "'codex' failed: invalid_request_error: no such model");
 }
 
 TEST_F(TestCliBackend, codex_without_its_key_is_denied) {
-    auto answer = ask(codex(R"({"type":"turn.failed","error":{"message":"Missing environment variable: `OPENAI_API_KEY`."}})" "\n", "exit 1"));
+    auto answer = ask(codex(R"({"type":"turn.failed","error":{"message":"Missing environment variable: `OPENAI_API_KEY`."}})"
+                            "\n",
+                            "exit 1"));
     EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
     EXPECT_THAT(answer.error().remedy, HasSubstr("Log in"));
 }
@@ -569,18 +593,24 @@ TEST_F(TestCliBackend, codex_turn_failed_is_an_error) {
 std::string refusal(const json::object& settings) {
     try {
         const CliBackend backend(settings);
-    } catch (const std::invalid_argument& wrong) {
-        return wrong.what();
-    }
+    } catch (const std::invalid_argument& wrong) { return wrong.what(); }
     return "";
 }
 
-TEST(CliSettings, an_unknown_key_is_named) { EXPECT_THAT(refusal({{"preset", "claude"}, {"modle", "x"}}), HasSubstr("'modle' is unknown")); }
+TEST(CliSettings, an_unknown_key_is_named) {
+    EXPECT_THAT(refusal({{"preset", "claude"}, {"modle", "x"}}), HasSubstr("'modle' is unknown"));
+}
 TEST(CliSettings, an_unknown_preset_is_named) { EXPECT_THAT(refusal({{"preset", "gpt"}}), HasSubstr("gpt")); }
 TEST(CliSettings, without_a_preset_a_command_is_needed) { EXPECT_THAT(refusal({}), HasSubstr("'command' is needed")); }
-TEST(CliSettings, a_pattern_must_be_one) { EXPECT_THAT(refusal({{"preset", "claude"}, {"session_id_pattern", "("}}), HasSubstr("session_id_pattern")); }
-TEST(CliSettings, a_pattern_must_have_a_group) { EXPECT_THAT(refusal({{"preset", "claude"}, {"session_id_pattern", "x"}}), HasSubstr("group")); }
-TEST(CliSettings, a_timeout_has_bounds) { EXPECT_THAT(refusal({{"preset", "claude"}, {"timeout_seconds", 0}}), HasSubstr("between")); }
+TEST(CliSettings, a_pattern_must_be_one) {
+    EXPECT_THAT(refusal({{"preset", "claude"}, {"session_id_pattern", "("}}), HasSubstr("session_id_pattern"));
+}
+TEST(CliSettings, a_pattern_must_have_a_group) {
+    EXPECT_THAT(refusal({{"preset", "claude"}, {"session_id_pattern", "x"}}), HasSubstr("group"));
+}
+TEST(CliSettings, a_timeout_has_bounds) {
+    EXPECT_THAT(refusal({{"preset", "claude"}, {"timeout_seconds", 0}}), HasSubstr("between"));
+}
 
 TEST(CliSettings, the_manifest_shows_the_same_schema) {
     std::ifstream file(AGENTFORGE_SOURCE_DIR "/plugins/llm/cli/plugin.json");
@@ -642,7 +672,8 @@ TEST_F(TestAgenticBackend, claude_works_with_its_tools_on_and_the_prompt_on_stan
     EXPECT_EQ(answer->text, "done");
     EXPECT_EQ(answer->usage.cost_microusd, 123'457U);
     EXPECT_EQ(place_.command_.argv.front(), (root_ / "claude").string());
-    EXPECT_THAT(words(), testing::AllOf(HasSubstr("--tools\nBash,Edit,Read,Write,Glob,Grep\n"), HasSubstr("--max-turns\n50\n"), HasSubstr("--setting-sources=\n"), Not(HasSubstr("SPEC"))));
+    EXPECT_THAT(words(), testing::AllOf(HasSubstr("--tools\nBash,Edit,Read,Write,Glob,Grep\n"), HasSubstr("--max-turns\n50\n"),
+                                        HasSubstr("--setting-sources=\n"), Not(HasSubstr("SPEC"))));
     EXPECT_EQ(place_.command_.input, "You are SPEC.\n\n---\n\nWrite the specification.");
 }
 
@@ -654,7 +685,9 @@ TEST_F(TestAgenticBackend, codex_works_with_its_own_sandbox_off_because_the_host
     auto answer = work({{"preset", "codex"}});
     ASSERT_TRUE(answer.ok()) << answer.error().to_string();
     EXPECT_EQ(answer->text, "final");
-    EXPECT_THAT(words(), testing::AllOf(HasSubstr("--dangerously-bypass-approvals-and-sandbox\n"), HasSubstr("--ignore-user-config\n"), Not(HasSubstr("shell_tool=false")), testing::EndsWith("\n-\n")));
+    EXPECT_THAT(words(),
+                testing::AllOf(HasSubstr("--dangerously-bypass-approvals-and-sandbox\n"), HasSubstr("--ignore-user-config\n"),
+                               Not(HasSubstr("shell_tool=false")), testing::EndsWith("\n-\n")));
 }
 
 TEST_F(TestAgenticBackend, it_sees_no_home_of_the_user_unless_home_is_named) {
@@ -672,8 +705,12 @@ TEST_F(TestAgenticBackend, what_npm_installed_with_the_program_can_be_read) {
     fs::create_symlink("../@x/agent/bin/agent", root_ / "node_modules/.bin/agent");
     place_.outcome_.process.exit_code = 0;
     place_.outcome_.process.out = "done";
-    ASSERT_TRUE(work({{"command", {(root_ / "node_modules/.bin/agent").string()}}, {"readable", {"/opt/data"}}, {"writable", {"/opt/cache"}}}).ok());
-    EXPECT_THAT(place_.command_.readable, testing::IsSupersetOf({fs::canonical(root_ / "node_modules").string(), std::string("/opt/data")}));
+    ASSERT_TRUE(work({{"command", {(root_ / "node_modules/.bin/agent").string()}},
+                      {"readable", {"/opt/data"}},
+                      {"writable", {"/opt/cache"}}})
+                    .ok());
+    EXPECT_THAT(place_.command_.readable,
+                testing::IsSupersetOf({fs::canonical(root_ / "node_modules").string(), std::string("/opt/data")}));
     EXPECT_THAT(place_.command_.writable, testing::ElementsAre("/opt/cache"));
 }
 
@@ -711,8 +748,12 @@ TEST_F(TestAgenticBackend, without_a_workspace_nothing_is_started) {
     EXPECT_EQ(ask({{"preset", "claude"}, {"mode", "agentic"}}).error().code, "AF-LLM-309");
 }
 
-TEST(CliSettings, a_mode_is_plain_or_agentic) { EXPECT_THAT(refusal({{"preset", "claude"}, {"mode", "wild"}}), HasSubstr("'plain' or 'agentic'")); }
-TEST(CliSettings, opened_paths_are_absolute) { EXPECT_THAT(refusal({{"preset", "claude"}, {"writable", {"../x"}}}), HasSubstr("absolute")); }
+TEST(CliSettings, a_mode_is_plain_or_agentic) {
+    EXPECT_THAT(refusal({{"preset", "claude"}, {"mode", "wild"}}), HasSubstr("'plain' or 'agentic'"));
+}
+TEST(CliSettings, opened_paths_are_absolute) {
+    EXPECT_THAT(refusal({{"preset", "claude"}, {"writable", {"../x"}}}), HasSubstr("absolute"));
+}
 
 TEST_F(TestCliBackend, check_tells_the_version) {
     script("claude", "echo '9.9.9 (Claude Code)'");

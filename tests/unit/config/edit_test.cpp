@@ -23,16 +23,22 @@ std::string unset(std::string_view text, std::string_view key) {
 TEST(SetInYaml, WritesIntoAnEmptyFile) { EXPECT_EQ(set("", "llm.backend", "cli"), "llm:\n  backend: cli\n"); }
 
 TEST(SetInYaml, TakesThePlaceOfAnEmptyMap) {
-    EXPECT_EQ(set("# Settings of this project.\n{}\n", "llm.backend", "cli"), "# Settings of this project.\nllm:\n  backend: cli\n");
+    EXPECT_EQ(set("# Settings of this project.\n{}\n", "llm.backend", "cli"),
+              "# Settings of this project.\nllm:\n  backend: cli\n");
 }
 
-TEST(SetInYaml, KeepsAFileOfCommentsAndWritesBelowThem) { EXPECT_EQ(set("# nothing yet", "log.level", "debug"), "# nothing yet\nlog:\n  level: debug\n"); }
+TEST(SetInYaml, KeepsAFileOfCommentsAndWritesBelowThem) {
+    EXPECT_EQ(set("# nothing yet", "log.level", "debug"), "# nothing yet\nlog:\n  level: debug\n");
+}
 
 TEST(SetInYaml, ReplacesAPlainValueAndKeepsTheCommentBehindIt) {
-    EXPECT_EQ(set("llm:\n  # mine\n  backend: cli   # for now\n  model: m\n", "llm.backend", "openai"), "llm:\n  # mine\n  backend: openai   # for now\n  model: m\n");
+    EXPECT_EQ(set("llm:\n  # mine\n  backend: cli   # for now\n  model: m\n", "llm.backend", "openai"),
+              "llm:\n  # mine\n  backend: openai   # for now\n  model: m\n");
 }
 
-TEST(SetInYaml, ReplacesAQuotedValueThatHoldsASharp) { EXPECT_EQ(set("llm:\n  model: \"a # b\" # c\n", "llm.model", "x"), "llm:\n  model: x # c\n"); }
+TEST(SetInYaml, ReplacesAQuotedValueThatHoldsASharp) {
+    EXPECT_EQ(set("llm:\n  model: \"a # b\" # c\n", "llm.model", "x"), "llm:\n  model: x # c\n");
+}
 
 TEST(SetInYaml, QuotesWhatAReaderWouldTakeForSomethingElse) {
     EXPECT_EQ(set("", "log.level", "off"), "log:\n  level: \"off\"\n");
@@ -46,17 +52,23 @@ TEST(SetInYaml, AddsAKeyBelowItsSiblings) {
 }
 
 TEST(SetInYaml, AddsAMapWhereThereIsNone) {
-    EXPECT_EQ(set("llm:\n    backend: cli\n", "llm.replay.match", "strict"), "llm:\n    backend: cli\n    replay:\n      match: strict\n");
+    EXPECT_EQ(set("llm:\n    backend: cli\n", "llm.replay.match", "strict"),
+              "llm:\n    backend: cli\n    replay:\n      match: strict\n");
 }
 
-TEST(SetInYaml, AddsAtTheEndOfAFileWithoutLineEnd) { EXPECT_EQ(set("log:\n  level: info", "llm.model", "m"), "log:\n  level: info\nllm:\n  model: m\n"); }
+TEST(SetInYaml, AddsAtTheEndOfAFileWithoutLineEnd) {
+    EXPECT_EQ(set("log:\n  level: info", "llm.model", "m"), "log:\n  level: info\nllm:\n  model: m\n");
+}
 
 TEST(SetInYaml, FillsASectionThatSaysNothing) {
     EXPECT_EQ(set("llm:\nlog:\n  level: info\n", "llm.model", "m"), "llm:\n  model: m\nlog:\n  level: info\n");
-    EXPECT_EQ(set("llm: {}   # later\nlog:\n  level: info\n", "llm.model", "m"), "llm:   # later\n  model: m\nlog:\n  level: info\n");
+    EXPECT_EQ(set("llm: {}   # later\nlog:\n  level: info\n", "llm.model", "m"),
+              "llm:   # later\n  model: m\nlog:\n  level: info\n");
 }
 
-TEST(SetInYaml, GivesAValueToAKeyWithoutOne) { EXPECT_EQ(set("llm:\n  model:   # which?\n", "llm.model", "m"), "llm:\n  model: m   # which?\n"); }
+TEST(SetInYaml, GivesAValueToAKeyWithoutOne) {
+    EXPECT_EQ(set("llm:\n  model:   # which?\n", "llm.model", "m"), "llm:\n  model: m   # which?\n");
+}
 
 TEST(SetInYaml, WorksInsideBraces) {
     EXPECT_EQ(set("llm: {backend: cli, model: m}\n", "llm.backend", "openai"), "llm: {backend: openai, model: m}\n");
@@ -66,18 +78,27 @@ TEST(SetInYaml, WorksInsideBraces) {
 TEST(SetInYaml, ReplacesAList) {
     const json::value value = json::array{"a", "b"};
     EXPECT_EQ(set("plugins:\n  paths: [x]  # one\n", "plugins.paths", value), "plugins:\n  paths: [\"a\", \"b\"]  # one\n");
-    EXPECT_EQ(set("plugins:\n  paths:\n    - x\n    - y\n  disable: [z]\n", "plugins.paths", value), "plugins:\n  paths: [\"a\", \"b\"]\n  disable: [z]\n");
-    EXPECT_EQ(set("plugins:\n  paths:\n  - x\n  disable: [z]\n", "plugins.paths", value), "plugins:\n  paths: [\"a\", \"b\"]\n  disable: [z]\n");
+    EXPECT_EQ(set("plugins:\n  paths:\n    - x\n    - y\n  disable: [z]\n", "plugins.paths", value),
+              "plugins:\n  paths: [\"a\", \"b\"]\n  disable: [z]\n");
+    EXPECT_EQ(set("plugins:\n  paths:\n  - x\n  disable: [z]\n", "plugins.paths", value),
+              "plugins:\n  paths: [\"a\", \"b\"]\n  disable: [z]\n");
 }
 
 TEST(SetInYaml, KeepsWindowsLineEndsAndTheByteOrderMark) {
-    EXPECT_EQ(set("\xEF\xBB\xBFllm:\r\n  backend: cli\r\n", "llm.model", "m"), "\xEF\xBB\xBFllm:\r\n  backend: cli\r\n  model: m\r\n");
-    EXPECT_EQ(set("\xEF\xBB\xBFllm:\r\n  backend: cli\r\n", "llm.backend", "openai"), "\xEF\xBB\xBFllm:\r\n  backend: openai\r\n");
+    EXPECT_EQ(set("\xEF\xBB\xBFllm:\r\n  backend: cli\r\n", "llm.model", "m"),
+              "\xEF\xBB\xBFllm:\r\n  backend: cli\r\n  model: m\r\n");
+    EXPECT_EQ(set("\xEF\xBB\xBFllm:\r\n  backend: cli\r\n", "llm.backend", "openai"),
+              "\xEF\xBB\xBFllm:\r\n  backend: openai\r\n");
 }
 
-TEST(SetInYaml, CountsColumnsInCharacters) { EXPECT_EQ(set("llm: {model: \"gr\xC3\xBC\xC3\x9F\", backend: cli}\n", "llm.backend", "openai"), "llm: {model: \"gr\xC3\xBC\xC3\x9F\", backend: openai}\n"); }
+TEST(SetInYaml, CountsColumnsInCharacters) {
+    EXPECT_EQ(set("llm: {model: \"gr\xC3\xBC\xC3\x9F\", backend: cli}\n", "llm.backend", "openai"),
+              "llm: {model: \"gr\xC3\xBC\xC3\x9F\", backend: openai}\n");
+}
 
-TEST(SetInYaml, ChangesNothingWhereTheValueIsThereAlready) { EXPECT_EQ(set("llm: {model: 'm'}\n", "llm.model", "m"), "llm: {model: 'm'}\n"); }
+TEST(SetInYaml, ChangesNothingWhereTheValueIsThereAlready) {
+    EXPECT_EQ(set("llm: {model: 'm'}\n", "llm.model", "m"), "llm: {model: 'm'}\n");
+}
 
 TEST(SetInYaml, RefusesWhatItWouldLose) {
     EXPECT_EQ(set("llm:\n  model: |\n    a\n    b\n", "llm.model", "m"), "AF-CONF-040 settings.yaml:2:10");
@@ -95,7 +116,9 @@ TEST(UnsetInYaml, TakesOutTheKeyAndWhatIsBelowIt) {
 
 TEST(UnsetInYaml, LeavesAFileWithoutTheKeyAsItIs) { EXPECT_EQ(unset("llm: {model: m}\n", "log.level"), "llm: {model: m}\n"); }
 
-TEST(UnsetInYaml, RefusesToLoseAComment) { EXPECT_EQ(unset("llm:\n  backend: cli  # why\n", "llm.backend"), "AF-CONF-040 settings.yaml:2:12"); }
+TEST(UnsetInYaml, RefusesToLoseAComment) {
+    EXPECT_EQ(unset("llm:\n  backend: cli  # why\n", "llm.backend"), "AF-CONF-040 settings.yaml:2:12");
+}
 
 TEST(UnsetInYaml, ASharpInQuotesIsNoComment) {
     EXPECT_EQ(unset("llm:\n  model: \"a # b\"\n  mode: plain\n", "llm.model"), "llm:\n  mode: plain\n");
@@ -107,16 +130,31 @@ TEST(UnsetInYaml, ASharpInQuotesIsNoComment) {
 
 /// Whatever stands in a file: either it is refused, or it reads as before with the one value changed.
 TEST(SetInYaml, NeverChangesAnotherValue) {
-    const std::vector<std::string> lines{"llm:",          "  backend: cli",  "  model: 'it''s'", "  settings:", "    a: {b: [1, 2], c: \"#\"}", "# c", "",
-                                         "  preset: x # y", "log: {level: info}", "  - stray",       "limits:",     "    max_steps: 5",             "gates: ~"};
+    const std::vector<std::string> lines{"llm:",
+                                         "  backend: cli",
+                                         "  model: 'it''s'",
+                                         "  settings:",
+                                         "    a: {b: [1, 2], c: \"#\"}",
+                                         "# c",
+                                         "",
+                                         "  preset: x # y",
+                                         "log: {level: info}",
+                                         "  - stray",
+                                         "limits:",
+                                         "    max_steps: 5",
+                                         "gates: ~"};
     unsigned random = 7;
-    const auto next = [&random](std::size_t bound) { random = random * 1664525U + 1013904223U; return (random >> 8U) % bound; };
+    const auto next = [&random](std::size_t bound) {
+        random = random * 1664525U + 1013904223U;
+        return (random >> 8U) % bound;
+    };
     unsigned changed_files = 0;
     for (int round = 0; round < 2000; ++round) {
         std::string text;
         for (std::size_t count = 1 + next(9); count > 0; --count) { text += lines[next(lines.size())] + "\n"; }
         const auto before = parse_yaml(text, "s");
-        const auto segments = split_key(std::vector<std::string>{"llm.model", "llm.settings.a.b", "log.level", "limits.stages.red.max_steps"}[next(4)]);
+        const auto segments = split_key(
+            std::vector<std::string>{"llm.model", "llm.settings.a.b", "log.level", "limits.stages.red.max_steps"}[next(4)]);
         const auto result = set_in_yaml(text, "s", segments, "new");
         if (!before.ok() || !result.ok()) { continue; }
         ++changed_files;
@@ -137,19 +175,29 @@ std::string migrated(std::string_view text) {
 TEST(MigrateSettings, LeavesThePresentFormatAsItIs) { EXPECT_EQ(migrated("llm: {model: m}  # c\n"), "llm: {model: m}  # c\n"); }
 
 TEST(MigrateSettings, GivesAKeyItsNewNameAmongItsNewSiblings) {
-    EXPECT_EQ(migrated("# a\nbudgets:\n  step_tokens: 9000\ncontext:\n  agents_md: false  # b\n"), "# a\ncontext:\n  agents_md: false  # b\n  max_tokens: 9000\n");
+    EXPECT_EQ(migrated("# a\nbudgets:\n  step_tokens: 9000\ncontext:\n  agents_md: false  # b\n"),
+              "# a\ncontext:\n  agents_md: false  # b\n  max_tokens: 9000\n");
 }
 
-TEST(MigrateSettings, TurnsMillionthsIntoDollars) { EXPECT_EQ(migrated("budgets:\n  task_cost_microdollars: 2000000\n"), "limits:\n  max_cost_usd: 2\n"); }
+TEST(MigrateSettings, TurnsMillionthsIntoDollars) {
+    EXPECT_EQ(migrated("budgets:\n  task_cost_microdollars: 2000000\n"), "limits:\n  max_cost_usd: 2\n");
+}
 
-TEST(MigrateSettings, RefusesAFileWithBothNames) { EXPECT_EQ(migrated("budgets:\n  task_tokens: 5\nlimits:\n  max_tokens: 6\n"), "AF-CONF-045 settings.yaml:2:16"); }
+TEST(MigrateSettings, RefusesAFileWithBothNames) {
+    EXPECT_EQ(migrated("budgets:\n  task_tokens: 5\nlimits:\n  max_tokens: 6\n"), "AF-CONF-045 settings.yaml:2:16");
+}
 
-TEST(MigrateSettings, NamesAKeyWithoutSuccessor) { EXPECT_EQ(migrated("budgets:\n  stage_share_percent:\n    red: 20\n"), "AF-CONF-044 settings.yaml:3:10"); }
+TEST(MigrateSettings, NamesAKeyWithoutSuccessor) {
+    EXPECT_EQ(migrated("budgets:\n  stage_share_percent:\n    red: 20\n"), "AF-CONF-044 settings.yaml:3:10");
+}
 
-TEST(MigrateSettings, TakesACommentAlong) { EXPECT_EQ(migrated("budgets:\n  task_tokens: 5  # why\n"), "limits:\n  max_tokens: 5  # why\n"); }
+TEST(MigrateSettings, TakesACommentAlong) {
+    EXPECT_EQ(migrated("budgets:\n  task_tokens: 5  # why\n"), "limits:\n  max_tokens: 5  # why\n");
+}
 
 TEST(MigrateSettings, TakesTheCommentBehindAQuotedValueAlong) {
-    EXPECT_EQ(migrated("budgets:\n  task_tokens: 5   # a: b # c\nlog:\n  level: info\n"), "log:\n  level: info\nlimits:\n  max_tokens: 5   # a: b # c\n");
+    EXPECT_EQ(migrated("budgets:\n  task_tokens: 5   # a: b # c\nlog:\n  level: info\n"),
+              "log:\n  level: info\nlimits:\n  max_tokens: 5   # a: b # c\n");
 }
 
 TEST(MigrateSettings, ASharpInQuotesIsNoComment) {

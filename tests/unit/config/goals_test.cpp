@@ -11,7 +11,10 @@ namespace {
 
 ChosenGoal chosen(std::string_view request) {
     const auto goals = Goals::load(shipped_config + "/goals.yaml");
-    if (!goals.ok()) { ADD_FAILURE() << goals.error().to_string(); return {}; }
+    if (!goals.ok()) {
+        ADD_FAILURE() << goals.error().to_string();
+        return {};
+    }
     return goals->of_request(request);
 }
 
@@ -33,7 +36,10 @@ TEST(Goals, the_first_word_of_the_request_that_is_a_goals_decides) {
 }
 
 TEST(Goals, part_of_a_word_or_of_a_files_name_decides_nothing) {
-    for (const std::string_view request : {"the latest prefix", "re-design", "designs", "redesign_it", "docs/design.md", "plan.py", "entw\xC3\xBC" "design"}) {
+    for (const std::string_view request :
+         {"the latest prefix", "re-design", "designs", "redesign_it", "docs/design.md", "plan.py",
+          "entw\xC3\xBC"
+          "design"}) {
         EXPECT_EQ(chosen(request).word, "") << request;
         EXPECT_EQ(chosen(request).goal, "implement") << request;
     }

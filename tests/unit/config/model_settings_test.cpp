@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which model a role talks to, and what it takes over from `llm:`.
-#include "config/settings.hpp"
 #include "program/project/model_settings.hpp"
+#include "config/settings.hpp"
 #include "unit/config/fixtures.hpp"
 
 namespace agentforge::kernel {
@@ -19,13 +19,16 @@ ModelSettings of(const std::string& role, const std::string& text) {
     return read_model_settings(loaded.value(), role);
 }
 
-constexpr const char* service = "llm: {backend: openai, base_url: 'http://one:1/v1', api_key_env: ONE_KEY, model: big, timeout_seconds: 60, settings: {stream: false}}\n";
+constexpr const char* service =
+    "llm: {backend: openai, base_url: 'http://one:1/v1', api_key_env: ONE_KEY, model: big, timeout_seconds: 60, settings: {stream: false}}\n";
 
 TEST(ModelSettings, a_role_without_any_has_those_of_llm) { EXPECT_EQ(of("tester", service), of("", service)); }
 
 TEST(ModelSettings, a_role_has_each_key_of_its_own) {
-    const ModelSettings own = of("tester", std::string(service) + "agents: {tester: {llm: {model: small, timeout_seconds: 9, max_output_tokens: 77, api_key_env: MINE, "
-                                           "record: r.yaml, replay: {match: strict}, settings: {max_tokens: 5}}}}\n");
+    const ModelSettings own =
+        of("tester", std::string(service) +
+                         "agents: {tester: {llm: {model: small, timeout_seconds: 9, max_output_tokens: 77, api_key_env: MINE, "
+                         "record: r.yaml, replay: {match: strict}, settings: {max_tokens: 5}}}}\n");
     EXPECT_EQ(std::tuple(own.model, own.timeout_seconds, own.max_output_tokens, own.api_key_env, own.record, own.replay_match),
               std::tuple(std::string("small"), 9, 77, std::string("MINE"), std::string("r.yaml"), std::string("strict")));
     EXPECT_EQ(own.base_url, "http://one:1/v1");
@@ -63,11 +66,13 @@ TEST(ModelSettings, of_one_backend_are_not_handed_to_another_that_is_named_for_t
 TEST(ModelSettings, stay_where_the_same_backend_is_named_again) {
     EXPECT_EQ(handed_to("openai", "llm: {backend: openai, settings: {stream: false}}\n"), (json::object{{"stream", false}}));
     EXPECT_EQ(handed_to("openai", "llm: {settings: {stream: false}}\n"), (json::object{{"stream", false}}));
-    EXPECT_EQ(handed_to("replay", "agents: {tester: {llm: {backend: openai, settings: {stream: false}}}}\n"), (json::object{{"stream", false}}));
+    EXPECT_EQ(handed_to("replay", "agents: {tester: {llm: {backend: openai, settings: {stream: false}}}}\n"),
+              (json::object{{"stream", false}}));
 }
 
 /// The key that is missed for a role in a project that is not trusted; empty: none is.
-std::string missed(const std::string& project, const std::string& user = "", std::vector<std::pair<std::string, std::string>> flags = {}, const std::string& role = "") {
+std::string missed(const std::string& project, const std::string& user = "",
+                   std::vector<std::pair<std::string, std::string>> flags = {}, const std::string& role = "") {
     const Folder folder;
     Settings::Sources sources;
     sources.project_file = folder.write("settings.yaml", project);
@@ -107,15 +112,17 @@ TEST(MissedSettings, nor_what_the_users_own_file_says_whole) {
 }
 
 TEST(MissedSettings, are_those_of_the_role_and_of_what_it_takes_over) {
-    const std::string project = "llm: {backend: openai, base_url: 'http://one:1/v1'}\nagents: {tester: {llm: {model: y}}, reviewer: {llm: {backend: anthropic}}, "
-                                "driver: {llm: {backend: anthropic, base_url: 'http://two:2'}}}\n";
+    const std::string project =
+        "llm: {backend: openai, base_url: 'http://one:1/v1'}\nagents: {tester: {llm: {model: y}}, reviewer: {llm: {backend: anthropic}}, "
+        "driver: {llm: {backend: anthropic, base_url: 'http://two:2'}}}\n";
     EXPECT_EQ(missed(project, "", {}, "tester"), "llm.base_url");
     EXPECT_EQ(missed(project, "", {}, "reviewer"), "");
     EXPECT_EQ(missed(project, "", {}, "driver"), "agents.driver.llm.base_url");
 }
 
 TEST(ModelSettings, a_command_of_one_role_is_its_own) {
-    EXPECT_EQ(of("tester", "agents: {tester: {llm: {backend: cli, command: [answer, --fast]}}}\n").command, (std::vector<std::string>{"answer", "--fast"}));
+    EXPECT_EQ(of("tester", "agents: {tester: {llm: {backend: cli, command: [answer, --fast]}}}\n").command,
+              (std::vector<std::string>{"answer", "--fast"}));
 }
 
 }  // namespace

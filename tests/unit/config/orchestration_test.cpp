@@ -17,9 +17,16 @@ Settings settings(Flags flags) {
     return Settings::load(shipped_config, sources).value();
 }
 
-PipelineTemplate shipped(std::string_view name) { return PipelineSet::load(shipped_config + "/pipelines", "", shipped_config + "/orchestration/pipeline.yaml", contracts()).value().get(name).value(); }
+PipelineTemplate shipped(std::string_view name) {
+    return PipelineSet::load(shipped_config + "/pipelines", "", shipped_config + "/orchestration/pipeline.yaml", contracts())
+        .value()
+        .get(name)
+        .value();
+}
 
-const StageTemplate& stage(const PipelineTemplate& pipeline, std::string_view name) { return pipeline.stages.at(pipeline.index_of(name).value()); }
+const StageTemplate& stage(const PipelineTemplate& pipeline, std::string_view name) {
+    return pipeline.stages.at(pipeline.index_of(name).value());
+}
 
 PipelineTemplate loop_with(Flags flags) { return with_orchestration(shipped("loop"), settings(std::move(flags))).value(); }
 
@@ -72,14 +79,17 @@ TEST(Loop, limits_are_3_and_2) {
 TEST(Orchestration, without_settings_the_template_stays) { EXPECT_EQ(loop_with({}), shipped("loop")); }
 
 TEST(Orchestration, limits_are_configurable) {
-    const PipelineTemplate loop = loop_with({{"orchestration.cycle_limit", "5"}, {"orchestration.stage_retry_limit", "1"}, {"orchestration.step_retry_limit", "7"}});
+    const PipelineTemplate loop = loop_with(
+        {{"orchestration.cycle_limit", "5"}, {"orchestration.stage_retry_limit", "1"}, {"orchestration.step_retry_limit", "7"}});
     EXPECT_EQ(stage(loop, "plan").max_cycles, 5U);
     EXPECT_EQ(stage(loop, "review").max_retries, 1U);
     EXPECT_EQ(stage(loop, "execute").config.at("step_retry_limit").to_number<int>(), 7);
 }
 
 TEST(Orchestration, a_part_has_limits_of_its_own) {
-    const PipelineTemplate loop = loop_with({{"orchestration.cycle_limit", "5"}, {"orchestration.stages.executor.cycle_limit", "2"}, {"orchestration.stages.planner.retry_limit", "4"}});
+    const PipelineTemplate loop = loop_with({{"orchestration.cycle_limit", "5"},
+                                             {"orchestration.stages.executor.cycle_limit", "2"},
+                                             {"orchestration.stages.planner.retry_limit", "4"}});
     EXPECT_EQ(stage(loop, "execute").max_cycles, 2U);
     EXPECT_EQ(stage(loop, "plan").max_cycles, 5U);
     EXPECT_EQ(stage(loop, "plan").max_retries, 4U);
@@ -93,20 +103,25 @@ TEST(Orchestration, more_than_ten_is_refused) {
 }
 
 TEST(Orchestration, timeouts_are_configurable_per_part) {
-    const PipelineTemplate loop = loop_with({{"orchestration.planner_timeout", "120"}, {"orchestration.executor_timeout", "300"}, {"orchestration.stages.executor.timeout", "900"}});
+    const PipelineTemplate loop = loop_with({{"orchestration.planner_timeout", "120"},
+                                             {"orchestration.executor_timeout", "300"},
+                                             {"orchestration.stages.executor.timeout", "900"}});
     EXPECT_EQ(stage(loop, "plan").timeout, std::chrono::seconds(120));
     EXPECT_EQ(stage(loop, "execute").timeout, std::chrono::seconds(900));
     EXPECT_EQ(stage(loop, "review").timeout, std::chrono::seconds(300)) << "FR-064";
 }
 
 TEST(Orchestration, settings_hold_for_the_parts_of_other_pipelines) {
-    const auto implement = with_orchestration(shipped("implement"), settings({{"orchestration.executor_timeout", "900"}})).value();
+    const auto implement =
+        with_orchestration(shipped("implement"), settings({{"orchestration.executor_timeout", "900"}})).value();
     EXPECT_EQ(stage(implement, "green").timeout, std::chrono::seconds(900));
     EXPECT_EQ(stage(implement, "red").timeout, std::chrono::seconds(300));
 }
 
 TEST(Orchestration, shares_are_divided_among_the_stages_of_a_part) {
-    const auto implement = with_orchestration(shipped("implement"), settings({{"orchestration.token_budget.planner", "50"}, {"orchestration.token_budget.executor", "20"}})).value();
+    const auto implement = with_orchestration(shipped("implement"), settings({{"orchestration.token_budget.planner", "50"},
+                                                                              {"orchestration.token_budget.executor", "20"}}))
+                               .value();
     EXPECT_EQ(share_of(implement, "planner"), 50U);
     EXPECT_EQ(share_of(implement, "executor"), 20U);
     EXPECT_GT(stage(implement, "spec").budget_share, stage(implement, "intake").budget_share);
@@ -119,13 +134,16 @@ TEST(Orchestration, shares_of_more_than_100_are_refused) {
 }
 
 TEST(Orchestration, steps_at_the_same_time_are_refused) {
-    const auto refused = with_orchestration(shipped("loop"), settings({{"orchestration.stages.executor.parallel_steps", "true"}}));
+    const auto refused =
+        with_orchestration(shipped("loop"), settings({{"orchestration.stages.executor.parallel_steps", "true"}}));
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, "AF-PIPE-031");
 }
 
 TEST(Orchestration, context_strategy_and_approval_are_configurable) {
-    const PipelineTemplate loop = loop_with({{"orchestration.stages.planner.context_strategy", "summary"}, {"orchestration.stages.reviewer.require_human_approval", "true"}, {"orchestration.stages.verifier.auto_retry_on_failure", "false"}});
+    const PipelineTemplate loop = loop_with({{"orchestration.stages.planner.context_strategy", "summary"},
+                                             {"orchestration.stages.reviewer.require_human_approval", "true"},
+                                             {"orchestration.stages.verifier.auto_retry_on_failure", "false"}});
     EXPECT_EQ(stage(loop, "plan").context_strategy, "summary");
     EXPECT_TRUE(stage(loop, "review").approve);
     EXPECT_FALSE(stage(loop, "verify").config.at("auto_retry_on_failure").as_bool());

@@ -15,7 +15,10 @@ const std::string orchestration = shipped_config + "/orchestration/pipeline.yaml
 
 PipelineSet shipped_pipelines() {
     auto loaded = PipelineSet::load(shipped_config + "/pipelines", "", orchestration, contracts());
-    if (!loaded.ok()) { ADD_FAILURE() << loaded.error().to_string(); return {}; }
+    if (!loaded.ok()) {
+        ADD_FAILURE() << loaded.error().to_string();
+        return {};
+    }
     return std::move(loaded).value();
 }
 
@@ -125,13 +128,17 @@ TEST(ShippedPipelines, phases_of_tests_and_code_say_what_must_hold_at_their_end)
         for (const auto& criterion : *criteria) { facts[name].push_back(criterion.fact); }
     }
     EXPECT_EQ(facts["red"], (std::vector<std::string>{"tests_exist", "all_tests_fail", "tests_are_valid"}));
-    EXPECT_EQ(facts["green"], (std::vector<std::string>{"all_tests_pass", "conformance_passing", "type_check_passing", "no_regressions", "fails_without_change"}));
-    EXPECT_EQ(facts["refactor"], (std::vector<std::string>{"all_tests_pass", "conformance_passing", "type_check_passing", "no_regressions", "complexity_acceptable"}));
+    EXPECT_EQ(facts["green"], (std::vector<std::string>{"all_tests_pass", "conformance_passing", "type_check_passing",
+                                                        "no_regressions", "fails_without_change"}));
+    EXPECT_EQ(facts["refactor"], (std::vector<std::string>{"all_tests_pass", "conformance_passing", "type_check_passing",
+                                                           "no_regressions", "complexity_acceptable"}));
     EXPECT_EQ(facts["deliver"], (std::vector<std::string>{"deployment_ready"}));
 }
 
 TEST(PipelineFiles, a_wrong_check_after_edits_is_named_with_its_line) {
-    const auto loaded = with_project("mine.yaml", mine("  stages:\n    - name: green\n      config:\n        exit_gate: green\n        verify_edits: [syntx]\n"));
+    const auto loaded = with_project(
+        "mine.yaml",
+        mine("  stages:\n    - name: green\n      config:\n        exit_gate: green\n        verify_edits: [syntx]\n"));
     ASSERT_FALSE(loaded.ok());
     EXPECT_EQ(loaded.error().code, "AF-PIPE-001");
     EXPECT_NE(loaded.error().where.find("mine.yaml:9"), std::string::npos) << loaded.error().where;
@@ -209,19 +216,23 @@ TEST(Pipelines, what_is_particular_to_implement_is_not_taken_over) {
 }
 
 TEST(Pipelines, a_project_template_replaces_a_shipped_one) {
-    const auto set = with_project("design.yaml", "pipeline: {name: design, description: ours, goal_type: design, stages: [{name: spec}]}\n");
+    const auto set =
+        with_project("design.yaml", "pipeline: {name: design, description: ours, goal_type: design, stages: [{name: spec}]}\n");
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     EXPECT_EQ(set->get("design")->description, "ours");
 }
 
 TEST(Pipelines, an_agent_that_a_project_template_names_holds) {
-    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: green, agent: django_developer, prerequisites: []}\n"));
+    const auto set =
+        with_project("mine.yaml", mine("  stages:\n    - {name: green, agent: django_developer, prerequisites: []}\n"));
     EXPECT_EQ(set->get("mine")->stages[0].agent, "django_developer");
 }
 
 TEST(Pipelines, the_mapping_of_stages_to_agents_is_laid_over_shipped_templates) {
     const Folder folder;
-    const auto file = folder.write("pipeline.yaml", "pipeline: {stages: {green: {primary: my_developer, reviewers: [security_architect], review_mode: advisory}}}\n");
+    const auto file = folder.write(
+        "pipeline.yaml",
+        "pipeline: {stages: {green: {primary: my_developer, reviewers: [security_architect], review_mode: advisory}}}\n");
     const auto set = PipelineSet::load(shipped_config + "/pipelines", "", file, contracts());
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     const auto implement = set->get("implement");
@@ -245,19 +256,24 @@ TEST(Pipelines, the_mapping_may_not_hold_unknown_fields) {
 }
 
 TEST(Pipelines, an_unknown_condition_names_the_nearest) {
-    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: clarify, skip_if: no_ambiguity OR spec_provided}\n"));
+    const auto set =
+        with_project("mine.yaml", mine("  stages:\n    - {name: clarify, skip_if: no_ambiguity OR spec_provided}\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-005");
     EXPECT_EQ(set.error().remedy, "Did you mean `no_ambiguities`?");
 }
 
 TEST(Pipelines, a_condition_after_or_must_be_there) {
-    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: clarify, skip_if: 'never OR '}\n")).error().code, "AF-PIPE-005");
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: clarify, skip_if: 'never OR '}\n")).error().code,
+              "AF-PIPE-005");
 }
 
 TEST(Pipelines, a_condition_of_the_projects_own_contract_may_be_named) {
     const Folder folder;
-    folder.write("contracts/notes.yaml", "contract: notes\nversion: \"1.0\"\ndescription: d\nschema: {todo: {type: array, items: {type: string}}}\nconditions: {nothing_to_do: [{empty: todo}]}\n");
-    folder.write("pipelines/mine.yaml", mine("  stages:\n    - {name: look, contract: notes}\n    - {name: clarify, skip_if: nothing_to_do}\n"));
+    folder.write(
+        "contracts/notes.yaml",
+        "contract: notes\nversion: \"1.0\"\ndescription: d\nschema: {todo: {type: array, items: {type: string}}}\nconditions: {nothing_to_do: [{empty: todo}]}\n");
+    folder.write("pipelines/mine.yaml",
+                 mine("  stages:\n    - {name: look, contract: notes}\n    - {name: clarify, skip_if: nothing_to_do}\n"));
     const auto own = ContractSet::load({shipped_config + "/contracts", folder.path() + "/contracts"});
     ASSERT_TRUE(own.ok()) << own.error().to_string();
     const auto set = PipelineSet::load("", folder.path() + "/pipelines", "", *own);
@@ -265,14 +281,19 @@ TEST(Pipelines, a_condition_of_the_projects_own_contract_may_be_named) {
 }
 
 TEST(Pipelines, an_exit_gate_that_does_not_exist_is_refused) {
-    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: look, contract: analysis, config: {exit_gate: nope}}\n"));
+    const auto set =
+        with_project("mine.yaml", mine("  stages:\n    - {name: look, contract: analysis, config: {exit_gate: nope}}\n"));
     EXPECT_EQ(set.error().message, "there is no gate `nope`");
 }
 
 TEST(Pipelines, two_stages_that_lock_tests_or_deliver_are_refused) {
-    const auto locking = with_project("mine.yaml", mine("  stages:\n    - name: red\n    - {name: probes, executor: red, contract: test_suite, config: {exit_gate: red}}\n"));
+    const auto locking = with_project(
+        "mine.yaml",
+        mine(
+            "  stages:\n    - name: red\n    - {name: probes, executor: red, contract: test_suite, config: {exit_gate: red}}\n"));
     EXPECT_EQ(locking.error().message, "stage probes locks its tests, and so does red");
-    const auto delivering = with_project("mine.yaml", mine("  stages:\n    - name: deliver\n    - {name: again, executor: deliver, contract: delivery_report}\n"));
+    const auto delivering = with_project(
+        "mine.yaml", mine("  stages:\n    - name: deliver\n    - {name: again, executor: deliver, contract: delivery_report}\n"));
     EXPECT_EQ(delivering.error().message, "stage again delivers, and so does deliver");
     EXPECT_EQ(delivering.error().code, "AF-PIPE-015");
 }
@@ -284,13 +305,17 @@ TEST(Pipelines, tests_that_an_artifact_does_not_name_cannot_be_locked) {
 }
 
 TEST(Pipelines, a_deliverable_that_no_stage_up_to_the_exit_makes_is_refused) {
-    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: analyze\n    - name: spec\n  exit: {stage: analyze, deliverable: specification}\n"));
+    const auto set = with_project(
+        "mine.yaml",
+        mine("  stages:\n    - name: analyze\n    - name: spec\n  exit: {stage: analyze, deliverable: specification}\n"));
     EXPECT_EQ(set.error().message, "the pipeline is for a specification, which no stage up to analyze makes");
 }
 
 TEST(Pipelines, a_weakened_meta_contract_does_not_end_the_program) {
     const Folder folder;
-    folder.write("contracts/p.yaml", "contract: pipeline_template\nversion: \"1.0\"\ndescription: d\nadditionalProperties: true\nschema: {x: {type: string}}\n");
+    folder.write(
+        "contracts/p.yaml",
+        "contract: pipeline_template\nversion: \"1.0\"\ndescription: d\nadditionalProperties: true\nschema: {x: {type: string}}\n");
     folder.write("pipelines/mine.yaml", "y: 1\n");
     const auto weak = ContractSet::load({shipped_config + "/contracts", folder.path() + "/contracts"});
     EXPECT_EQ(PipelineSet::load("", folder.path() + "/pipelines", "", *weak).error().code, "AF-PIPE-012");
@@ -298,7 +323,8 @@ TEST(Pipelines, a_weakened_meta_contract_does_not_end_the_program) {
 
 TEST(Pipelines, an_unknown_field_names_line_and_nearest) {
     const auto set = with_project("mine.yaml", mine("  stages:\n    - name: clarify\n      itrate: true\n"));
-    EXPECT_THAT(set.error().message, testing::HasSubstr("pipeline.stages[0].itrate is not a field of this contract; did you mean iterate?"));
+    EXPECT_THAT(set.error().message,
+                testing::HasSubstr("pipeline.stages[0].itrate is not a field of this contract; did you mean iterate?"));
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
 }
 
@@ -307,13 +333,15 @@ TEST(Pipelines, two_stages_of_one_name_are_refused) {
 }
 
 TEST(Pipelines, a_default_exit_is_the_exit_where_the_template_names_none) {
-    const auto pipelines = with_project("mine.yaml", mine("  stages:\n    - name: intake\n    - {name: clarify, default_exit: true}\n    - name: analyze\n"));
+    const auto pipelines = with_project(
+        "mine.yaml", mine("  stages:\n    - name: intake\n    - {name: clarify, default_exit: true}\n    - name: analyze\n"));
     ASSERT_TRUE(pipelines.ok()) << pipelines.error().to_string();
     EXPECT_EQ(pipelines->get("mine")->exit_stage, "clarify");
 }
 
 TEST(Pipelines, an_exit_that_is_no_stage_is_refused) {
-    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - name: red\n  exit: {stage: green}\n")).error().code, "AF-PIPE-006");
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - name: red\n  exit: {stage: green}\n")).error().code,
+              "AF-PIPE-006");
 }
 
 TEST(Pipelines, a_new_stage_needs_a_contract) {
@@ -331,11 +359,18 @@ TEST(Pipelines, a_file_must_be_named_after_its_pipeline) {
 }
 
 TEST(Pipelines, a_continuation_must_exist) {
-    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - name: analyze\n  continuation: {prompt: p, next_pipeline: nothing}\n")).error().code, "AF-PIPE-011");
+    EXPECT_EQ(
+        with_project("mine.yaml", mine("  stages:\n    - name: analyze\n  continuation: {prompt: p, next_pipeline: nothing}\n"))
+            .error()
+            .code,
+        "AF-PIPE-011");
 }
 
 TEST(Pipelines, a_required_external_artifact_is_read) {
-    const auto set = with_project("mine.yaml", mine("  requires_external: {specification: {contract: specification, source: user_provided OR task_reference}}\n  stages:\n    - name: red\n"));
+    const auto set = with_project(
+        "mine.yaml",
+        mine(
+            "  requires_external: {specification: {contract: specification, source: user_provided OR task_reference}}\n  stages:\n    - name: red\n"));
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     EXPECT_EQ(set->get("mine")->requires_external.at("specification").contract, "specification");
 }
@@ -348,7 +383,10 @@ TEST(Pipelines, an_unknown_pipeline_names_the_nearest) {
 // ------------------------------------------------------------------------------- templates that cannot run --
 
 TEST(Pipelines, a_prerequisite_that_the_template_names_and_nothing_provides_is_refused_with_its_line) {
-    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: analyze\n    - name: look\n      contract: analysis\n      prerequisites: [specification]\n"));
+    const auto set = with_project(
+        "mine.yaml",
+        mine(
+            "  stages:\n    - name: analyze\n    - name: look\n      contract: analysis\n      prerequisites: [specification]\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-020");
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:9:"));
 }
@@ -361,40 +399,72 @@ TEST(Pipelines, a_prerequisite_that_is_taken_over_and_nothing_provides_is_refuse
 }
 
 TEST(Pipelines, a_stage_of_another_kind_drops_the_prerequisites_that_it_would_take_over) {
-    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: green, executor: prompt, contract: analysis, config: {prompt: x}}\n"));
+    const auto set = with_project(
+        "mine.yaml", mine("  stages:\n    - {name: green, executor: prompt, contract: analysis, config: {prompt: x}}\n"));
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     EXPECT_TRUE(set->get("mine")->stages[0].prerequisites.empty());
 }
 
 TEST(Pipelines, what_comes_from_outside_is_a_prerequisite_that_is_provided) {
-    EXPECT_TRUE(with_project("mine.yaml", mine("  requires_external: {specification: {contract: specification}}\n  stages:\n    - name: red\n")).ok());
+    EXPECT_TRUE(
+        with_project("mine.yaml",
+                     mine("  requires_external: {specification: {contract: specification}}\n  stages:\n    - name: red\n"))
+            .ok());
 }
 
 TEST(Pipelines, what_may_come_from_outside_is_no_prerequisite_that_is_provided_where_it_does_not_come) {
-    const auto set = with_project("mine.yaml", mine("  accepts_external: {specification: {contract: specification}}\n  stages:\n    - name: red\n"));
+    const auto set = with_project(
+        "mine.yaml", mine("  accepts_external: {specification: {contract: specification}}\n  stages:\n    - name: red\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-020");
     EXPECT_THAT(set.error().message, testing::HasSubstr("where nothing comes from outside"));
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
 }
 
 TEST(Pipelines, a_prerequisite_of_a_stage_that_may_be_skipped_is_refused_where_its_maker_is_not_there) {
-    const std::string look = "    - {name: look, executor: prompt, contract: analysis, prerequisites: [clarification], config: {prompt: x}";
-    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: intake\n      skip_if: never\n    - name: clarify\n      skip_if: no_ambiguities\n" + look + "}\n"));
+    const std::string look =
+        "    - {name: look, executor: prompt, contract: analysis, prerequisites: [clarification], config: {prompt: x}";
+    const auto set = with_project(
+        "mine.yaml",
+        mine("  stages:\n    - name: intake\n      skip_if: never\n    - name: clarify\n      skip_if: no_ambiguities\n" + look +
+             "}\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-020");
-    EXPECT_THAT(set.error().message, testing::HasSubstr("stage look builds on a clarification, and no stage that runs before it makes one where no_ambiguities holds"));
+    EXPECT_THAT(
+        set.error().message,
+        testing::HasSubstr(
+            "stage look builds on a clarification, and no stage that runs before it makes one where no_ambiguities holds"));
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:10:"));
-    EXPECT_TRUE(with_project("mine.yaml", mine("  stages:\n    - name: intake\n      skip_if: never\n    - name: clarify\n      skip_if: no_ambiguities\n" + look + ", skip_if: no_ambiguities}\n    - name: analyze\n")).ok());
+    EXPECT_TRUE(
+        with_project(
+            "mine.yaml",
+            mine("  stages:\n    - name: intake\n      skip_if: never\n    - name: clarify\n      skip_if: no_ambiguities\n" +
+                 look + ", skip_if: no_ambiguities}\n    - name: analyze\n"))
+            .ok());
 }
 
 TEST(Pipelines, a_condition_that_comes_true_between_a_maker_and_who_builds_on_it_is_a_way_too) {
-    const std::string maker = "    - {name: look, executor: prompt, contract: analysis, config: {prompt: x}, skip_if: NOT no_ambiguities}\n";
-    const std::string builds = "    - {name: build, executor: prompt, contract: clarification, prerequisites: [analysis], config: {prompt: x}, skip_if: NOT no_ambiguities}\n";
-    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n" + maker + "    - name: intake\n      skip_if: never\n" + builds)).error().code, "AF-PIPE-020");
-    EXPECT_TRUE(with_project("mine.yaml", mine("  stages:\n    - name: intake\n      skip_if: never\n" + maker + "    - {name: build, executor: prompt, contract: clarification, prerequisites: [analysis], config: {prompt: x}, skip_if: NOT analysis_provided AND NOT no_ambiguities}\n")).error().code == "AF-PIPE-020");
+    const std::string maker =
+        "    - {name: look, executor: prompt, contract: analysis, config: {prompt: x}, skip_if: NOT no_ambiguities}\n";
+    const std::string builds =
+        "    - {name: build, executor: prompt, contract: clarification, prerequisites: [analysis], config: {prompt: x}, skip_if: NOT no_ambiguities}\n";
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n" + maker + "    - name: intake\n      skip_if: never\n" + builds))
+                  .error()
+                  .code,
+              "AF-PIPE-020");
+    EXPECT_TRUE(
+        with_project(
+            "mine.yaml",
+            mine(
+                "  stages:\n    - name: intake\n      skip_if: never\n" + maker +
+                "    - {name: build, executor: prompt, contract: clarification, prerequisites: [analysis], config: {prompt: x}, skip_if: NOT analysis_provided AND NOT no_ambiguities}\n"))
+            .error()
+            .code == "AF-PIPE-020");
 }
 
 TEST(Pipelines, an_artifact_from_outside_that_skips_what_a_later_stage_builds_on_is_refused) {
-    const auto set = with_project("mine.yaml", mine("  accepts_external: {specification: {contract: specification}}\n  stages:\n    - name: intake\n      skip_if: spec_provided\n    - name: analyze\n      prerequisites: [intake_record]\n    - name: spec\n"));
+    const auto set = with_project(
+        "mine.yaml",
+        mine(
+            "  accepts_external: {specification: {contract: specification}}\n  stages:\n    - name: intake\n      skip_if: spec_provided\n    - name: analyze\n      prerequisites: [intake_record]\n    - name: spec\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-020");
     EXPECT_THAT(set.error().message, testing::HasSubstr("where specification comes from outside"));
 }
@@ -408,49 +478,72 @@ TEST(Pipelines, every_way_through_the_shipped_templates_has_what_it_builds_on) {
 }
 
 TEST(Pipelines, a_stage_after_the_exit_is_refused_with_its_line) {
-    const auto set = with_project("mine.yaml", mine("  stages:\n    - name: intake\n    - name: analyze\n  exit: {stage: intake}\n"));
+    const auto set =
+        with_project("mine.yaml", mine("  stages:\n    - name: intake\n    - name: analyze\n  exit: {stage: intake}\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-019");
     EXPECT_EQ(set.error().message, "no task reaches stage analyze: the pipeline ends before it, at intake");
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
 }
 
 TEST(Pipelines, a_stage_that_is_always_skipped_is_refused) {
-    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, skip_if: NOT never}\n")).error().code, "AF-PIPE-019");
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, skip_if: NOT never}\n")).error().code,
+              "AF-PIPE-019");
 }
 
 TEST(Pipelines, two_default_exits_are_refused_at_the_second) {
-    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: intake, default_exit: true}\n    - {name: analyze, default_exit: true}\n"));
+    const auto set = with_project(
+        "mine.yaml", mine("  stages:\n    - {name: intake, default_exit: true}\n    - {name: analyze, default_exit: true}\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-018");
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
 }
 
 TEST(Pipelines, a_default_exit_that_is_not_the_exit_is_refused) {
-    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, default_exit: true}\n    - name: analyze\n  exit: {stage: analyze}\n")).error().code, "AF-PIPE-018");
+    EXPECT_EQ(
+        with_project("mine.yaml",
+                     mine("  stages:\n    - {name: intake, default_exit: true}\n    - name: analyze\n  exit: {stage: analyze}\n"))
+            .error()
+            .code,
+        "AF-PIPE-018");
 }
 
 TEST(Pipelines, an_exit_that_is_no_exit_point_and_a_beginning_that_is_no_entry_point_are_refused) {
-    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, exit_point: false}\n")).error().code, "AF-PIPE-018");
-    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, entry_point: false}\n")).error().code, "AF-PIPE-018");
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, exit_point: false}\n")).error().code,
+              "AF-PIPE-018");
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, entry_point: false}\n")).error().code,
+              "AF-PIPE-018");
 }
 
 TEST(Pipelines, a_stage_that_iterates_and_is_not_iterable_is_refused) {
-    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, iterable: false, iterate: true}\n")).error().code, "AF-PIPE-018");
+    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, iterable: false, iterate: true}\n")).error().code,
+              "AF-PIPE-018");
 }
 
 TEST(Pipelines, a_skip_to_a_stage_that_would_lack_something_is_refused) {
-    const auto set = with_project("mine.yaml", mine("  accepts_external:\n    specification: {contract: specification, skips_to: green}\n  stages:\n    - name: spec\n    - name: red\n    - name: green\n"));
+    const auto set = with_project(
+        "mine.yaml",
+        mine(
+            "  accepts_external:\n    specification: {contract: specification, skips_to: green}\n  stages:\n    - name: spec\n    - name: red\n    - name: green\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-020");
     EXPECT_THAT(set.error().message, testing::HasSubstr("stage green builds on a test_suite"));
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:6:"));
 }
 
 TEST(Pipelines, a_source_that_there_is_not_is_refused) {
-    EXPECT_EQ(with_project("mine.yaml", mine("  accepts_external: {specification: {contract: specification, source: anywhere}}\n  stages:\n    - name: analyze\n")).error().code, "AF-PIPE-021");
+    EXPECT_EQ(
+        with_project(
+            "mine.yaml",
+            mine(
+                "  accepts_external: {specification: {contract: specification, source: anywhere}}\n  stages:\n    - name: analyze\n"))
+            .error()
+            .code,
+        "AF-PIPE-021");
 }
 
 TEST(Pipelines, a_continuation_hands_over_what_is_made_and_taken) {
     const auto with = [](const std::string& provides, const std::string& next) {
-        return with_project("mine.yaml", mine("  stages:\n    - name: analyze\n    - name: spec\n  continuation: {prompt: p, next_pipeline: " + next + ", provides: [" + provides + "]}\n"));
+        return with_project("mine.yaml",
+                            mine("  stages:\n    - name: analyze\n    - name: spec\n  continuation: {prompt: p, next_pipeline: " +
+                                 next + ", provides: [" + provides + "]}\n"));
     };
     EXPECT_TRUE(with("specification", "implement").ok());
     EXPECT_EQ(with("test_suite", "implement").error().code, "AF-PIPE-021");
@@ -458,21 +551,29 @@ TEST(Pipelines, a_continuation_hands_over_what_is_made_and_taken) {
 }
 
 TEST(Pipelines, a_summary_that_there_is_not_is_refused) {
-    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - name: analyze\n  exit: {stage: analyze, summary_template: nothing}\n")).error().code, "AF-PIPE-022");
+    EXPECT_EQ(
+        with_project("mine.yaml", mine("  stages:\n    - name: analyze\n  exit: {stage: analyze, summary_template: nothing}\n"))
+            .error()
+            .code,
+        "AF-PIPE-022");
 }
 
 TEST(Pipelines, a_stage_may_use_the_words_of_the_specification) {
-    const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: look, output_contract: analysis, executor: analyze, skippable_if: never}\n"));
+    const auto set = with_project(
+        "mine.yaml", mine("  stages:\n    - {name: look, output_contract: analysis, executor: analyze, skippable_if: never}\n"));
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     EXPECT_EQ(set->get("mine")->stages[0].contract, "analysis");
     EXPECT_EQ(set->get("mine")->stages[0].skip_if, "never");
-    EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: analyze, skippable_if: never, skip_if: never}\n")).error().code, "AF-PIPE-001");
+    EXPECT_EQ(
+        with_project("mine.yaml", mine("  stages:\n    - {name: analyze, skippable_if: never, skip_if: never}\n")).error().code,
+        "AF-PIPE-001");
 }
 
 TEST(Pipelines, the_templates_of_the_specification_are_read_as_they_stand) {
     const Folder folder;
     for (const std::string name : {"design", "implement", "test"}) {
-        folder.write(name + ".yaml", read_file(std::string(AGENTFORGE_SOURCE_DIR) + "/tests/unit/config/templates/" + name + ".yaml").value());
+        folder.write(name + ".yaml",
+                     read_file(std::string(AGENTFORGE_SOURCE_DIR) + "/tests/unit/config/templates/" + name + ".yaml").value());
     }
     const auto set = PipelineSet::load(shipped_config + "/pipelines", folder.path(), orchestration, contracts());
     ASSERT_TRUE(set.ok()) << set.error().to_string();
@@ -484,8 +585,10 @@ TEST(Pipelines, the_templates_of_the_specification_are_read_as_they_stand) {
 // ------------------------------------------------------------------------------------------------- overlays --
 
 TEST(PipelineOverlay, inserts_replaces_and_removes_stages_of_a_shipped_template) {
-    const auto set = with_project("implement.yaml", "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - insert: {name: threats, executor: prompt, agent: security_architect, contract: analysis, config: {prompt: x}}\n"
-                                                    "      after: spec\n    - replace: {name: refactor, max_steps: 5}\n    - remove: clarify\n");
+    const auto set = with_project(
+        "implement.yaml",
+        "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - insert: {name: threats, executor: prompt, agent: security_architect, contract: analysis, config: {prompt: x}}\n"
+        "      after: spec\n    - replace: {name: refactor, max_steps: 5}\n    - remove: clarify\n");
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     const auto implement = set->get("implement");
     std::vector<std::string> names;
@@ -496,7 +599,9 @@ TEST(PipelineOverlay, inserts_replaces_and_removes_stages_of_a_shipped_template)
 }
 
 TEST(PipelineOverlay, says_where_each_stage_comes_from) {
-    const auto set = with_project("implement.yaml", "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - replace: {name: refactor}\n");
+    const auto set = with_project(
+        "implement.yaml",
+        "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - replace: {name: refactor}\n");
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     const auto origins = set->origins("implement");
     ASSERT_EQ(origins.size(), 8U);
@@ -507,27 +612,39 @@ TEST(PipelineOverlay, says_where_each_stage_comes_from) {
 }
 
 TEST(PipelineOverlay, an_error_is_placed_in_the_file_that_says_it) {
-    const auto set = with_project("implement.yaml", "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - replace: {name: refactor, skip_if: trivial_chnge}\n");
+    const auto set = with_project(
+        "implement.yaml",
+        "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - replace: {name: refactor, skip_if: trivial_chnge}\n");
     EXPECT_EQ(set.error().code, "AF-PIPE-005");
     EXPECT_THAT(set.error().where, testing::HasSubstr("implement.yaml:5:"));
 }
 
 TEST(PipelineOverlay, a_change_that_leaves_a_stage_without_what_it_builds_on_is_refused) {
-    EXPECT_EQ(with_project("design.yaml", "pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - remove: spec\n").error().code, "AF-PIPE-006");
-    const auto early = with_project("implement.yaml", "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - insert: {name: look, executor: prompt, contract: analysis, prerequisites: [implementation], config: {prompt: x}}\n      after: spec\n");
+    EXPECT_EQ(
+        with_project("design.yaml", "pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - remove: spec\n")
+            .error()
+            .code,
+        "AF-PIPE-006");
+    const auto early = with_project(
+        "implement.yaml",
+        "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - insert: {name: look, executor: prompt, contract: analysis, prerequisites: [implementation], config: {prompt: x}}\n      after: spec\n");
     EXPECT_EQ(early.error().code, "AF-PIPE-020");
     EXPECT_THAT(early.error().where, testing::HasSubstr("implement.yaml:5:"));
 }
 
 TEST(PipelineOverlay, a_change_that_takes_out_what_a_shipped_stage_builds_on_is_refused_at_the_change) {
-    const auto set = with_project("implement.yaml", "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - remove: clarify\n    - remove: spec\n");
+    const auto set = with_project(
+        "implement.yaml",
+        "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - remove: clarify\n    - remove: spec\n");
     EXPECT_EQ(set.error().code, "AF-PIPE-020");
     EXPECT_THAT(set.error().message, testing::HasSubstr("stage red builds on a specification"));
     EXPECT_THAT(set.error().where, testing::EndsWith("implement.yaml:6:15"));
 }
 
 TEST(PipelineOverlay, an_unknown_base_or_stage_or_change_is_refused_with_its_line) {
-    const auto with = [](const std::string& rest) { return with_project("implement.yaml", "pipeline:\n  name: implement\n" + rest).error(); };
+    const auto with = [](const std::string& rest) {
+        return with_project("implement.yaml", "pipeline:\n  name: implement\n" + rest).error();
+    };
     EXPECT_EQ(with("  extends: agentforge:implemnt\n  changes: []\n").remedy, "Did you mean `agentforge:implement`?");
     const auto unknown = with("  extends: agentforge:implement\n  changes:\n    - remove: refector\n");
     EXPECT_EQ(unknown.code, "AF-PIPE-017");

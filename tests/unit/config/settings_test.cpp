@@ -40,7 +40,7 @@ TEST(Settings, something_else_in_place_of_their_folder_is_refused) {
     Settings::Sources sources;
     sources.project_file = folder.write("config", "") + "/settings.yaml";
     EXPECT_EQ(Settings::load(shipped_config, sources).error().code, "AF-CONF-025");
-    sources.project_file = "/dev/null/.agentforge/config/settings.yaml";        // A home that is none has no settings.
+    sources.project_file = "/dev/null/.agentforge/config/settings.yaml";  // A home that is none has no settings.
     EXPECT_TRUE(Settings::load(shipped_config, sources).ok());
 }
 
@@ -63,7 +63,8 @@ TEST(Settings, a_section_is_merged_over_the_layers) {
     Settings::Sources sources;
     sources.user_file = folder.write("user.yaml", "llm: {settings: {temperature: 0, headers: {a: '1'}}}\n");
     sources.project_file = folder.write("project.yaml", "llm: {settings: {headers: {b: '2'}}}\n");
-    EXPECT_EQ(load(sources).section("llm.settings"), parse_json(R"({"temperature": 0, "headers": {"a": "1", "b": "2"}})", "t")->as_object());
+    EXPECT_EQ(load(sources).section("llm.settings"),
+              parse_json(R"({"temperature": 0, "headers": {"a": "1", "b": "2"}})", "t")->as_object());
 }
 
 TEST(Settings, a_value_over_a_map_takes_its_place) {
@@ -89,7 +90,9 @@ TEST(Settings, an_unknown_section_is_named_with_the_line_of_its_key) {
     EXPECT_THAT(project("lmm:\n  model: x\n").error().where, testing::HasSubstr("settings.yaml:1:1"));
 }
 
-TEST(Settings, an_unknown_section_names_the_nearest) { EXPECT_EQ(project("lmm: {model: x}\n").error().remedy, "Did you mean llm?"); }
+TEST(Settings, an_unknown_section_names_the_nearest) {
+    EXPECT_EQ(project("lmm: {model: x}\n").error().remedy, "Did you mean llm?");
+}
 
 TEST(Settings, a_dotted_key_in_a_file_is_told_how_to_nest) {
     EXPECT_EQ(project("llm.model: x\n").error().message, "\"llm.model\" is no setting");
@@ -103,9 +106,13 @@ TEST(Settings, a_wrong_type_names_its_place) {
     EXPECT_THAT(settings.error().where, testing::HasSubstr("settings.yaml:2:"));
 }
 
-TEST(Settings, a_number_out_of_bounds_is_refused) { EXPECT_EQ(project("llm: {timeout_seconds: 0}\n").error().message, "the setting llm.timeout_seconds must be at least 1"); }
+TEST(Settings, a_number_out_of_bounds_is_refused) {
+    EXPECT_EQ(project("llm: {timeout_seconds: 0}\n").error().message, "the setting llm.timeout_seconds must be at least 1");
+}
 
-TEST(Settings, a_value_that_is_not_allowed_is_refused) { EXPECT_THAT(project("llm: {replay: {match: loud}}\n").error().message, testing::HasSubstr("must be one of frame")); }
+TEST(Settings, a_value_that_is_not_allowed_is_refused) {
+    EXPECT_THAT(project("llm: {replay: {match: loud}}\n").error().message, testing::HasSubstr("must be one of frame"));
+}
 
 TEST(Settings, a_section_must_be_a_map) { EXPECT_EQ(project("llm: openai\n").error().code, "AF-CONF-021"); }
 
@@ -162,10 +169,16 @@ TEST(Settings, a_wrong_variable_is_named) {
 
 TEST(Settings, variables_that_mean_nothing_are_named) {
     Settings::Sources sources;
-    sources.environment = {{"AGENTFORGE_LLM_MODLE", "x"}, {"AGENTFORGE_HOME", "/x"}, {"AGENTFORGE_PLUGIN_PATH", "/x"}, {"AGENTFORGE_STATE_HOME", "/x"}, {"PATH", "/bin"}};
+    sources.environment = {{"AGENTFORGE_LLM_MODLE", "x"},
+                           {"AGENTFORGE_HOME", "/x"},
+                           {"AGENTFORGE_PLUGIN_PATH", "/x"},
+                           {"AGENTFORGE_STATE_HOME", "/x"},
+                           {"PATH", "/bin"}};
     EXPECT_EQ(load(sources).unknown_environment(), std::vector<std::string>{"AGENTFORGE_LLM_MODLE"});
     const std::vector<std::string> known = load(sources).variables();
-    for (const char* name : {"AGENTFORGE_LLM_MODEL", "AGENTFORGE_AGENTS_*_LLM_MODEL", "AGENTFORGE_PAGER"}) { EXPECT_EQ(std::count(known.begin(), known.end(), name), 1) << name; }
+    for (const char* name : {"AGENTFORGE_LLM_MODEL", "AGENTFORGE_AGENTS_*_LLM_MODEL", "AGENTFORGE_PAGER"}) {
+        EXPECT_EQ(std::count(known.begin(), known.end(), name), 1) << name;
+    }
 }
 
 TEST(Settings, an_unknown_flag_is_refused) {
@@ -194,11 +207,17 @@ TEST(Settings, all_holds_every_value_in_force) {
     EXPECT_EQ(all.at("llm").at("replay").at("match"), json::value("frame"));
 }
 
-TEST(Settings, a_field_without_a_name_is_refused) { EXPECT_EQ(project("llm: {settings: {'': 1}}\n").error().code, "AF-CONF-021"); }
+TEST(Settings, a_field_without_a_name_is_refused) {
+    EXPECT_EQ(project("llm: {settings: {'': 1}}\n").error().code, "AF-CONF-021");
+}
 
-TEST(Settings, a_role_without_a_name_is_refused) { EXPECT_EQ(project("agents: {'': {llm: {model: x}}}\n").error().code, "AF-CONF-020"); }
+TEST(Settings, a_role_without_a_name_is_refused) {
+    EXPECT_EQ(project("agents: {'': {llm: {model: x}}}\n").error().code, "AF-CONF-020");
+}
 
-TEST(Settings, a_dollar_sign_is_no_variable) { EXPECT_EQ(project("llm: {model: '${user.home}'}\n")->text("llm.model"), "${user.home}"); }
+TEST(Settings, a_dollar_sign_is_no_variable) {
+    EXPECT_EQ(project("llm: {model: '${user.home}'}\n")->text("llm.model"), "${user.home}");
+}
 
 TEST(GuardedSettings, of_the_project_are_named_with_their_places) {
     const auto settings = project("llm:\n  backend: cli\n  command: [sh]\n  settings:\n    prompt: stdin\n");
@@ -228,7 +247,8 @@ TEST(GuardedSettings, of_a_project_that_is_not_trusted_give_way_to_those_of_the_
     const Folder folder;
     Settings::Sources sources;
     sources.user_file = folder.write("config.yaml", "llm: {command: mine}\n");
-    sources.project_file = folder.write("settings.yaml", "llm: {command: theirs, model: big, settings: {a: 1}}\nlog: {file: /tmp/x}\n");
+    sources.project_file =
+        folder.write("settings.yaml", "llm: {command: theirs, model: big, settings: {a: 1}}\nlog: {file: /tmp/x}\n");
     EXPECT_EQ(load(sources).text("llm.command"), "theirs");
     sources.project_trusted = false;
     const auto settings = load(sources);
@@ -245,7 +265,8 @@ TEST(GuardedSettings, are_those_that_name_a_program_a_plugin_or_a_file) {
     for (const auto& key : settings.known()) {
         if (key.at("project").as_string() == "trust") { guarded.emplace_back(key.at("key").as_string()); }
     }
-    for (const char* key : {"llm.command", "llm.record", "llm.settings", "plugins.paths", "plugins.enable", "plugins.settings", "gates.programs.*", "gates.readable", "log.file"}) {
+    for (const char* key : {"llm.command", "llm.record", "llm.settings", "plugins.paths", "plugins.enable", "plugins.settings",
+                            "gates.programs.*", "gates.readable", "log.file"}) {
         EXPECT_THAT(guarded, testing::Contains(key));
     }
 }
@@ -253,8 +274,12 @@ TEST(GuardedSettings, are_those_that_name_a_program_a_plugin_or_a_file) {
 TEST(SettingsOfAProject, never_loosen_what_the_user_says_without_trust) {
     const Folder folder;
     Settings::Sources sources;
-    sources.user_file = folder.write("config.yaml", "secrets: {variables: [MINE], files: [/mine]}\nlimits: {max_tokens: 1000, max_wall_time: 30m}\ndelivery: {sign: always, author: 'Me <me@here>'}\nlog: {level: debug}\n");
-    sources.project_file = folder.write("settings.yaml", "secrets: {variables: [], files: [.env]}\nlimits: {max_tokens: 5000, max_wall_time: 2h}\ndelivery: {sign: never, author: 'You <you@there>'}\nlog: {level: 'off'}\n");
+    sources.user_file = folder.write(
+        "config.yaml",
+        "secrets: {variables: [MINE], files: [/mine]}\nlimits: {max_tokens: 1000, max_wall_time: 30m}\ndelivery: {sign: always, author: 'Me <me@here>'}\nlog: {level: debug}\n");
+    sources.project_file = folder.write(
+        "settings.yaml",
+        "secrets: {variables: [], files: [.env]}\nlimits: {max_tokens: 5000, max_wall_time: 2h}\ndelivery: {sign: never, author: 'You <you@there>'}\nlog: {level: 'off'}\n");
     sources.project_trusted = false;
     const auto settings = load(sources);
     EXPECT_EQ(settings.list("secrets.variables"), std::vector<std::string>{"MINE"});
@@ -266,7 +291,8 @@ TEST(SettingsOfAProject, never_loosen_what_the_user_says_without_trust) {
     EXPECT_EQ(settings.text("log.level"), "debug");
     std::vector<std::string> named;
     for (const GuardedSetting& one : settings.guarded()) { named.push_back(one.key); }
-    EXPECT_THAT(named, testing::UnorderedElementsAre("limits.max_tokens", "limits.max_wall_time", "delivery.sign", "delivery.author", "log.level"));
+    EXPECT_THAT(named, testing::UnorderedElementsAre("limits.max_tokens", "limits.max_wall_time", "delivery.sign",
+                                                     "delivery.author", "log.level"));
 }
 
 namespace {
@@ -279,11 +305,16 @@ std::vector<std::string> three_values(const SettingKey& key) {
             const std::int64_t least = key.minimum.value_or(1);
             return {std::to_string(least), std::to_string(least + 1), std::to_string(least + 2)};
         }
-        case SettingKey::Type::boolean: return {"false", "true", "true"};
-        case SettingKey::Type::span: return {"90s", "30m", "1h30m"};
-        case SettingKey::Type::list: return {"[a]", "[b]", "[c]"};
-        case SettingKey::Type::map: return {"{one: 1}", "{one: 2}", "{one: 3}"};
-        default: break;
+        case SettingKey::Type::boolean:
+            return {"false", "true", "true"};
+        case SettingKey::Type::span:
+            return {"90s", "30m", "1h30m"};
+        case SettingKey::Type::list:
+            return {"[a]", "[b]", "[c]"};
+        case SettingKey::Type::map:
+            return {"{one: 1}", "{one: 2}", "{one: 3}"};
+        default:
+            break;
     }
     if (key.values.empty()) { return {"a", "b", "c"}; }
     const auto quoted = [&key](std::size_t index) { return "'" + key.values[std::min(index, key.values.size() - 1)] + "'"; };
@@ -307,7 +338,12 @@ std::string concrete(const SettingKey& key) {
     return key.type == SettingKey::Type::map ? name + ".one" : name;
 }
 
-struct Said { std::string in_force; bool guarded = false; bool refused = false; std::string where = {}; };
+struct Said {
+    std::string in_force;
+    bool guarded = false;
+    bool refused = false;
+    std::string where = {};
+};
 
 /// What is in force where the user says one thing of a key and an untrusted project another.
 Said said(const SettingKey& key, const std::string& user, const std::string& project, bool trusted = false) {
@@ -317,7 +353,8 @@ Said said(const SettingKey& key, const std::string& user, const std::string& pro
     sources.project_file = folder.write("settings.yaml", as_file(key, project));
     sources.project_trusted = trusted;
     const auto settings = load(sources);
-    Said found{.in_force = settings.text(concrete(key)), .guarded = !settings.guarded().empty(), .refused = !settings.refused().empty()};
+    Said found{
+        .in_force = settings.text(concrete(key)), .guarded = !settings.guarded().empty(), .refused = !settings.refused().empty()};
     if (found.guarded) { found.where = settings.guarded()[0].where; }
     if (found.refused) { found.where = settings.refused()[0].where; }
     return found;
@@ -339,7 +376,9 @@ TEST(SettingsOfAProject, are_used_as_far_as_the_schema_says_of_each_key) {
         SCOPED_TRACE(key.name);
         const auto values = three_values(key);
         const auto lowers = [&] { return said(key, values[1], values[0]); };
-        const auto raises = [&] { return key.type == SettingKey::Type::boolean ? said(key, values[0], values[1]) : said(key, values[1], values[2]); };
+        const auto raises = [&] {
+            return key.type == SettingKey::Type::boolean ? said(key, values[0], values[1]) : said(key, values[1], values[2]);
+        };
         const auto expect_used = [&](const Said& one, const std::string& value) {
             EXPECT_EQ(one.in_force, alone(key, value));
             EXPECT_FALSE(one.guarded || one.refused);
@@ -352,7 +391,9 @@ TEST(SettingsOfAProject, are_used_as_far_as_the_schema_says_of_each_key) {
         const std::string user_of_raise = key.type == SettingKey::Type::boolean ? values[0] : values[1];
         const std::string raised = key.type == SettingKey::Type::boolean ? values[1] : values[2];
         switch (key.project) {
-            case SettingKey::Project::free: expect_used(lowers(), values[0]); break;
+            case SettingKey::Project::free:
+                expect_used(lowers(), values[0]);
+                break;
             case SettingKey::Project::trust:
                 expect_held(lowers(), values[1]);
                 EXPECT_EQ(said(key, values[1], values[0], true).in_force, alone(key, values[0]));
@@ -390,8 +431,10 @@ TEST(SettingsOfAProject, have_a_direction_for_every_key_of_the_schema) {
 TEST(SettingsOfAProject, that_guard_the_user_are_never_free) {
     const SettingsSchema schema = SettingsSchema::load(shipped_config + "/settings_schema.yaml").value();
     for (const SettingKey& key : schema.keys()) {
-        const bool guards = key.name.starts_with("secrets.") || key.name.starts_with("limits.") || key.name.starts_with("log.level") || key.name.starts_with("mcp_servers.") ||
-                            key.name.starts_with("servers.") || key.name == "delivery.sign" || key.name == "delivery.author" || key.type == SettingKey::Type::command || key.type == SettingKey::Type::map;
+        const bool guards = key.name.starts_with("secrets.") || key.name.starts_with("limits.") ||
+                            key.name.starts_with("log.level") || key.name.starts_with("mcp_servers.") ||
+                            key.name.starts_with("servers.") || key.name == "delivery.sign" || key.name == "delivery.author" ||
+                            key.type == SettingKey::Type::command || key.type == SettingKey::Type::map;
         if (guards) { EXPECT_NE(key.project, SettingKey::Project::free) << key.name; }
     }
 }
@@ -399,7 +442,8 @@ TEST(SettingsOfAProject, that_guard_the_user_are_never_free) {
 TEST(SettingsOfAProject, are_held_against_the_default_where_the_user_says_nothing) {
     const Folder folder;
     Settings::Sources sources;
-    sources.project_file = folder.write("settings.yaml", "gates: {max_processes: 5000, baseline_runs: 1}\nlog: {levels: {gate: error}}\n");
+    sources.project_file =
+        folder.write("settings.yaml", "gates: {max_processes: 5000, baseline_runs: 1}\nlog: {levels: {gate: error}}\n");
     sources.project_trusted = false;
     const auto settings = load(sources);
     EXPECT_EQ(settings.integer("gates.max_processes"), 512);
@@ -418,7 +462,10 @@ TEST(SettingsOfAProject, limit_what_nothing_limits_without_trust) {
 }
 
 TEST(Settings, a_value_in_a_free_map_has_its_own_place) {
-    EXPECT_THAT(project("plugins:\n  settings:\n    org.example.a:\n      deep: {x: 1}\n")->origin("plugins.settings.org%2Eexample%2Ea.deep.x")->where, testing::HasSubstr("settings.yaml:4:17"));
+    EXPECT_THAT(project("plugins:\n  settings:\n    org.example.a:\n      deep: {x: 1}\n")
+                    ->origin("plugins.settings.org%2Eexample%2Ea.deep.x")
+                    ->where,
+                testing::HasSubstr("settings.yaml:4:17"));
 }
 
 TEST(Settings, every_setting_is_described) {

@@ -40,7 +40,9 @@ TEST(SkipCondition, nothing_and_never_hold_never) {
 }
 
 TEST(SkipCondition, what_cannot_be_read_is_refused) {
-    for (const char* text : {"a OR", "OR a", "a b", "(a", "a)", "NOT", "a AND AND b", "()"}) { EXPECT_EQ(reason(text, {}), "AF-PIPE-005") << text; }
+    for (const char* text : {"a OR", "OR a", "a b", "(a", "a)", "NOT", "a AND AND b", "()"}) {
+        EXPECT_EQ(reason(text, {}), "AF-PIPE-005") << text;
+    }
     EXPECT_EQ(reason(std::string(1000, '('), {}), "AF-PIPE-005");
 }
 

@@ -7,15 +7,23 @@ namespace agentforge::kernel {
 
 namespace {
 
-const json::object artifact{{"title", "Slugs"}, {"analysis", json::object{{"summary", "small"}}}, {"requirements", json::array{json::object{{"id", "REQ-001"}}, json::object{{"id", "REQ-002"}}}}};
+const json::object artifact{{"title", "Slugs"},
+                            {"analysis", json::object{{"summary", "small"}}},
+                            {"requirements", json::array{json::object{{"id", "REQ-001"}}, json::object{{"id", "REQ-002"}}}}};
 
 }  // namespace
 
-TEST(Summary, fields_stand_for_what_the_artifact_says) { EXPECT_EQ(render_summary("It is {title}: {analysis.summary}\n", artifact), "It is Slugs: small\n"); }
+TEST(Summary, fields_stand_for_what_the_artifact_says) {
+    EXPECT_EQ(render_summary("It is {title}: {analysis.summary}\n", artifact), "It is Slugs: small\n");
+}
 
-TEST(Summary, a_line_about_a_list_is_written_for_each_of_its_items) { EXPECT_EQ(render_summary("- {requirements[].id} of {title}", artifact), "- REQ-001 of Slugs\n- REQ-002 of Slugs\n"); }
+TEST(Summary, a_line_about_a_list_is_written_for_each_of_its_items) {
+    EXPECT_EQ(render_summary("- {requirements[].id} of {title}", artifact), "- REQ-001 of Slugs\n- REQ-002 of Slugs\n");
+}
 
-TEST(Summary, a_line_whose_fields_are_all_missing_is_left_out) { EXPECT_EQ(render_summary("{nothing}\nplain {braces here}\n", artifact), "plain {braces here}\n"); }
+TEST(Summary, a_line_whose_fields_are_all_missing_is_left_out) {
+    EXPECT_EQ(render_summary("{nothing}\nplain {braces here}\n", artifact), "plain {braces here}\n");
+}
 
 TEST(Summary, a_field_that_the_contract_does_not_have_is_refused_with_its_line) {
     const auto checked = check_summary({"{title}\n{titel}\n", "mine.md"}, contracts().get("specification").value());

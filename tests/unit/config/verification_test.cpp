@@ -47,10 +47,13 @@ TEST(ChecksAfterEdits, syntax_must_pass_unless_said_otherwise) {
 TEST(ChecksAfterEdits, are_none_where_nothing_is_said) { EXPECT_TRUE(edit_checks(json::object{})->empty()); }
 
 TEST(ChecksAfterEdits, refuse_what_they_do_not_know) {
-    EXPECT_EQ(refusal_of_checks("verify_edits: [green]"), "/config/verify_edits/0: `green` is no gate that can run after an edit");
+    EXPECT_EQ(refusal_of_checks("verify_edits: [green]"),
+              "/config/verify_edits/0: `green` is no gate that can run after an edit");
     EXPECT_EQ(refusal_of_checks("verify_edits: syntax"), "/config/verify_edits: `verify_edits` has a wrong value");
-    EXPECT_EQ(refusal_of_checks("verify_edits: [{gate: syntax, must: true}]"), "/config/verify_edits/0/must: `must` is no field of a check after edits");
-    EXPECT_EQ(refusal_of_checks("verify_edits: [{gate: tests, scope: some}]"), "/config/verify_edits/0/scope: `scope` has a wrong value");
+    EXPECT_EQ(refusal_of_checks("verify_edits: [{gate: syntax, must: true}]"),
+              "/config/verify_edits/0/must: `must` is no field of a check after edits");
+    EXPECT_EQ(refusal_of_checks("verify_edits: [{gate: tests, scope: some}]"),
+              "/config/verify_edits/0/scope: `scope` has a wrong value");
     EXPECT_EQ(refusal_of_checks("verify_edits: [tests, syntax, tests]"), "/config/verify_edits/2: `tests` stands there twice");
     EXPECT_EQ(refusal_of_checks("verify_edits: [{gate: types, scope: affected}]"),
               "/config/verify_edits/0/scope: only `tests` has a scope; syntax and conformance look at the edited files anyway");
@@ -74,7 +77,8 @@ TEST(ExitCriteria, a_fact_that_was_not_measured_satisfies_nothing) {
 }
 
 TEST(ExitCriteria, what_is_not_met_says_what_was_found) {
-    const auto criteria = exit_criteria(config_of("exit_criteria: {required: [{coverage_percent: '>= 80', description: enough is covered}]}"));
+    const auto criteria =
+        exit_criteria(config_of("exit_criteria: {required: [{coverage_percent: '>= 80', description: enough is covered}]}"));
     ASSERT_TRUE(criteria.ok());
     EXPECT_EQ(unmet_text(judge_criteria(*criteria, {{"coverage_percent", 61}}).front()),
               "exit criterion: coverage_percent must be >= 80 and is 61 (enough is covered)");
@@ -84,12 +88,16 @@ TEST(ExitCriteria, what_is_not_met_says_what_was_found) {
 
 TEST(ExitCriteria, refuse_what_they_do_not_know) {
     EXPECT_EQ(refusal_of_criteria("exit_criteria: [all_tests_pass]"), "/config/exit_criteria: `exit_criteria` has a wrong value");
-    EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [], optional: []}"), "/config/exit_criteria: `exit_criteria` has a wrong value");
-    EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [{description: nothing}]}"), "/config/exit_criteria/required/0: the exit criterion names no fact");
+    EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [], optional: []}"),
+              "/config/exit_criteria: `exit_criteria` has a wrong value");
+    EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [{description: nothing}]}"),
+              "/config/exit_criteria/required/0: the exit criterion names no fact");
     EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [{a: true, b: true}]}"),
               "/config/exit_criteria/required/0/b: one criterion names two facts, `a` and `b`");
-    EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [{a: '>= many'}]}"), "/config/exit_criteria/required/0/a: `>= many` is no comparison");
-    EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [{a: []}]}"), "/config/exit_criteria/required/0/a: `a` has a wrong value");
+    EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [{a: '>= many'}]}"),
+              "/config/exit_criteria/required/0/a: `>= many` is no comparison");
+    EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [{a: []}]}"),
+              "/config/exit_criteria/required/0/a: `a` has a wrong value");
 }
 
 }  // namespace agentforge::kernel

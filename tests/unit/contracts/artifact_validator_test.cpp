@@ -73,8 +73,9 @@ TEST(Verdict, says_what_a_value_is_and_what_it_must_be) {
 TEST(Verdict, lists_the_allowed_values) {
     auto artifact = specification();
     artifact["estimated_complexity"] = "hard";
-    EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})),
-              "estimated_complexity is \"hard\"; it must be one of \"trivial\", \"simple\", \"moderate\", \"complex\", \"epic\"\n");
+    EXPECT_EQ(
+        all(shipped().get("specification")->validate(artifact, {})),
+        "estimated_complexity is \"hard\"; it must be one of \"trivial\", \"simple\", \"moderate\", \"complex\", \"epic\"\n");
 }
 
 TEST(Verdict, counts_characters_and_not_bytes) {
@@ -104,7 +105,9 @@ TEST(Verdict, bounds_the_number_of_violations_and_counts_the_rest) {
 TEST(Verdict, bounds_the_length_of_a_message) {
     auto artifact = specification();
     artifact[std::string(100'000, 'k')] = std::string(100'000, 'v');
-    for (const auto& message : shipped().get("specification")->validate(artifact, {}).messages()) { EXPECT_LE(message.size(), 520U); }
+    for (const auto& message : shipped().get("specification")->validate(artifact, {}).messages()) {
+        EXPECT_LE(message.size(), 520U);
+    }
 }
 
 TEST(HostileArtifact, a_long_text_for_a_pattern_is_checked_without_recursion) {
@@ -128,7 +131,8 @@ TEST(HostileArtifact, too_many_values_are_refused) {
 
 TEST(HostileArtifact, too_much_text_is_refused) {
     json::object artifact{{"text", std::string(9UL << 20U, 'x')}};
-    EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})), "the artifact holds more than 8388608 bytes of text\n");
+    EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})),
+              "the artifact holds more than 8388608 bytes of text\n");
 }
 
 TEST(HostileArtifact, control_characters_of_names_do_not_reach_a_message) {
@@ -173,7 +177,8 @@ TEST(Answer, is_not_asked_for_measured_fields) {
     const Artifacts artifacts{{"spec", specification()}};
     RuleContext context;
     context.artifacts = &artifacts;
-    const auto answer = object(R"({"test_files": [{"path": "tests/test_slug.py", "tests": [{"name": "t", "requirement_ref": "REQ-001"}]}]})");
+    const auto answer =
+        object(R"({"test_files": [{"path": "tests/test_slug.py", "tests": [{"name": "t", "requirement_ref": "REQ-001"}]}]})");
     EXPECT_EQ(all(shipped().get("test_suite")->validate_answer(answer, context)), "");
 }
 

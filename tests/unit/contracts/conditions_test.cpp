@@ -7,11 +7,15 @@ namespace agentforge::kernel {
 namespace {
 
 Result<Contract> contract_with(const std::string& conditions) {
-    const auto document = parse_yaml("contract: c\nversion: \"1.0\"\ndescription: d\nschema:\n  list: {type: array, items: {type: string}}\nconditions:\n" + conditions, "c.yaml");
+    const auto document = parse_yaml(
+        "contract: c\nversion: \"1.0\"\ndescription: d\nschema:\n  list: {type: array, items: {type: string}}\nconditions:\n" +
+            conditions,
+        "c.yaml");
     return compile_contract(document.value());
 }
 
-std::vector<std::string> words(const std::string& conditions, const json::object& artifact, const std::map<std::string, json::object, std::less<>>& artifacts = {}) {
+std::vector<std::string> words(const std::string& conditions, const json::object& artifact,
+                               const std::map<std::string, json::object, std::less<>>& artifacts = {}) {
     RuleContext context;
     context.artifacts = &artifacts;
     return contract_with(conditions).value().conditions_of(artifact, context);
@@ -27,10 +31,15 @@ TEST(Conditions, an_empty_list_makes_its_word_true) {
 
 TEST(Conditions, a_change_is_small_up_to_two_files_and_ten_lines) {
     const std::string conditions = "  small: [{small_change: true}]\n";
-    const auto change = [](std::int64_t lines) { return json::object{{"files_created", json::array()}, {"files_modified", json::array{json::object{{"lines_added", lines}}}}}; };
+    const auto change = [](std::int64_t lines) {
+        return json::object{{"files_created", json::array()},
+                            {"files_modified", json::array{json::object{{"lines_added", lines}}}}};
+    };
     EXPECT_EQ(words(conditions, change(10)).size(), 1U);
     EXPECT_TRUE(words(conditions, change(11)).empty());
-    EXPECT_TRUE(words(conditions, {{"files_created", json::array{json::object(), json::object(), json::object()}}, {"files_modified", json::array()}}).empty());
+    EXPECT_TRUE(words(conditions, {{"files_created", json::array{json::object(), json::object(), json::object()}},
+                                   {"files_modified", json::array()}})
+                    .empty());
     EXPECT_TRUE(words(conditions, {}).empty()) << "what was not measured is not small";
 }
 
@@ -48,7 +57,8 @@ TEST(Conditions, all_checks_of_a_word_must_hold) {
 }
 
 TEST(Conditions, what_is_no_check_is_named_with_its_line) {
-    for (const char* wrong : {"  w: [{emptied: list}]\n", "  w: [{small_change: false}]\n", "  w: [{contract: a, field: f}]\n", "  w: [{empty: list, is: x}]\n", "  w: []\n", "  w: {empty: list}\n"}) {
+    for (const char* wrong : {"  w: [{emptied: list}]\n", "  w: [{small_change: false}]\n", "  w: [{contract: a, field: f}]\n",
+                              "  w: [{empty: list, is: x}]\n", "  w: []\n", "  w: {empty: list}\n"}) {
         const auto contract = contract_with(wrong);
         ASSERT_FALSE(contract.ok()) << wrong;
         EXPECT_EQ(contract.error().code, "AF-CONT-013");

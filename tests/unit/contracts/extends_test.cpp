@@ -13,8 +13,10 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* extended_text = "contract: base\nversion: \"1.0\"\ndescription: A base\nschema:\n  one: {type: string, required: true}\n  two: {type: string}\nvalidation: [no circular dependencies]\n";
-constexpr const char* extending_text = "contract: more\nversion: \"1.0\"\nextends: base\ndescription: More\nschema:\n  two: {type: integer}\n  three: {type: string, required: true}\nvalidation: [requirement ids are unique]\n";
+constexpr const char* extended_text =
+    "contract: base\nversion: \"1.0\"\ndescription: A base\nschema:\n  one: {type: string, required: true}\n  two: {type: string}\nvalidation: [no circular dependencies]\n";
+constexpr const char* extending_text =
+    "contract: more\nversion: \"1.0\"\nextends: base\ndescription: More\nschema:\n  two: {type: integer}\n  three: {type: string, required: true}\nvalidation: [requirement ids are unique]\n";
 
 Result<ContractSet> set_of_files(std::initializer_list<const char*> files) {
     const TemporaryDirectory folder("extends-test");
@@ -29,7 +31,9 @@ json::object plan_with(std::string_view steps) {
     return made;
 }
 
-std::string faults_under(const char* contract, const json::object& artifact) { return all(shipped().get(contract)->validate_answer(artifact, {})); }
+std::string faults_under(const char* contract, const json::object& artifact) {
+    return all(shipped().get(contract)->validate_answer(artifact, {}));
+}
 
 }  // namespace
 
@@ -52,33 +56,57 @@ TEST(ExtendingContract, of_one_that_is_not_there_is_refused) {
 }
 
 TEST(ExtendingContract, of_no_name_is_refused) {
-    const auto set = set_of_files({extended_text, "contract: more\nversion: \"1.0\"\nextends: [base]\ndescription: More\nschema:\n  three: {type: string}\n"});
+    const auto set = set_of_files(
+        {extended_text,
+         "contract: more\nversion: \"1.0\"\nextends: [base]\ndescription: More\nschema:\n  three: {type: string}\n"});
     ASSERT_FALSE(set.ok());
     EXPECT_EQ(set.error().code, "AF-CONT-001");
 }
 
 TEST(Plan, that_numbers_its_steps_and_covers_its_requirements_is_valid) {
-    EXPECT_EQ(faults_under("plan", plan_with(R"([{"number": 1, "title": "a", "description": "b", "estimate": "small", "requirements": ["REQ-001"]}])")), "");
+    EXPECT_EQ(
+        faults_under(
+            "plan",
+            plan_with(R"([{"number": 1, "title": "a", "description": "b", "estimate": "small", "requirements": ["REQ-001"]}])")),
+        "");
 }
 
 TEST(Plan, steps_are_numbered_without_a_gap) {
-    EXPECT_THAT(faults_under("plan", plan_with(R"([{"number": 2, "title": "a", "description": "b", "estimate": "small", "requirements": ["REQ-001"]}])")), HasSubstr("steps[0].number is 2; it must be 1"));
+    EXPECT_THAT(
+        faults_under(
+            "plan",
+            plan_with(R"([{"number": 2, "title": "a", "description": "b", "estimate": "small", "requirements": ["REQ-001"]}])")),
+        HasSubstr("steps[0].number is 2; it must be 1"));
 }
 
 TEST(Plan, steps_depend_on_earlier_ones) {
-    EXPECT_THAT(faults_under("plan", plan_with(R"([{"number": 1, "title": "a", "description": "b", "estimate": "small", "requirements": ["REQ-001"], "depends_on": [1]}])")), HasSubstr("no step before it"));
+    EXPECT_THAT(
+        faults_under(
+            "plan",
+            plan_with(
+                R"([{"number": 1, "title": "a", "description": "b", "estimate": "small", "requirements": ["REQ-001"], "depends_on": [1]}])")),
+        HasSubstr("no step before it"));
 }
 
 TEST(Plan, each_tested_requirement_belongs_to_a_step) {
-    EXPECT_THAT(faults_under("plan", plan_with(R"([{"number": 1, "title": "a", "description": "b", "estimate": "small", "requirements": []}])")), HasSubstr("which no step names"));
+    EXPECT_THAT(
+        faults_under("plan",
+                     plan_with(R"([{"number": 1, "title": "a", "description": "b", "estimate": "small", "requirements": []}])")),
+        HasSubstr("which no step names"));
 }
 
 TEST(ReviewDecision, that_approves_a_grave_issue_is_refused) {
-    EXPECT_THAT(faults_under("review_decision", object(R"({"decision": "approve", "summary": "s", "issues": [{"id": "R", "severity": "critical", "description": "d", "remediation": "r"}]})")), HasSubstr("the decision is approve"));
+    EXPECT_THAT(
+        faults_under(
+            "review_decision",
+            object(
+                R"({"decision": "approve", "summary": "s", "issues": [{"id": "R", "severity": "critical", "description": "d", "remediation": "r"}]})")),
+        HasSubstr("the decision is approve"));
 }
 
 TEST(ReviewDecision, that_sends_back_says_why) {
-    EXPECT_THAT(faults_under("review_decision", object(R"({"decision": "revise", "summary": "s", "issues": []})")), HasSubstr("nobody would know what to change"));
+    EXPECT_THAT(faults_under("review_decision", object(R"({"decision": "revise", "summary": "s", "issues": []})")),
+                HasSubstr("nobody would know what to change"));
 }
 
 }  // namespace agentforge::kernel

@@ -13,7 +13,10 @@ namespace agentforge::kernel {
 inline const ContractSet& shipped() {
     static const ContractSet set = [] {
         auto loaded = ContractSet::load({std::string(AGENTFORGE_SOURCE_DIR) + "/config/contracts"});
-        if (!loaded.ok()) { ADD_FAILURE() << loaded.error().to_string(); return ContractSet(); }
+        if (!loaded.ok()) {
+            ADD_FAILURE() << loaded.error().to_string();
+            return ContractSet();
+        }
         return std::move(loaded).value();
     }();
     return set;
@@ -25,7 +28,10 @@ inline Contract contract(const std::string& text) { return compile_contract(pars
 
 inline Error refused(const std::string& text) {
     auto compiled = compile_contract(parse_yaml(text, "c.yaml").value());
-    if (compiled.ok()) { ADD_FAILURE() << "the contract was accepted"; return {}; }
+    if (compiled.ok()) {
+        ADD_FAILURE() << "the contract was accepted";
+        return {};
+    }
     return compiled.error();
 }
 
@@ -49,7 +55,8 @@ inline json::object test_suite() {
 }
 
 inline json::object implementation() {
-    return object(R"({"implementation_id": "I", "spec_ref": "SPEC-1", "test_suite_ref": "S", "summary": "Did it.", "files_created": [], "files_modified": [],
+    return object(
+        R"({"implementation_id": "I", "spec_ref": "SPEC-1", "test_suite_ref": "S", "summary": "Did it.", "files_created": [], "files_modified": [],
         "final_files": ["slug.py"], "test_results": {"total": 1, "passed": 1, "failed": 0}, "passing_tests": ["tests/test_slug.py::test_lowercase"],
         "verification": {"all_tests_pass": true, "conformance_passing": true, "no_regressions": true, "type_check_passing": true}})");
 }

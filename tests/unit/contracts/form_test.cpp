@@ -10,7 +10,9 @@ namespace agentforge::kernel {
 
 namespace {
 
-Contract shipped_contract(std::string_view name) { return ContractSet::load({std::string(AGENTFORGE_SOURCE_DIR) + "/config/contracts"})->get(name).value(); }
+Contract shipped_contract(std::string_view name) {
+    return ContractSet::load({std::string(AGENTFORGE_SOURCE_DIR) + "/config/contracts"})->get(name).value();
+}
 
 /// Every optional line taken in, and every empty text filled in; nothing depends on itself.
 std::string filled_in(std::string form) {
@@ -33,15 +35,18 @@ std::string filled_in(std::string form) {
 }  // namespace
 
 TEST(ContractForm, each_one_filled_in_satisfies_its_contract) {
-    for (const char* name : {"specification", "intake_record", "analysis", "clarification", "test_suite", "implementation", "security_review", "delivery_report", "violation_fix"}) {
+    for (const char* name : {"specification", "intake_record", "analysis", "clarification", "test_suite", "implementation",
+                             "security_review", "delivery_report", "violation_fix"}) {
         const Contract contract = shipped_contract(name);
         const auto document = parse_yaml(filled_in(contract_form(contract)), name);
         ASSERT_TRUE(document.ok()) << name << ": " << document.error().to_string() << "\n" << filled_in(contract_form(contract));
-        const std::map<std::string, json::object, std::less<>> others{{"specification", json::object{{"requirements", json::array{json::object{{"id", "REQ-001"}}}}}}};
+        const std::map<std::string, json::object, std::less<>> others{
+            {"specification", json::object{{"requirements", json::array{json::object{{"id", "REQ-001"}}}}}}};
         RuleContext context;
         context.artifacts = &others;
         const auto verdict = contract.validate_answer(document->value.as_object(), context);
-        EXPECT_TRUE(verdict.valid()) << name << ": " << (verdict.valid() ? "" : verdict.messages().front()) << "\n" << filled_in(contract_form(contract));
+        EXPECT_TRUE(verdict.valid()) << name << ": " << (verdict.valid() ? "" : verdict.messages().front()) << "\n"
+                                     << filled_in(contract_form(contract));
     }
 }
 
@@ -50,14 +55,20 @@ TEST(ContractForm, as_it_is_printed_names_what_is_to_be_filled_in) {
     const auto document = parse_yaml(contract_form(contract), "form");
     ASSERT_TRUE(document.ok()) << document.error().to_string();
     std::vector<std::string> paths;
-    for (const auto& violation : contract.validate_answer(document->value.as_object(), {}).violations) { paths.push_back(violation.path); }
+    for (const auto& violation : contract.validate_answer(document->value.as_object(), {}).violations) {
+        paths.push_back(violation.path);
+    }
     EXPECT_THAT(paths, testing::IsSupersetOf({"/title", "/description", "/requirements/0/description"}));
 }
 
-TEST(ContractForm, leaves_out_what_the_kernel_measures) { EXPECT_THAT(contract_form(shipped_contract("specification")), testing::Not(testing::HasSubstr("spec_id"))); }
+TEST(ContractForm, leaves_out_what_the_kernel_measures) {
+    EXPECT_THAT(contract_form(shipped_contract("specification")), testing::Not(testing::HasSubstr("spec_id")));
+}
 
 TEST(ContractDefaults, stand_where_nothing_was_said) {
-    const json::object artifact{{"requirements", json::array{json::object{{"id", "REQ-001"}}, json::object{{"id", "REQ-002"}, {"verification_method", "inspection"}}}}};
+    const json::object artifact{
+        {"requirements",
+         json::array{json::object{{"id", "REQ-001"}}, json::object{{"id", "REQ-002"}, {"verification_method", "inspection"}}}}};
     const json::object whole = with_defaults(shipped_contract("specification"), artifact);
     EXPECT_EQ(whole.at("requirements").at(0).at("verification_method"), json::value("test"));
     EXPECT_EQ(whole.at("requirements").at(1).at("verification_method"), json::value("inspection"));

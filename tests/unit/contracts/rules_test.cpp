@@ -24,11 +24,14 @@ RuleContext with(const Artifacts& artifacts) {
 }  // namespace
 
 TEST(RelativePath, ordinary_paths_are_accepted) {
-    for (const auto* path : {"a.py", "src/a b/c.py", ".github/x.yml", "a..b", "ä/ö.txt"}) { EXPECT_EQ(relative_path_problem(path), "") << path; }
+    for (const auto* path : {"a.py", "src/a b/c.py", ".github/x.yml", "a..b", "ä/ö.txt"}) {
+        EXPECT_EQ(relative_path_problem(path), "") << path;
+    }
 }
 
 TEST(RelativePath, paths_that_leave_the_project_are_refused) {
-    for (const auto* path : {"", "/etc/passwd", "../x", "a/../../x", "a/..", "./a", "a//b", "a/", "~/x", "C:/x", "a\\b", "a\nb"}) {
+    for (const auto* path :
+         {"", "/etc/passwd", "../x", "a/../../x", "a/..", "./a", "a//b", "a/", "~/x", "C:/x", "a\\b", "a\nb"}) {
         EXPECT_NE(relative_path_problem(path), "") << path;
     }
 }
@@ -36,12 +39,14 @@ TEST(RelativePath, paths_that_leave_the_project_are_refused) {
 TEST(RelativePath, a_path_with_a_null_byte_is_refused) { EXPECT_NE(relative_path_problem(std::string_view("a\0b", 3)), ""); }
 
 TEST(Rules, requirement_without_criterion_is_named) {
-    EXPECT_EQ(broken("every requirement has at least one acceptance criterion", object(R"({"requirements": [{"id": "REQ-001"}]})")),
-              "requirements[0] (REQ-001) has no acceptance criterion\n");
+    EXPECT_EQ(
+        broken("every requirement has at least one acceptance criterion", object(R"({"requirements": [{"id": "REQ-001"}]})")),
+        "requirements[0] (REQ-001) has no acceptance criterion\n");
 }
 
 TEST(Rules, paths_are_checked_wherever_they_stand) {
-    const auto artifact = object(R"({"files_to_modify": ["/a"], "test_files": [{"path": "../b"}], "interfaces": [{"file": "/c"}], "files_created": [{"path": "d/../e"}],
+    const auto artifact = object(
+        R"({"files_to_modify": ["/a"], "test_files": [{"path": "../b"}], "interfaces": [{"file": "/c"}], "files_created": [{"path": "d/../e"}],
         "affected_files": ["a//b"], "file_notes": {"/n": "x"}, "improvements": [{"files": ["/i"]}], "components": [{"path": "/z"}]})");
     ViolationList violations;
     const auto* rule = find_rule("all file paths are valid relative paths");
@@ -54,7 +59,8 @@ TEST(Rules, a_component_may_be_a_folder) {
 }
 
 TEST(Rules, a_circle_of_components_is_shown) {
-    EXPECT_EQ(broken("no circular dependencies", object(R"({"components": [{"name": "a", "depends_on": ["b"]}, {"name": "b", "depends_on": ["c", "a"]}]})")),
+    EXPECT_EQ(broken("no circular dependencies",
+                     object(R"({"components": [{"name": "a", "depends_on": ["b"]}, {"name": "b", "depends_on": ["c", "a"]}]})")),
               "components depend on each other in a circle: a → b → a\n");
 }
 
@@ -63,13 +69,19 @@ TEST(Rules, a_component_that_depends_on_itself_is_a_circle) {
 }
 
 TEST(Rules, two_ways_to_one_component_are_no_circle) {
-    EXPECT_EQ(broken("no circular dependencies",
-                     object(R"({"components": [{"name": "a", "depends_on": ["b", "c"]}, {"name": "b", "depends_on": ["d"]}, {"name": "c", "depends_on": ["d"]}]})")), "");
+    EXPECT_EQ(
+        broken(
+            "no circular dependencies",
+            object(
+                R"({"components": [{"name": "a", "depends_on": ["b", "c"]}, {"name": "b", "depends_on": ["d"]}, {"name": "c", "depends_on": ["d"]}]})")),
+        "");
 }
 
 TEST(Rules, a_long_chain_of_dependencies_is_walked) {
     json::array components;
-    for (int i = 0; i < 50'000; ++i) { components.push_back(json::object{{"name", std::to_string(i)}, {"depends_on", json::array{std::to_string(i + 1)}}}); }
+    for (int i = 0; i < 50'000; ++i) {
+        components.push_back(json::object{{"name", std::to_string(i)}, {"depends_on", json::array{std::to_string(i + 1)}}});
+    }
     EXPECT_EQ(broken("no circular dependencies", json::object{{"components", components}}), "");
 }
 
@@ -86,11 +98,13 @@ TEST(Rules, a_test_case_for_no_requirement_is_named) {
 
 TEST(Rules, a_requirement_without_test_is_named) {
     const Artifacts artifacts{{"spec", specification()}};
-    EXPECT_EQ(broken("every requirement in spec has at least one test", object(R"({"test_files": []})"), with(artifacts)), "requirement REQ-001 has no test\n");
+    EXPECT_EQ(broken("every requirement in spec has at least one test", object(R"({"test_files": []})"), with(artifacts)),
+              "requirement REQ-001 has no test\n");
 }
 
 TEST(Rules, without_a_specification_coverage_is_not_given) {
-    EXPECT_EQ(broken("every requirement in spec has at least one test", test_suite()), "there is no specification to compare the tests with\n");
+    EXPECT_EQ(broken("every requirement in spec has at least one test", test_suite()),
+              "there is no specification to compare the tests with\n");
 }
 
 TEST(Rules, the_specification_is_found_by_its_contents) {
@@ -133,14 +147,17 @@ TEST(Rules, a_fact_that_was_not_measured_is_not_true) {
 }
 
 TEST(Rules, a_suite_of_guards_needs_no_failing_test) {
-    EXPECT_EQ(broken("failing tests exist unless every test is a guard", object(R"({"test_files": [{"tests": [{"kind": "guard"}]}], "failing_tests": []})")), "");
+    EXPECT_EQ(broken("failing tests exist unless every test is a guard",
+                     object(R"({"test_files": [{"tests": [{"kind": "guard"}]}], "failing_tests": []})")),
+              "");
 }
 
 TEST(Rules, a_test_of_the_suite_that_does_not_pass_is_named) {
     const Artifacts artifacts{{"red", test_suite()}};
     auto done = implementation();
     done["passing_tests"] = json::array();
-    EXPECT_EQ(broken("all tests from test_suite now pass", done, with(artifacts)), "tests/test_slug.py::test_lowercase failed before the change and does not pass now\n");
+    EXPECT_EQ(broken("all tests from test_suite now pass", done, with(artifacts)),
+              "tests/test_slug.py::test_lowercase failed before the change and does not pass now\n");
 }
 
 TEST(Rules, conformance_and_regressions_are_facts) {
@@ -159,12 +176,14 @@ TEST(Rules, an_inferred_answer_needs_a_confidence) {
 }
 
 TEST(Rules, an_allowed_tool_that_is_forbidden_is_named) {
-    EXPECT_EQ(broken("allowed and forbidden tools must not overlap", object(R"({"capabilities": {"tools": {"allowed": ["a", "b"], "forbidden": ["b"]}}})")),
+    EXPECT_EQ(broken("allowed and forbidden tools must not overlap",
+                     object(R"({"capabilities": {"tools": {"allowed": ["a", "b"], "forbidden": ["b"]}}})")),
               "capabilities.tools.allowed[1] is \"b\", which is also forbidden\n");
 }
 
 TEST(Rules, every_rule_survives_values_of_the_wrong_shape) {
-    const auto strange = object(R"({"requirements": [1, {"acceptance_criteria": 3, "id": []}], "components": {"a": 1}, "test_files": [{"tests": "x"}], "capabilities": [],
+    const auto strange = object(
+        R"({"requirements": [1, {"acceptance_criteria": 3, "id": []}], "components": {"a": 1}, "test_files": [{"tests": "x"}], "capabilities": [],
         "orchestration": {"reviews": 3}, "verification": 7, "pipeline": {"stages": [3]}, "failing_tests": {}, "blocking_issues": [null], "questions": [[]], "file_notes": 1})");
     const Artifacts artifacts{{"spec", strange}, {"red", strange}};
     auto context = with(artifacts);

@@ -27,7 +27,9 @@ protected:
         std::ofstream(path) << text;
         return path.string();
     }
-    static std::string table(const std::string& models) { return "prices:\n  as_of: \"2026-10-24\"\n  source: a page\n  models:\n" + models; }
+    static std::string table(const std::string& models) {
+        return "prices:\n  as_of: \"2026-10-24\"\n  source: a page\n  models:\n" + models;
+    }
     Error refused(const std::string& text) {
         const auto read = PriceTable::load(file(text));
         EXPECT_FALSE(read.ok());
@@ -47,7 +49,8 @@ TEST_F(Prices, the_shipped_table_has_a_date_a_source_and_the_models_that_the_doc
 }
 
 TEST_F(Prices, every_kind_of_token_has_its_price) {
-    const auto prices = PriceTable::load(file(table("    m: {input: 3, cached_input: 0.3, cache_write: 3.75, output: 15, reasoning: 20}\n")));
+    const auto prices =
+        PriceTable::load(file(table("    m: {input: 3, cached_input: 0.3, cache_write: 3.75, output: 15, reasoning: 20}\n")));
     ASSERT_TRUE(prices.ok()) << prices.error().to_string();
     TokenCounts counts;
     counts.input = 10'000;
@@ -102,11 +105,14 @@ TEST_F(Prices, a_name_with_a_date_is_found_without_it) {
 TEST_F(Prices, a_longer_name_is_another_model) {
     const auto prices = PriceTable::load(file(table("    gpt-y: {input: 3, output: 4}\n")));
     ASSERT_TRUE(prices.ok());
-    for (const char* name : {"", "gpt-y-mini", "gpt-y-2025", "gpt-y-2025-99-99", "gpt", "gpt-y-1234567", "other/gpt-y"}) { EXPECT_EQ(prices->find(name), nullptr) << name; }
+    for (const char* name : {"", "gpt-y-mini", "gpt-y-2025", "gpt-y-2025-99-99", "gpt", "gpt-y-1234567", "other/gpt-y"}) {
+        EXPECT_EQ(prices->find(name), nullptr) << name;
+    }
 }
 
 TEST_F(Prices, a_table_that_is_not_there_is_an_error_at_the_setting_that_names_it) {
-    const auto prices = PriceTable::load(file(table("    a: {input: 1, output: 1}\n")), (folder.path() / "none.yaml").string(), "settings.yaml:2:3");
+    const auto prices = PriceTable::load(file(table("    a: {input: 1, output: 1}\n")), (folder.path() / "none.yaml").string(),
+                                         "settings.yaml:2:3");
     ASSERT_FALSE(prices.ok());
     EXPECT_EQ(prices.error().code, "AF-COST-001");
     EXPECT_EQ(prices.error().where, "settings.yaml:2:3");
@@ -114,8 +120,10 @@ TEST_F(Prices, a_table_that_is_not_there_is_an_error_at_the_setting_that_names_i
 }
 
 TEST_F(Prices, a_table_of_ones_own_replaces_model_by_model) {
-    const auto prices = PriceTable::load(file(table("    a: {input: 1, output: 1}\n    b: {input: 1, output: 1}\n")),
-                                         file("prices: {as_of: \"2026-11-01\", models: {b: {input: 9, output: 9}, \"qwen3:8b\": {input: 0, output: 0}}}\n", "own.yaml"));
+    const auto prices = PriceTable::load(
+        file(table("    a: {input: 1, output: 1}\n    b: {input: 1, output: 1}\n")),
+        file("prices: {as_of: \"2026-11-01\", models: {b: {input: 9, output: 9}, \"qwen3:8b\": {input: 0, output: 0}}}\n",
+             "own.yaml"));
     ASSERT_TRUE(prices.ok()) << prices.error().to_string();
     EXPECT_EQ(prices->find("a")->input, 1'000'000U);
     EXPECT_EQ(prices->find("b")->input, 9'000'000U);
@@ -126,7 +134,7 @@ TEST_F(Prices, a_table_of_ones_own_replaces_model_by_model) {
 struct BadTable {
     const char* name;
     const char* text;
-    const char* place;          ///< Line and column.
+    const char* place;  ///< Line and column.
     const char* says;
 };
 void PrintTo(const BadTable& bad, std::ostream* out) { *out << bad.name; }
@@ -141,19 +149,26 @@ TEST_P(BadPrices, are_refused_with_file_line_and_field) {
     EXPECT_FALSE(error.remedy.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, BadPrices,
-                         ::testing::Values(BadTable{"negative", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: {input: -1, output: 2}\n", "4:16", "`input` of `m` is -1"},
-                                           BadTable{"text", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: {input: \"3\", output: 2}\n", "4:16", "`input` of `m` is \"3\""},
-                                           BadTable{"huge", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: {input: 1, output: 1000001}\n", "4:27", "from 0 to 100000"},
-                                           BadTable{"no_output", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: {input: 1}\n", "4:8", "`m` has no `output`"},
-                                           BadTable{"unknown_field", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: {input: 1, outptu: 2}\n", "4:27", "`outptu` of `m` is unknown"},
-                                           BadTable{"no_map", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: 3\n", "4:8", "the prices of `m` must be a map"},
-                                           BadTable{"no_date", "prices:\n  models: {}\n", "2:3", "it has no `as_of`"},
-                                           BadTable{"bad_date", "prices:\n  as_of: \"2026-13-24\"\n  models: {}\n", "2:10", "must be a date"},
-                                           BadTable{"no_models", "prices:\n  as_of: \"2026-10-24\"\n", "2:3", "it has no `models`"},
-                                           BadTable{"unknown_key", "prices:\n  as_of: \"2026-10-24\"\n  currency: EUR\n  models: {}\n", "3:13", "`currency` is unknown"},
-                                           BadTable{"other_file", "settings: {}\n", "1:1", "`settings` is no field of it"}),
-                         [](const auto& one) { return std::string(one.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Tables, BadPrices,
+    ::testing::Values(
+        BadTable{"negative", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: {input: -1, output: 2}\n", "4:16",
+                 "`input` of `m` is -1"},
+        BadTable{"text", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: {input: \"3\", output: 2}\n", "4:16",
+                 "`input` of `m` is \"3\""},
+        BadTable{"huge", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: {input: 1, output: 1000001}\n", "4:27",
+                 "from 0 to 100000"},
+        BadTable{"no_output", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: {input: 1}\n", "4:8", "`m` has no `output`"},
+        BadTable{"unknown_field", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: {input: 1, outptu: 2}\n", "4:27",
+                 "`outptu` of `m` is unknown"},
+        BadTable{"no_map", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: 3\n", "4:8", "the prices of `m` must be a map"},
+        BadTable{"no_date", "prices:\n  models: {}\n", "2:3", "it has no `as_of`"},
+        BadTable{"bad_date", "prices:\n  as_of: \"2026-13-24\"\n  models: {}\n", "2:10", "must be a date"},
+        BadTable{"no_models", "prices:\n  as_of: \"2026-10-24\"\n", "2:3", "it has no `models`"},
+        BadTable{"unknown_key", "prices:\n  as_of: \"2026-10-24\"\n  currency: EUR\n  models: {}\n", "3:13",
+                 "`currency` is unknown"},
+        BadTable{"other_file", "settings: {}\n", "1:1", "`settings` is no field of it"}),
+    [](const auto& one) { return std::string(one.param.name); });
 
 TEST(Money, shows_as_many_decimals_as_it_needs_and_never_less_than_was_spent) {
     EXPECT_EQ(money(0), "$0.00");
@@ -243,7 +258,8 @@ TEST(LedgerTest, a_cost_that_is_known_in_part_is_a_lower_bound) {
     ledger.add("a", "b", call("priced", 10, 10, 310'000));
     ledger.add("a", "b", call("new", 10, 10, std::nullopt));
     ledger.add("a", "b", call("", 10, 10, std::nullopt));
-    EXPECT_EQ(cost_in_words(ledger.total(), ledger.unpriced_models()), "at least $0.3100, unknown for 2 of 3 calls (no price for new, a model that was not named)");
+    EXPECT_EQ(cost_in_words(ledger.total(), ledger.unpriced_models()),
+              "at least $0.3100, unknown for 2 of 3 calls (no price for new, a model that was not named)");
 }
 
 TEST(LedgerTest, a_lost_call_counts_but_says_nothing_of_the_next) {
@@ -262,7 +278,10 @@ Result<TaskLimits> read(const json::object& settings) {
 }
 
 TEST(LimitsTest, are_read_from_the_settings) {
-    const auto limits = read({{"max_cost_usd", 2.5}, {"max_tokens", 1000}, {"max_steps", 10}, {"max_wall_time", "1h30m"},
+    const auto limits = read({{"max_cost_usd", 2.5},
+                              {"max_tokens", 1000},
+                              {"max_steps", 10},
+                              {"max_wall_time", "1h30m"},
                               {"stages", {{"green", {{"max_cost_usd", 1}, {"max_wall_time", "45s"}}}}}});
     ASSERT_TRUE(limits.ok()) << limits.error().to_string();
     EXPECT_EQ(limits->task, (Limits{2'500'000, 1'000, 10, 5'400'000}));
@@ -279,9 +298,11 @@ TEST(LimitsTest, nothing_said_is_no_limit) {
 }
 
 TEST(LimitsTest, what_cannot_be_a_limit_is_refused_with_its_place) {
-    for (const json::object& settings : {json::object{{"max_cost_usd", 0}}, json::object{{"max_cost_usd", -1}}, json::object{{"max_cost_usd", 0.0000001}}, json::object{{"max_tokens", 0}},
-                                         json::object{{"max_steps", -3}}, json::object{{"max_wall_time", "2 hours"}}, json::object{{"max_wall_time", "30"}},
-                                         json::object{{"max_wall_time", ""}}, json::object{{"max_wall_time", "0s"}}, json::object{{"max_wall_time", "5m1h"}}, json::object{{"max_wall_time", "400d"}}}) {
+    for (const json::object& settings :
+         {json::object{{"max_cost_usd", 0}}, json::object{{"max_cost_usd", -1}}, json::object{{"max_cost_usd", 0.0000001}},
+          json::object{{"max_tokens", 0}}, json::object{{"max_steps", -3}}, json::object{{"max_wall_time", "2 hours"}},
+          json::object{{"max_wall_time", "30"}}, json::object{{"max_wall_time", ""}}, json::object{{"max_wall_time", "0s"}},
+          json::object{{"max_wall_time", "5m1h"}}, json::object{{"max_wall_time", "400d"}}}) {
         const auto limits = read(settings);
         ASSERT_FALSE(limits.ok()) << json::serialize(settings);
         EXPECT_EQ(limits.error().code, "AF-COST-002");
@@ -342,7 +363,8 @@ TEST(LimitReached, a_call_that_may_pass_the_limit_is_not_made) {
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code, "AF-COST-011");
     EXPECT_EQ(error->kind, ErrorKind::unavailable) << "the task pauses";
-    EXPECT_THAT(error->message, HasSubstr("may use 1,000 tokens; it has used 600 tokens, and the next call may take up to 401 tokens more"));
+    EXPECT_THAT(error->message,
+                HasSubstr("may use 1,000 tokens; it has used 600 tokens, and the next call may take up to 401 tokens more"));
     EXPECT_THAT(error->remedy, HasSubstr("agentforge resume task-1 --set limits.max_tokens=2000"));
 }
 
@@ -369,22 +391,29 @@ TEST(LimitReached, a_stage_has_its_share_and_what_those_before_it_left_over) {
     EXPECT_FALSE(limit_reached(limits, standing(1, 50, 349, 0), &call)) << "10 % and 30 %, half of the first left over";
     const auto error = limit_reached(limits, standing(1, 50, 350, 0), &call);
     ASSERT_TRUE(error.has_value());
-    EXPECT_THAT(error->message, HasSubstr("stage `b` with those before it may use 400 tokens; it has used 400 tokens (40 % of the task's limit)"));
+    EXPECT_THAT(
+        error->message,
+        HasSubstr("stage `b` with those before it may use 400 tokens; it has used 400 tokens (40 % of the task's limit)"));
     EXPECT_THAT(error->remedy, HasSubstr("--set limits.stages.b.max_tokens="));
 }
 
 TEST(LimitReached, what_the_message_says_to_raise_it_to_is_enough) {
     const NextCall call = next_call(100);
-    const auto value_after = [](const std::string& text, const std::string& key) { return std::stoull(text.substr(text.find(key + "=") + key.size() + 1)); };
+    const auto value_after = [](const std::string& text, const std::string& key) {
+        return std::stoull(text.substr(text.find(key + "=") + key.size() + 1));
+    };
     for (const Standing& where : {standing(0, 1'000, 0, 0), standing(1, 50, 700, 0), standing(2, 0, 0, 950)}) {
         const auto error = limit_reached({{.tokens = 1'000}, {}}, where, &call);
         ASSERT_TRUE(error.has_value());
-        EXPECT_FALSE(limit_reached({{.tokens = value_after(error->remedy, "limits.max_tokens")}, {}}, where, &call)) << error->remedy;
+        EXPECT_FALSE(limit_reached({{.tokens = value_after(error->remedy, "limits.max_tokens")}, {}}, where, &call))
+            << error->remedy;
     }
     const Standing where = standing(1, 50, 400, 0);
     const auto error = limit_reached({{.tokens = 1'000}, {}}, where, &call);
     ASSERT_TRUE(error.has_value());
-    EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {{"b", {.tokens = value_after(error->remedy, "limits.stages.b.max_tokens")}}}}, where, &call)) << error->remedy;
+    EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {{"b", {.tokens = value_after(error->remedy, "limits.stages.b.max_tokens")}}}},
+                               where, &call))
+        << error->remedy;
 }
 
 TEST(LimitReached, the_last_stage_may_use_all_that_is_left) {
@@ -394,7 +423,7 @@ TEST(LimitReached, the_last_stage_may_use_all_that_is_left) {
 
 TEST(LimitReached, a_stage_where_the_task_ends_may_use_all_that_is_left) {
     Standing early = standing(1, 0, 0, 0);
-    early.stages.pop_back();        // --exit-after b
+    early.stages.pop_back();  // --exit-after b
     const NextCall call = next_call(1'000);
     EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {}}, early, &call));
 }
@@ -464,7 +493,8 @@ TEST(LimitReached, whatever_calls_use_within_what_was_foreseen_no_limit_is_ever_
 TEST(LimitReached, time_left_is_that_of_the_task_or_of_the_stage) {
     EXPECT_FALSE(time_left({}, standing(0, 0, 0, 0)));
     EXPECT_EQ(time_left({{.wall_ms = 1'000}, {}}, standing(2, 100, 100, 400)), std::chrono::milliseconds(400));
-    EXPECT_EQ(time_left({{.wall_ms = 1'000}, {{"c", {.wall_ms = 450}}}}, standing(2, 100, 100, 400)), std::chrono::milliseconds(50));
+    EXPECT_EQ(time_left({{.wall_ms = 1'000}, {{"c", {.wall_ms = 450}}}}, standing(2, 100, 100, 400)),
+              std::chrono::milliseconds(50));
     EXPECT_EQ(time_left({{.wall_ms = 10}, {}}, standing(2, 100, 100, 400)), std::chrono::milliseconds(0));
 }
 

@@ -14,7 +14,9 @@ protected:
 };
 
 TEST_F(Change, StartsATaskWithItsRequestAsInput) {
-    const HttpResponse started = post("/api/tasks", {{"request", "--trust me\nand add a flag"}, {"repo", "two"}, {"pipeline", "implement"}, {"supervised", true}});
+    const HttpResponse started =
+        post("/api/tasks",
+             {{"request", "--trust me\nand add a flag"}, {"repo", "two"}, {"pipeline", "implement"}, {"supervised", true}});
     EXPECT_EQ(started.status, 201);
     EXPECT_EQ(started.header("Location"), "/api/tasks/task-20260102-new-one-1f2e3d4c");
     EXPECT_EQ(commands_.ran.at(0), (Words{"start", "--detach", "--json", "--pipeline=implement", "--supervised", "-"}));
@@ -35,13 +37,15 @@ TEST_F(Change, ApprovesWhatWasShownAndGoesOn) {
 TEST_F(Change, DecidesNothingThatIsNotBoundToWhatWasShown) {
     EXPECT_EQ(code_of(post(task("/approve"), {{"id", approval()}})), "400 AF-DASH-013");
     EXPECT_EQ(code_of(post(task("/approve"), {{"hash", "abcdef"}})), "400 AF-DASH-013");
-    EXPECT_EQ(code_of(post(task("/approve"), {{"id", "APR-task-20260101-other-00000000-spec-1"}, {"hash", "abcdef"}})), "404 AF-DASH-017");
+    EXPECT_EQ(code_of(post(task("/approve"), {{"id", "APR-task-20260101-other-00000000-spec-1"}, {"hash", "abcdef"}})),
+              "404 AF-DASH-017");
     EXPECT_TRUE(commands_.ran.empty());
 }
 
 TEST_F(Change, SaysThatWhatWasShownHasChangedOrSomebodyWasFirst) {
     for (const char* code : {"AF-ESC-035", "AF-ESC-004"}) {
-        commands_.answers.emplace_back(*error_of_answer({{"error", {{"code", code}, {"message", "m"}, {"where", ""}, {"remedy", "r"}}}}));
+        commands_.answers.emplace_back(
+            *error_of_answer({{"error", {{"code", code}, {"message", "m"}, {"where", ""}, {"remedy", "r"}}}}));
         EXPECT_EQ(code_of(post(task("/approve"), {{"id", approval()}, {"hash", "abcdef"}})), std::string("409 ") + code);
     }
     EXPECT_EQ(commands_.ran.size(), 2U);
@@ -75,7 +79,8 @@ TEST_F(Change, AnswersAQuestionOfThisTaskOnly) {
     const std::string id = "ESC-" + waiting_.task_id() + "-clarify-1";
     EXPECT_EQ(post(task("/escalations/" + id + "/resolve"), {{"answer", "-v is fine"}}).status, 200);
     EXPECT_EQ(commands_.ran.at(0), (Words{"resolve", "--no-resume", "--json", "--", id, "-v is fine"}));
-    EXPECT_EQ(code_of(post(task("/escalations/ESC-task-20260101-other-00000000-a-1/resolve"), {{"answer", "a"}})), "404 AF-DASH-017");
+    EXPECT_EQ(code_of(post(task("/escalations/ESC-task-20260101-other-00000000-a-1/resolve"), {{"answer", "a"}})),
+              "404 AF-DASH-017");
     EXPECT_EQ(code_of(post(task("/escalations/" + id + "/resolve"), {})), "400 AF-DASH-013");
 }
 
@@ -83,7 +88,8 @@ TEST_F(Change, PausesResumesAndAborts) {
     EXPECT_EQ(post(task("/pause"), {{"reason", "the machine is needed"}, {"after_step", true}}).status, 202);
     EXPECT_EQ(post(task("/resume"), {{"guidance", "leave it"}}).status, 202);
     EXPECT_EQ(post(task("/abort"), {}).status, 200);
-    EXPECT_EQ(commands_.ran.at(0), (Words{"pause", waiting_.task_id(), "--json", "--reason=the machine is needed", "--after-step"}));
+    EXPECT_EQ(commands_.ran.at(0),
+              (Words{"pause", waiting_.task_id(), "--json", "--reason=the machine is needed", "--after-step"}));
     EXPECT_EQ(commands_.ran.at(1), (Words{"resume", waiting_.task_id(), "--detach", "--json", "--say=leave it"}));
     EXPECT_EQ(commands_.ran.at(2), (Words{"abort", waiting_.task_id(), "--json"}));
 }
@@ -106,7 +112,9 @@ TEST_F(Change, KeepsANewTaskThatCannotGoOn) {
 }
 
 TEST_F(Change, ForksFromANumberOnly) {
-    for (const json::value& step : {json::value("3"), json::value(0), json::value(-1), json::value(1.5), json::value(nullptr)}) { EXPECT_EQ(code_of(post(task("/fork"), {{"step", step}})), "400 AF-DASH-013") << step; }
+    for (const json::value& step : {json::value("3"), json::value(0), json::value(-1), json::value(1.5), json::value(nullptr)}) {
+        EXPECT_EQ(code_of(post(task("/fork"), {{"step", step}})), "400 AF-DASH-013") << step;
+    }
     EXPECT_EQ(code_of(post(task("/fork"), {})), "400 AF-DASH-013");
     EXPECT_TRUE(commands_.ran.empty());
 }
@@ -119,14 +127,15 @@ TEST_F(Change, PassesNothingUnknownOver) {
     asked.body = "[]";
     EXPECT_EQ(code_of(dashboard_.answer(asked)), "400 AF-DASH-006");
     asked.body = "{}";
-    asked.headers["content-type"] = "text/plain";       // What a form of another site can send.
+    asked.headers["content-type"] = "text/plain";  // What a form of another site can send.
     EXPECT_EQ(code_of(dashboard_.answer(asked)), "400 AF-DASH-006");
     EXPECT_TRUE(commands_.ran.empty());
 }
 
 TEST_F(Change, ExtendsOnlyWhatHasStagesToGoOnWith) {
     EXPECT_EQ(code_of(post("/api/tasks/" + ended_.task_id() + "/extend", {})), "409 AF-DASH-062") << "it has delivered";
-    EXPECT_EQ(code_of(post(task("/extend"), {{"stage", "red"}, {"id", approval()}, {"hash", "abcdef0123"}})), "409 AF-DASH-062") << "it goes on after what it shows";
+    EXPECT_EQ(code_of(post(task("/extend"), {{"stage", "red"}, {"id", approval()}, {"hash", "abcdef0123"}})), "409 AF-DASH-062")
+        << "it goes on after what it shows";
     EXPECT_EQ(code_of(post(task("/extend"), {{"stge", "red"}})), "400 AF-DASH-013");
     EXPECT_TRUE(commands_.ran.empty());
 }

@@ -13,7 +13,8 @@ namespace agentforge::kernel::testing {
 /// Remembers what it was asked to run, and answers what it was told to.
 class FakeCommands final : public CommandRunner {
 public:
-    Result<json::object> run(const std::filesystem::path& repository, std::vector<std::string> arguments, const std::string& input) override {
+    Result<json::object> run(const std::filesystem::path& repository, std::vector<std::string> arguments,
+                             const std::string& input) override {
         repositories.push_back(repository);
         inputs.push_back(input);
         ran.push_back(std::move(arguments));
@@ -31,7 +32,11 @@ public:
 class DashboardOf : public ::testing::Test {
 protected:
     explicit DashboardOf(bool read_only = false)
-        : waiting_("waiting_for_approval"), ended_("delivered_and_rebased"), tasks_({{"one", folder_.path() / "one"}, {"two", folder_.path() / "two"}}), events_(ids_), guard_({port, read_only}, ids_),
+        : waiting_("waiting_for_approval"),
+          ended_("delivered_and_rebased"),
+          tasks_({{"one", folder_.path() / "one"}, {"two", folder_.path() / "two"}}),
+          events_(ids_),
+          guard_({port, read_only}, ids_),
           dashboard_({tasks_, events_, guard_, commands_}) {
         waiting_.begin(folder_.path() / "one" / ".agentforge", waiting_.records());
         ended_.begin(folder_.path() / "two" / ".agentforge", ended_.records());
@@ -70,7 +75,8 @@ protected:
     static std::string code_of(const HttpResponse& response) {
         const json::object body = body_of(response);
         const json::value* code = body.if_contains("code");
-        return std::to_string(response.status) + " " + (code != nullptr && code->is_string() ? std::string(code->get_string()) : "");
+        return std::to_string(response.status) + " " +
+               (code != nullptr && code->is_string() ? std::string(code->get_string()) : "");
     }
 
     static constexpr unsigned port = 8420;

@@ -6,7 +6,8 @@ namespace {
 
 class GuardOf : public DashboardOf {
 protected:
-    std::string with(const std::string& header, const std::string& value, const std::string& path = "/api/tasks", const std::string& method = "GET") {
+    std::string with(const std::string& header, const std::string& value, const std::string& path = "/api/tasks",
+                     const std::string& method = "GET") {
         HttpRequest asked = request(method, path);
         asked.headers[header] = value;
         return code_of(dashboard_.answer(asked));
@@ -21,7 +22,8 @@ protected:
 TEST_F(GuardOf, AnswersTheBrowserThatExchangedTheToken) { EXPECT_EQ(get("/api/tasks").status, 200); }
 
 TEST_F(GuardOf, RefusesAHostThatIsNotItsOwn) {
-    for (const char* host : {"evil.example", "evil.example:8420", "127.0.0.1:8421", "127.0.0.1", "localhost.evil.example:8420", "", "127.0.0.1:8420.evil.example", "0.0.0.0:8420"}) {
+    for (const char* host : {"evil.example", "evil.example:8420", "127.0.0.1:8421", "127.0.0.1", "localhost.evil.example:8420",
+                             "", "127.0.0.1:8420.evil.example", "0.0.0.0:8420"}) {
         EXPECT_EQ(with("host", host), "421 AF-DASH-001") << host;
     }
     EXPECT_EQ(with("host", "localhost:8420"), "200 ");
@@ -29,7 +31,8 @@ TEST_F(GuardOf, RefusesAHostThatIsNotItsOwn) {
 }
 
 TEST_F(GuardOf, RefusesAnotherSitesPage) {
-    for (const char* origin : {"http://evil.example", "null", "https://127.0.0.1:8420", "http://127.0.0.1:8421", "http://localhost:8420", ""}) {
+    for (const char* origin :
+         {"http://evil.example", "null", "https://127.0.0.1:8420", "http://127.0.0.1:8421", "http://localhost:8420", ""}) {
         EXPECT_EQ(with("origin", origin), "403 AF-DASH-002") << origin;
         EXPECT_EQ(with("origin", origin, "/ws/updates"), "403 AF-DASH-002") << origin;
     }
@@ -59,15 +62,16 @@ TEST_F(GuardOf, TakesTheTokenOnce) {
     asked.query["token"] = guard_.token();
     EXPECT_EQ(code_of(dashboard_.answer(asked)), "401 AF-DASH-003");
     asked.headers["cookie"] = cookie_;
-    EXPECT_EQ(dashboard_.answer(asked).status, 303);        // The browser that is known is sent to the page.
+    EXPECT_EQ(dashboard_.answer(asked).status, 303);  // The browser that is known is sent to the page.
 }
 
 TEST(GuardAlone, GivesACookieThatNoScriptAndNoOtherSiteHas) {
     CountingIdSource ids;
     Guard guard({8420, false}, ids);
-    HttpRequest asked{.method = "GET", .path = "/", .query = {{"token", guard.token()}}, .headers = {{"host", "127.0.0.1:8420"}}, .body = {}};
+    HttpRequest asked{
+        .method = "GET", .path = "/", .query = {{"token", guard.token()}}, .headers = {{"host", "127.0.0.1:8420"}}, .body = {}};
     asked.headers["host"] = "evil.example";
-    EXPECT_EQ(guard.exchange(asked)->status, 421);          // It is not spent by that.
+    EXPECT_EQ(guard.exchange(asked)->status, 421);  // It is not spent by that.
     asked.headers["host"] = "127.0.0.1:8420";
     const auto exchanged = guard.exchange(asked);
     ASSERT_TRUE(exchanged);
@@ -81,7 +85,12 @@ TEST(GuardAlone, GivesACookieThatNoScriptAndNoOtherSiteHas) {
 TEST(GuardAlone, TrustsItsUnixSocketButNoBrowserThere) {
     CountingIdSource ids;
     Guard guard({0, false}, ids);
-    HttpRequest asked{.method = "POST", .path = "/api/tasks", .query = {}, .headers = {{"host", "localhost"}}, .body = {}, .over_unix_socket = true};
+    HttpRequest asked{.method = "POST",
+                      .path = "/api/tasks",
+                      .query = {},
+                      .headers = {{"host", "localhost"}},
+                      .body = {},
+                      .over_unix_socket = true};
     EXPECT_FALSE(guard.check(asked, true, false));
     asked.headers["origin"] = "http://evil.example";
     EXPECT_EQ(guard.check(asked, true, false)->status, 403);
@@ -133,11 +142,17 @@ protected:
 };
 
 TEST_F(GuardWithMetricsToken, OpensTheMetrics) { EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file"), "200 "); }
-TEST_F(GuardWithMetricsToken, RefusesAnotherToken) { EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-filf"), "401 AF-DASH-003"); }
-TEST_F(GuardWithMetricsToken, OpensNothingElse) {
-    for (const char* path : {"/", "/api/tasks", "/api/stats", "/ws/updates", "/metrics/", "/api/events"}) { EXPECT_NE(scrape(path, "Bearer a-token-of-a-file").substr(0, 3), "200") << path; }
+TEST_F(GuardWithMetricsToken, RefusesAnotherToken) {
+    EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-filf"), "401 AF-DASH-003");
 }
-TEST_F(GuardWithMetricsToken, RefusesAnotherHost) { EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file", "evil.example"), "421 AF-DASH-001"); }
+TEST_F(GuardWithMetricsToken, OpensNothingElse) {
+    for (const char* path : {"/", "/api/tasks", "/api/stats", "/ws/updates", "/metrics/", "/api/events"}) {
+        EXPECT_NE(scrape(path, "Bearer a-token-of-a-file").substr(0, 3), "200") << path;
+    }
+}
+TEST_F(GuardWithMetricsToken, RefusesAnotherHost) {
+    EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file", "evil.example"), "421 AF-DASH-001");
+}
 
 }  // namespace
 }  // namespace agentforge::kernel::testing

@@ -9,7 +9,9 @@ namespace {
 
 class Hub : public ::testing::Test {
 protected:
-    static TaskChange change(Sequence seq) { return {"one", "task-20260102-a-b-1f2e3d4c", seq, "step", "green", seq, "in_progress"}; }
+    static TaskChange change(Sequence seq) {
+        return {"one", "task-20260102-a-b-1f2e3d4c", seq, "step", "green", seq, "in_progress"};
+    }
     static std::vector<std::string> types(const std::vector<EventSource::Event>& events) {
         std::vector<std::string> types;
         for (const auto& event : events) { types.push_back(event.type); }
@@ -31,7 +33,9 @@ TEST_F(Hub, GivesEachEventOnceWithItsPlace) {
     EXPECT_TRUE(readable(*source));
     const auto events = source->take();
     ASSERT_EQ(events.size(), 1U);
-    EXPECT_EQ(events[0].data, R"({"type": "step", "repo": "one", "task_id": "task-20260102-a-b-1f2e3d4c", "sequence": 7, "phase": "green", "step": 7, "state": "in_progress"})");
+    EXPECT_EQ(
+        events[0].data,
+        R"({"type": "step", "repo": "one", "task_id": "task-20260102-a-b-1f2e3d4c", "sequence": 7, "phase": "green", "step": 7, "state": "in_progress"})");
     EXPECT_FALSE(readable(*source));
 }
 

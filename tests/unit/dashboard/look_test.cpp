@@ -61,7 +61,9 @@ TEST_F(Look, ShowsAPhaseWithItsCriteria) {
     const json::object phase = body_of(get(task("/phases/green")));
     EXPECT_EQ(phase.at("status"), "completed");
     bool gate = false;
-    for (const json::value& criterion : phase.at("exit_criteria").as_array()) { gate = gate || criterion.at("name") == "gate green"; }
+    for (const json::value& criterion : phase.at("exit_criteria").as_array()) {
+        gate = gate || criterion.at("name") == "gate green";
+    }
     EXPECT_TRUE(gate);
     EXPECT_FALSE(phase.at("files_touched").as_array().empty());
     EXPECT_FALSE(phase.at("steps").at("recent").as_array().empty());
@@ -73,8 +75,12 @@ TEST_F(Look, PagesThroughStepsFromTheNewest) {
     std::vector<std::uint64_t> seen;
     std::string before;
     do {
-        const json::object page = body_of(get(task("/steps"), before.empty() ? std::map<std::string, std::string>{{"limit", "7"}} : std::map<std::string, std::string>{{"limit", "7"}, {"before", before}}));
-        for (const json::value& step : page.at("steps").as_array()) { seen.push_back(step.at("step").to_number<std::uint64_t>()); }
+        const json::object page =
+            body_of(get(task("/steps"), before.empty() ? std::map<std::string, std::string>{{"limit", "7"}}
+                                                       : std::map<std::string, std::string>{{"limit", "7"}, {"before", before}}));
+        for (const json::value& step : page.at("steps").as_array()) {
+            seen.push_back(step.at("step").to_number<std::uint64_t>());
+        }
         before = page.at("next_before").is_null() ? "" : std::to_string(page.at("next_before").to_number<std::uint64_t>());
     } while (!before.empty());
     ASSERT_FALSE(seen.empty());
@@ -87,22 +93,34 @@ TEST_F(Look, ShowsOneStep) {
     EXPECT_FALSE(step.at("action").at("type").as_string().empty());
     EXPECT_GT(step.at("context_sent").at("section_tokens").at("total").to_number<int>(), 0);
     EXPECT_TRUE(step.at("context_sent").at("max_tokens").is_null());
-    for (const char* number : {"0", "999999", "abc", "1e3", "-1", "99999999999999999999"}) { EXPECT_EQ(code_of(get(task("/steps/" + std::string(number)))), "404 AF-DASH-015") << number; }
+    for (const char* number : {"0", "999999", "abc", "1e3", "-1", "99999999999999999999"}) {
+        EXPECT_EQ(code_of(get(task("/steps/" + std::string(number)))), "404 AF-DASH-015") << number;
+    }
 }
 
 TEST_F(Look, ShowsWhatAStepMayTakeAsItsTaskWasStartedWith) {
-    std::ofstream(folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "task.yaml") << "format: 1\nconfiguration:\n  agents:\n    max_tokens: 1\n  context:\n    agents_md: true\n    max_tokens: 8000\n  llm:\n    max_tokens: 2\n";
+    std::ofstream(folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "task.yaml")
+        << "format: 1\nconfiguration:\n  agents:\n    max_tokens: 1\n  context:\n    agents_md: true\n    max_tokens: 8000\n  llm:\n    max_tokens: 2\n";
     EXPECT_EQ(body_of(get(task("/steps/3"))).at("context_sent").at("max_tokens"), 8000);
-    std::ofstream(folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "task.yaml") << "format: 1\nconfiguration:\n  context:\n    agents_md: true\n  llm:\n    max_tokens: 2\n";
+    std::ofstream(folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "task.yaml")
+        << "format: 1\nconfiguration:\n  context:\n    agents_md: true\n  llm:\n    max_tokens: 2\n";
     EXPECT_TRUE(body_of(get(task("/steps/3"))).at("context_sent").at("max_tokens").is_null());
 }
 
 TEST_F(Look, ShowsWhatTheGatesHadFoundWhenAStepWasDone) {
     EXPECT_TRUE(body_of(get(task("/steps/1"))).at("state_after").at("verification_status").at("tests").at("failing") == 0);
-    const auto red = body_of(get(task("/phases/red"))).at("steps").at("recent").as_array().front().at("step").to_number<std::uint64_t>();
-    EXPECT_EQ(body_of(get(task("/steps/" + std::to_string(red)))).at("state_after").at("verification_status").at("tests").at("failing"), 4);
+    const auto red =
+        body_of(get(task("/phases/red"))).at("steps").at("recent").as_array().front().at("step").to_number<std::uint64_t>();
+    EXPECT_EQ(
+        body_of(get(task("/steps/" + std::to_string(red)))).at("state_after").at("verification_status").at("tests").at("failing"),
+        4);
     const auto total = body_of(get(task())).at("steps").at("total").to_number<std::uint64_t>();
-    EXPECT_EQ(body_of(get(task("/steps/" + std::to_string(total)))).at("state_after").at("verification_status").at("tests").at("failing"), 0);
+    EXPECT_EQ(body_of(get(task("/steps/" + std::to_string(total))))
+                  .at("state_after")
+                  .at("verification_status")
+                  .at("tests")
+                  .at("failing"),
+              0);
 }
 
 TEST_F(Look, GivesAReportThatNamesTheRecordsItIsMadeFrom) {
@@ -130,18 +148,22 @@ TEST_F(Look, ShowsCostAndSums) {
 }
 
 TEST_F(Look, NoPathLeavesTheTasksArtifacts) {
-    const std::filesystem::path phases = folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "artifacts" / "phases" / "spec";
+    const std::filesystem::path phases =
+        folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "artifacts" / "phases" / "spec";
     std::filesystem::create_directories(phases);
     std::ofstream(phases / "specification.yaml") << "a: 1\n";
     std::ofstream(folder_.path() / "secret.yaml") << "secret";
     std::filesystem::create_symlink(folder_.path() / "secret.yaml", phases / "link.yaml");
     EXPECT_EQ(body_of(get(task("/artifacts/spec/specification.yaml"))).at("text"), "a: 1\n");
     EXPECT_EQ(body_of(get(task("/artifacts"))).at("artifacts").as_array().size(), 1U);
-    for (const char* path : {"/artifacts/spec/link.yaml", "/artifacts/spec/..", "/artifacts/../task.yaml", "/artifacts/spec/../../../../task.yaml", "/artifacts/spec/none.yaml", "/artifacts/..%2f/task.yaml",
+    for (const char* path : {"/artifacts/spec/link.yaml", "/artifacts/spec/..", "/artifacts/../task.yaml",
+                             "/artifacts/spec/../../../../task.yaml", "/artifacts/spec/none.yaml", "/artifacts/..%2f/task.yaml",
                              "/artifacts/spec/.hidden.yaml", "/artifacts/spec/\nspecification.yaml"}) {
         EXPECT_EQ(get(task(path)).status, 404) << path;
     }
-    for (const char* path : {"/../etc/passwd", "/..", "//etc/passwd", "/etc/passwd", "/openapi.yaml", "/index.html"}) { EXPECT_EQ(get(path).status, 404) << path; }
+    for (const char* path : {"/../etc/passwd", "/..", "//etc/passwd", "/etc/passwd", "/openapi.yaml", "/index.html"}) {
+        EXPECT_EQ(get(path).status, 404) << path;
+    }
 }
 
 TEST_F(Look, AnswersWhatIsUnchangedWithoutItsBody) {
@@ -166,11 +188,16 @@ TEST_F(Look, NamesTheMethodsThatAnAddressTakes) {
 TEST_F(Look, PageHasNoScriptOfItsOwnAndNoOtherOrigin) {
     const HttpResponse page = get("/");
     EXPECT_EQ(page.header("Content-Type"), "text/html; charset=utf-8");
-    for (const char* never : {"<script>", "onclick", "onload", "style=", "http://", "https://", "innerHTML"}) { EXPECT_EQ(page.body.find(never), std::string::npos) << never; }
+    for (const char* never : {"<script>", "onclick", "onload", "style=", "http://", "https://", "innerHTML"}) {
+        EXPECT_EQ(page.body.find(never), std::string::npos) << never;
+    }
     for (const char* file : {"/app.js", "/style.css", "/icon.svg"}) {
         const HttpResponse part = get(file);
         EXPECT_EQ(part.status, 200) << file;
-        for (const char* never : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "https://"}) { EXPECT_EQ(part.body.find(never), std::string::npos) << file << " " << never; }
+        for (const char* never :
+             {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "https://"}) {
+            EXPECT_EQ(part.body.find(never), std::string::npos) << file << " " << never;
+        }
     }
 }
 
@@ -192,7 +219,8 @@ TEST_F(Look, TellsWhatWaitsWithTheHashOfWhatIsShown) {
     EXPECT_EQ(item.at("id"), json::value(id));
     EXPECT_EQ(item.at("kind"), "approval");
     EXPECT_EQ(item.at("hash"), json::value(std::string(64, 'a')));
-    EXPECT_NE(item.at("shown").as_string().find("<script>"), std::string::npos);      // Text stays text: JSON, shown as text by the page.
+    EXPECT_NE(item.at("shown").as_string().find("<script>"),
+              std::string::npos);  // Text stays text: JSON, shown as text by the page.
 }
 
 TEST_F(Look, TellsListenersFromWhereTheyWere) {
@@ -223,7 +251,9 @@ TEST_F(Look, HasSumsForPrometheus) {
     EXPECT_EQ(sums.at("agentforge_tokens"), stats.at("tokens_used").to_number<double>());
     EXPECT_EQ(sums.at("agentforge_stage_steps"), stats.at("steps").to_number<double>());
     EXPECT_EQ(sums.at("agentforge_waiting_tasks"), 1);
-    EXPECT_NE(response.body.find("agentforge_tasks{repo=\"two\",pipeline=\"implement\",state=\"completed\"} 1\n"), std::string::npos) << response.body;
+    EXPECT_NE(response.body.find("agentforge_tasks{repo=\"two\",pipeline=\"implement\",state=\"completed\"} 1\n"),
+              std::string::npos)
+        << response.body;
 }
 
 }  // namespace

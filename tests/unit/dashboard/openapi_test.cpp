@@ -23,18 +23,30 @@ protected:
         const json::object& schema = schema_of(named);
         if (!fits(value, schema)) { return at + " has another type"; }
         if (value.is_array() && schema.contains("items")) {
-            for (const json::value& item : value.get_array()) { if (const std::string problem = problem_of(item, schema.at("items").as_object(), at + "[]"); !problem.empty()) { return problem; } }
+            for (const json::value& item : value.get_array()) {
+                if (const std::string problem = problem_of(item, schema.at("items").as_object(), at + "[]"); !problem.empty()) {
+                    return problem;
+                }
+            }
         }
         if (!value.is_object() || !schema.contains("properties")) { return {}; }
         const json::object& properties = schema.at("properties").as_object();
-        for (const auto& field : value.get_object()) { if (!properties.contains(field.key())) { return at + "." + std::string(field.key()) + " is not described"; } }
+        for (const auto& field : value.get_object()) {
+            if (!properties.contains(field.key())) { return at + "." + std::string(field.key()) + " is not described"; }
+        }
         for (const auto& property : properties) {
             const json::value* given = value.get_object().if_contains(property.key());
             const json::value* required = schema.if_contains("required");
-            const bool may_be_missing = required != nullptr && std::ranges::find(required->as_array(), json::value(property.key())) == required->as_array().end();
+            const bool may_be_missing =
+                required != nullptr &&
+                std::ranges::find(required->as_array(), json::value(property.key())) == required->as_array().end();
             if (given == nullptr && may_be_missing) { continue; }
             if (given == nullptr) { return at + "." + std::string(property.key()) + " is described and missing"; }
-            if (const std::string problem = problem_of(*given, property.value().as_object(), at + "." + std::string(property.key())); !problem.empty()) { return problem; }
+            if (const std::string problem =
+                    problem_of(*given, property.value().as_object(), at + "." + std::string(property.key()));
+                !problem.empty()) {
+                return problem;
+            }
         }
         return {};
     }
@@ -44,8 +56,12 @@ protected:
         const json::array types = type->is_array() ? type->get_array() : json::array{*type};
         for (const json::value& each : types) {
             const std::string_view name = each.as_string();
-            if ((name == "null" && value.is_null()) || (name == "object" && value.is_object()) || (name == "array" && value.is_array()) || (name == "string" && value.is_string()) ||
-                (name == "boolean" && value.is_bool()) || (name == "integer" && (value.is_int64() || value.is_uint64())) || (name == "number" && value.is_number())) { return true; }
+            if ((name == "null" && value.is_null()) || (name == "object" && value.is_object()) ||
+                (name == "array" && value.is_array()) || (name == "string" && value.is_string()) ||
+                (name == "boolean" && value.is_bool()) || (name == "integer" && (value.is_int64() || value.is_uint64())) ||
+                (name == "number" && value.is_number())) {
+                return true;
+            }
         }
         return false;
     }
@@ -55,7 +71,9 @@ protected:
 TEST_F(OpenApi, NamesEachRouteAndNoOther) {
     std::set<std::string> described;
     for (const auto& path : document_.at("paths").as_object()) {
-        for (const auto& operation : path.value().as_object()) { described.insert(std::string(operation.key()) + " " + std::string(path.key())); }
+        for (const auto& operation : path.value().as_object()) {
+            described.insert(std::string(operation.key()) + " " + std::string(path.key()));
+        }
     }
     std::set<std::string> served;
     for (const Route& route : dashboard_.routes()) { served.insert((route.method == "GET" ? "get " : "post ") + route.path); }
@@ -63,23 +81,29 @@ TEST_F(OpenApi, NamesEachRouteAndNoOther) {
 }
 
 TEST_F(OpenApi, DescribesEachAnswerFieldByField) {
-    const std::filesystem::path spec = folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "artifacts" / "phases" / "spec";
+    const std::filesystem::path spec =
+        folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "artifacts" / "phases" / "spec";
     std::filesystem::create_directories(spec);
     std::ofstream(spec / "specification.yaml") << "a: 1\n";
-    const std::vector<std::pair<std::string, std::string>> places{{"{task_id}", ended_.task_id()}, {"{phase}/{name}", "spec/specification.yaml"}, {"{phase}", "green"}, {"{step}", "5"}};
+    const std::vector<std::pair<std::string, std::string>> places{
+        {"{task_id}", ended_.task_id()}, {"{phase}/{name}", "spec/specification.yaml"}, {"{phase}", "green"}, {"{step}", "5"}};
     std::size_t checked = 0;
     for (const auto& path : document_.at("paths").as_object()) {
         const json::value* operation = path.value().as_object().if_contains("get");
         const json::value* answer = operation == nullptr ? nullptr : operation->at("responses").as_object().if_contains("200");
         if (answer == nullptr || !answer->as_object().contains("content")) { continue; }
         std::string asked(path.key());
-        for (const auto& [place, value] : places) { if (const std::size_t at = asked.find(place); at != std::string::npos) { asked.replace(at, place.size(), value); } }
+        for (const auto& [place, value] : places) {
+            if (const std::size_t at = asked.find(place); at != std::string::npos) { asked.replace(at, place.size(), value); }
+        }
         const HttpResponse response = get(asked);
-        if (asked.ends_with("/diff")) { continue; }      // Needs a repository: tests/integration/program/test_dashboard.py.
+        if (asked.ends_with("/diff")) { continue; }  // Needs a repository: tests/integration/program/test_dashboard.py.
         ASSERT_EQ(response.status, 200) << asked << response.body;
         const json::object& content = answer->at("content").as_object();
         EXPECT_TRUE(response.header("Content-Type").starts_with(std::string(content.begin()->key()))) << asked;
-        if (const json::value* described = content.if_contains("application/json")) { EXPECT_EQ(problem_of(body_of(response), described->at("schema").as_object(), asked), ""); }
+        if (const json::value* described = content.if_contains("application/json")) {
+            EXPECT_EQ(problem_of(body_of(response), described->at("schema").as_object(), asked), "");
+        }
         ++checked;
     }
     EXPECT_GT(checked, 12U);
@@ -97,14 +121,19 @@ TEST_F(OpenApi, DescribesWhatEachChangeTakes) {
             body[property.key()] = flag ? json::value(false) : number ? json::value(1) : json::value("text");
         }
         std::string asked(path.key());
-        for (const auto& [place, value] : {std::pair<std::string, std::string>{"{task_id}", waiting_.task_id()}, {"{escalation_id}", "ESC-" + waiting_.task_id() + "-a-1"}}) {
+        for (const auto& [place, value] : {std::pair<std::string, std::string>{"{task_id}", waiting_.task_id()},
+                                           {"{escalation_id}", "ESC-" + waiting_.task_id() + "-a-1"}}) {
             if (const std::size_t at = asked.find(place); at != std::string::npos) { asked.replace(at, place.size(), value); }
         }
         if (body.contains("id")) { body["id"] = "APR-" + waiting_.task_id() + "-spec-1"; }
         if (body.contains("repo")) { body["repo"] = "one"; }
         const HttpResponse answer = post(asked, body);
-        const bool not_now = asked.ends_with("/extend");        // The kept task goes on after what it shows.
-        if (not_now) { EXPECT_EQ(code_of(answer), "409 AF-DASH-062"); } else { EXPECT_LT(answer.status, 300) << asked << to_json_line(body) << answer.body; }
+        const bool not_now = asked.ends_with("/extend");  // The kept task goes on after what it shows.
+        if (not_now) {
+            EXPECT_EQ(code_of(answer), "409 AF-DASH-062");
+        } else {
+            EXPECT_LT(answer.status, 300) << asked << to_json_line(body) << answer.body;
+        }
         body["unknown"] = "text";
         EXPECT_EQ(code_of(post(asked, body)), "400 AF-DASH-013") << asked;
     }

@@ -29,13 +29,17 @@ feedback:
 )");
     ASSERT_TRUE(feedback.ok()) << feedback.error().to_string();
     EXPECT_EQ(feedback->overall, "On the right track.");
-    EXPECT_EQ(feedback->issues, (std::vector<FeedbackIssue>{{"requirements.REQ-003", "Missing criteria", "Name a number", true}, {"constraints", "No rate limits", "", false}}));
+    EXPECT_EQ(feedback->issues, (std::vector<FeedbackIssue>{{"requirements.REQ-003", "Missing criteria", "Name a number", true},
+                                                            {"constraints", "No rate limits", "", false}}));
 }
 
 TEST(FeedbackFile, takes_lists_of_texts_whose_first_word_may_be_a_place) {
-    const auto feedback = read("must_address: ['REQ-003: Add criteria', 'Say what is left: all of it']\nshould_consider: [Rate limits]\n");
+    const auto feedback =
+        read("must_address: ['REQ-003: Add criteria', 'Say what is left: all of it']\nshould_consider: [Rate limits]\n");
     ASSERT_TRUE(feedback.ok()) << feedback.error().to_string();
-    EXPECT_EQ(feedback->issues, (std::vector<FeedbackIssue>{{"REQ-003", "Add criteria", "", true}, {"", "Say what is left: all of it", "", true}, {"", "Rate limits", "", false}}));
+    EXPECT_EQ(feedback->issues, (std::vector<FeedbackIssue>{{"REQ-003", "Add criteria", "", true},
+                                                            {"", "Say what is left: all of it", "", true},
+                                                            {"", "Rate limits", "", false}}));
 }
 
 TEST(FeedbackFile, about_another_version_is_refused_with_its_line) {
@@ -58,7 +62,8 @@ TEST(FeedbackFile, with_more_than_a_context_holds_is_refused) {
 
 TEST(FeedbackText, says_what_must_be_addressed_first) {
     const Feedback feedback{"On the right track", {{"c", "Rate limits", "", false}, {"a.b", "Wrong", "Right", true}}};
-    EXPECT_EQ(in_words(feedback), "On the right track\nMust be addressed:\n- a.b: Wrong (Right)\nShould be considered:\n- c: Rate limits");
+    EXPECT_EQ(in_words(feedback),
+              "On the right track\nMust be addressed:\n- a.b: Wrong (Right)\nShould be considered:\n- c: Rate limits");
 }
 
 TEST(FeedbackIssues, read_back_as_they_are_written) {

@@ -91,7 +91,8 @@ protected:
 
 TEST_F(ActionStoreTest, a_decision_reads_back) {
     EXPECT_FALSE(store_.answer_version(id).has_value());
-    ASSERT_TRUE(store_.decide_action(id, {true, json::object{{"arguments", {{"path", "b.py"}, {"ratio", 0.5}}}}, "", hash, "ann"}).ok());
+    ASSERT_TRUE(
+        store_.decide_action(id, {true, json::object{{"arguments", {{"path", "b.py"}, {"ratio", 0.5}}}}, "", hash, "ann"}).ok());
     const auto decision = store_.action_decision(id);
     ASSERT_TRUE(decision.ok()) << decision.error().to_string();
     EXPECT_EQ((*decision)->edited, (json::object{{"arguments", {{"path", "b.py"}, {"ratio", 0.5}}}, {"tool", "edit_file"}}));
@@ -134,7 +135,10 @@ TEST_F(ActionStoreTest, an_empty_file_is_not_written_yet) {
 }
 
 TEST(ActionText, shows_every_argument_whole) {
-    const std::string text = action_text({{"role", "dev"}, {"tool", "edit_file"}, {"arguments", {{"path", "a.py"}, {"replace", "x\n  y\n"}, {"lines", json::array{1, 2}}}}});
+    const std::string text =
+        action_text({{"role", "dev"},
+                     {"tool", "edit_file"},
+                     {"arguments", {{"path", "a.py"}, {"replace", "x\n  y\n"}, {"lines", json::array{1, 2}}}}});
     EXPECT_EQ(text, "role: dev\ntool: edit_file\npath: a.py\nreplace:\n    x\n      y\nlines:\n    - 1\n    - 2\n");
 }
 
@@ -220,7 +224,8 @@ TEST_F(EscalationStoreTest, what_cannot_be_read_is_not_said_to_count) {
         write(id + ".resolution.yaml", "approved: ye\n");
         Resolution answer;
         answer.context = {{"answer", "yes"}};
-        const auto late = id.starts_with("ESC-") ? store_.resolve(id, answer) : store_.decide(id, {true, std::nullopt, std::string(64, 'a'), "ada"});
+        const auto late = id.starts_with("ESC-") ? store_.resolve(id, answer)
+                                                 : store_.decide(id, {true, std::nullopt, std::string(64, 'a'), "ada"});
         ASSERT_FALSE(late.ok());
         EXPECT_EQ(late.error().code, "AF-ESC-005");
         EXPECT_NE(late.error().where.find(id + ".resolution.yaml"), std::string::npos);
@@ -288,9 +293,10 @@ TEST_F(EscalationStoreTest, an_unknown_key_is_named_with_its_line) {
 
 TEST_F(EscalationStoreTest, hostile_answers_are_refused_and_stay) {
     record();
-    for (const char* text : {"", "[1, 2]", "answer: [a]", "abort: maybe\n", "answer: a\nanswer: b\n", "context: text\n", "a: &a [*a]\n", "answer: \"open",
-                             "!!python/object/apply:os.system ['x']", "answer: a\n---\nanswer: b\n", "abort: false\n", "answer: \xff\n", "answer: 1.5\n",
-                             "answer: a\ncontext: {answer: b}\n"}) {
+    for (const char* text :
+         {"", "[1, 2]", "answer: [a]", "abort: maybe\n", "answer: a\nanswer: b\n", "context: text\n", "a: &a [*a]\n",
+          "answer: \"open", "!!python/object/apply:os.system ['x']", "answer: a\n---\nanswer: b\n", "abort: false\n",
+          "answer: \xff\n", "answer: 1.5\n", "answer: a\ncontext: {answer: b}\n"}) {
         EXPECT_EQ(error_of(text).code, "AF-ESC-005") << text;
         EXPECT_EQ(read("ESC-task-1-green-1.resolution.yaml"), text);
     }
@@ -387,7 +393,8 @@ TEST_F(EscalationStoreTest, every_yaml_reader_reads_the_files) {
     answer.context = {{"answer", "yes: no\nsecond line"}};
     answer.resolved_by = "on";
     ASSERT_TRUE(store_.resolve("ESC-task-1-green-1", answer).ok());
-    const std::string command = "cd '" + store_.directory().string() +
+    const std::string command =
+        "cd '" + store_.directory().string() +
         "' && /usr/bin/python3 -c 'import yaml\nr = yaml.safe_load(open(\"ESC-task-1-green-1.yaml\"))\nassert r[\"options\"] == [\"utf-8\", \"yes\"], r\n"
         "a = yaml.safe_load(open(\"ESC-task-1-green-1.resolution.yaml\"))\nassert a == {\"abort\": False, \"answer\": \"yes: no\\nsecond line\", \"resolved_by\": \"on\"}, a'";
     EXPECT_EQ(std::system(command.c_str()), 0);

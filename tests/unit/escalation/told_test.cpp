@@ -14,7 +14,9 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-Told::Time told_time(int minutes_later) { return std::chrono::sys_days{std::chrono::year{2026} / 1 / 2} + minutes(minutes_later); }
+Told::Time told_time(int minutes_later) {
+    return std::chrono::sys_days{std::chrono::year{2026} / 1 / 2} + minutes(minutes_later);
+}
 constexpr const char* asked_at = "2026-01-02T00:00:00.000Z";
 
 TEST(Told, WhoWasNeverToldOwesTheQuestion) { EXPECT_TRUE(Told().owes("webhook", told_time(0))); }
@@ -87,7 +89,9 @@ TEST(Told, WithoutATimeThereAreNoReminders) {
 
 class ToldLedgerTest : public ::testing::Test {
 protected:
-    ToldLedgerTest() : temporary_("told-test"), ledger_(temporary_.path()) { std::ofstream(temporary_.path() / "ESC-1.yaml") << "id: ESC-1\n"; }
+    ToldLedgerTest() : temporary_("told-test"), ledger_(temporary_.path()) {
+        std::ofstream(temporary_.path() / "ESC-1.yaml") << "id: ESC-1\n";
+    }
     TemporaryDirectory temporary_;
     ToldLedger ledger_;
 };
@@ -109,7 +113,8 @@ TEST_F(ToldLedgerTest, WhatIsWrittenIsReadAgain) {
 
 TEST_F(ToldLedgerTest, WhatCannotBeReadOwesEverything) {
     std::filesystem::create_directories(ledger_.file("ESC-1").parent_path());
-    for (const char* bytes : {"", "{", "[]", R"({"handlers": 3, "reminder": -1})", R"({"handlers": {"webhook": {"told": "x"}}})"}) {
+    for (const char* bytes :
+         {"", "{", "[]", R"({"handlers": 3, "reminder": -1})", R"({"handlers": {"webhook": {"told": "x"}}})"}) {
         std::ofstream(ledger_.file("ESC-1")) << bytes;
         EXPECT_TRUE(ledger_.read("ESC-1").owes("webhook", told_time(0))) << bytes;
     }
@@ -140,7 +145,8 @@ TEST_F(ToldLedgerTest, AFolderThatCannotBeWrittenIsSaid) {
 TEST(AnswerRule, WithoutATimeThereIsNoDeadline) { EXPECT_EQ(AnswerRule{}.of(asked_at, {"a"}, false), AnswerBy{}); }
 
 TEST(AnswerRule, TheDeadlineCountsFromTheQuestion) {
-    EXPECT_EQ((AnswerRule{hours(24), "abort", ""}.of(asked_at, {"a"}, false)), (AnswerBy{"2026-01-03T00:00:00.000Z", "abort", ""}));
+    EXPECT_EQ((AnswerRule{hours(24), "abort", ""}.of(asked_at, {"a"}, false)),
+              (AnswerBy{"2026-01-03T00:00:00.000Z", "abort", ""}));
 }
 
 TEST(AnswerRule, TheDefaultIsTheFirstOptionUnlessTheSettingsNameOne) {

@@ -4,17 +4,17 @@
 #include "console/readable.hpp"
 #include "context.hpp"
 
-#include <csignal>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <csignal>
 
+#include <poll.h>
+#include <pty.h>
+#include <unistd.h>
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <poll.h>
-#include <pty.h>
 #include <thread>
-#include <unistd.h>
 
 namespace agentforge::escalation_console {
 namespace {
@@ -162,7 +162,7 @@ TEST_F(EscalationConsole, what_is_longer_than_a_screen_is_cut_and_shown_whole_wh
     auto answer = decided("v\ny\n");
     EXPECT_TRUE((*answer)->approved);
     EXPECT_THAT(screen_, HasSubstr("more lines"));
-    EXPECT_THAT(screen_, Not(HasSubstr("line 60")));      // What was read before the person typed.
+    EXPECT_THAT(screen_, Not(HasSubstr("line 60")));  // What was read before the person typed.
 }
 
 TEST_F(EscalationConsole, what_is_known_stands_beside_a_question) {
@@ -176,7 +176,10 @@ class ActionAtTheConsole : public EscalationConsole {
 protected:
     ActionAtTheConsole() {
         approval_.id = "ACT-1";
-        approval_.artifact = {{"role", "software_developer"}, {"stage", "green"}, {"tool", "create_file"}, {"arguments", {{"path", "src/x.py"}, {"content", "def f():\n    return 1\n"}}}};
+        approval_.artifact = {{"role", "software_developer"},
+                              {"stage", "green"},
+                              {"tool", "create_file"},
+                              {"arguments", {{"path", "src/x.py"}, {"content", "def f():\n    return 1\n"}}}};
     }
     void editor(const std::string& command) { handler_ = std::make_unique<ConsoleHandler>(terminal_, terminal_, command); }
 };
@@ -191,7 +194,8 @@ TEST_F(ActionAtTheConsole, is_changed_in_an_editor) {
     editor("sed -i s/return.1/return.2/");
     auto answer = decided("e\n");
     EXPECT_TRUE((*answer)->approved);
-    EXPECT_EQ(*(*answer)->feedback, "tool: \"create_file\"\narguments:\n  path: \"src/x.py\"\n  content: |\n    def f():\n        return.2\n");
+    EXPECT_EQ(*(*answer)->feedback,
+              "tool: \"create_file\"\narguments:\n  path: \"src/x.py\"\n  content: |\n    def f():\n        return.2\n");
 }
 
 TEST_F(ActionAtTheConsole, its_editor_takes_signals_as_any_program_does) {
@@ -229,7 +233,12 @@ TEST_F(ActionAtTheConsole, a_change_that_was_refused_is_opened_again_as_it_was_l
 }
 
 TEST(Readable, texts_that_no_block_can_hold_are_quoted) {
-    EXPECT_EQ(readable({{"a", " x\ny"}, {"b", "x\r\ny"}, {"yes", 1}, {"c", json::array{1, json::object{{"d", "e"}}}}, {"f", "x\ny"}, {"g", json::array()}}),
+    EXPECT_EQ(readable({{"a", " x\ny"},
+                        {"b", "x\r\ny"},
+                        {"yes", 1},
+                        {"c", json::array{1, json::object{{"d", "e"}}}},
+                        {"f", "x\ny"},
+                        {"g", json::array()}}),
               "a: \" x\\ny\"\nb: \"x\\r\\ny\"\n\"yes\": 1\nc:\n  - 1\n  - d: \"e\"\nf: |-\n  x\n  y\ng: []\n");
 }
 
@@ -270,7 +279,11 @@ TEST_F(EscalationConsole, without_a_terminal_it_says_so_and_does_not_answer) {
     ::close(ends[1]);
 }
 
-TEST(Shown, bytes_that_are_no_utf8_are_escaped) { EXPECT_EQ(shown("a\xFFz\xC2\x9B" "1m\x7F\xED\xA0\x80"), "a\\xffz\\u009b1m\\x7f\\xed\\xa0\\x80"); }
+TEST(Shown, bytes_that_are_no_utf8_are_escaped) {
+    EXPECT_EQ(shown("a\xFFz\xC2\x9B"
+                    "1m\x7F\xED\xA0\x80"),
+              "a\\xffz\\u009b1m\\x7f\\xed\\xa0\\x80");
+}
 
 TEST(Shown, text_in_other_scripts_stays) { EXPECT_EQ(shown("Grüße 你好 😀"), "Grüße 你好 😀"); }
 

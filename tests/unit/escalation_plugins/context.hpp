@@ -17,7 +17,7 @@ public:
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return {}; }
 
     std::atomic<bool> cancel{false};
-    std::optional<std::chrono::steady_clock::time_point> until = std::chrono::steady_clock::now();    ///< One look.
+    std::optional<std::chrono::steady_clock::time_point> until = std::chrono::steady_clock::now();  ///< One look.
     std::string told;
 };
 

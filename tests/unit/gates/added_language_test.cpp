@@ -24,9 +24,9 @@ protected:
     std::unique_ptr<Project> project_;
 };
 
-const Files perl_project{{"lib/Slug.pm", "package Slug;\nsub slugify { return $_[0] }\n1;\n"},
-                         {"t/slug.t",
-                          "use strict;\nuse Test::More tests => 2;\nuse_ok('Slug');\nis(Slug::slugify('A'), 'a', 'lower case');\n"}};
+const Files perl_project{
+    {"lib/Slug.pm", "package Slug;\nsub slugify { return $_[0] }\n1;\n"},
+    {"t/slug.t", "use strict;\nuse Test::More tests => 2;\nuse_ok('Slug');\nis(Slug::slugify('A'), 'a', 'lower case');\n"}};
 
 TEST_F(AddedLanguage, runs_with_its_file_alone) {
     if (!std::filesystem::exists("/usr/bin/perl")) { GTEST_SKIP() << "not run: Perl is not installed"; }

@@ -17,14 +17,19 @@ std::set<std::string> reached(const Files& repository, const std::vector<std::st
     MentionIndex index;
     std::vector<std::string> names;
     for (const auto& [path, content] : repository) { names.push_back(path); }
-    const auto done = index.update(names, {}, [&](const std::string& path) -> Result<std::optional<std::string>> { return std::optional(repository.at(path)); });
+    const auto done = index.update(names, {}, [&](const std::string& path) -> Result<std::optional<std::string>> {
+        return std::optional(repository.at(path));
+    });
     EXPECT_TRUE(done.ok());
     return index.affected(changed);
 }
 
 TEST(AffectedTests, what_mentions_a_changed_file_and_what_mentions_that_are_affected) {
-    const Files repository{{"src/slug.py", "def slugify(): pass\n"}, {"src/page.py", "from slug import slugify\n"}, {"src/other.py", "x = 1\n"},
-                           {"tests/test_page.py", "import page\n"}, {"tests/test_other.py", "import other\n"}};
+    const Files repository{{"src/slug.py", "def slugify(): pass\n"},
+                           {"src/page.py", "from slug import slugify\n"},
+                           {"src/other.py", "x = 1\n"},
+                           {"tests/test_page.py", "import page\n"},
+                           {"tests/test_other.py", "import other\n"}};
     EXPECT_THAT(reached(repository, {"src/slug.py"}), ElementsAre("src/page.py", "src/slug.py", "tests/test_page.py"));
 }
 
@@ -38,14 +43,18 @@ TEST(AffectedTests, a_file_that_stands_for_its_folder_is_called_by_the_folders_n
 }
 
 TEST(AffectedTests, other_languages_are_followed_by_the_same_names) {
-    const Files repository{{"src/slug.cpp", "#include \"slug.hpp\"\n"}, {"src/slug.hpp", ""}, {"src/page.hpp", "#include <slug.hpp>\n"},
-                           {"tests/page_test.cpp", "#include \"page.hpp\"\n"}, {"tests/far_test.cpp", "#include \"far.hpp\"\n"}};
+    const Files repository{{"src/slug.cpp", "#include \"slug.hpp\"\n"},
+                           {"src/slug.hpp", ""},
+                           {"src/page.hpp", "#include <slug.hpp>\n"},
+                           {"tests/page_test.cpp", "#include \"page.hpp\"\n"},
+                           {"tests/far_test.cpp", "#include \"far.hpp\"\n"}};
     EXPECT_THAT(reached(repository, {"src/slug.cpp"}), Contains("tests/page_test.cpp"));
     EXPECT_THAT(reached(repository, {"src/slug.cpp"}), Not(Contains("tests/far_test.cpp")));
 }
 
 TEST(AffectedTests, files_in_a_ring_are_each_reached_once) {
-    EXPECT_THAT(reached({{"a.py", "import b"}, {"b.py", "import c"}, {"c.py", "import a"}}, {"b.py"}), ElementsAre("a.py", "b.py", "c.py"));
+    EXPECT_THAT(reached({{"a.py", "import b"}, {"b.py", "import c"}, {"c.py", "import a"}}, {"b.py"}),
+                ElementsAre("a.py", "b.py", "c.py"));
 }
 
 TEST(AffectedTests, only_changed_files_are_read_again) {
@@ -66,7 +75,8 @@ TEST(AffectedTests, only_changed_files_are_read_again) {
 }
 
 std::string test_of(const std::string& module) {
-    return "import unittest, " + module + "\nclass Test" + module + "(unittest.TestCase):\n    def test_it(self):\n        self.assertTrue(" + module + ")\n";
+    return "import unittest, " + module + "\nclass Test" + module +
+           "(unittest.TestCase):\n    def test_it(self):\n        self.assertTrue(" + module + ")\n";
 }
 
 class SelectedTests : public ::testing::Test {
@@ -109,17 +119,23 @@ TEST_F(SelectedTests, are_all_where_what_changed_is_no_source) {
 
 TEST_F(SelectedTests, documentation_affects_none_of_them) {
     project.tree("green")["docs/far.md"] = "old\n";
-    EXPECT_THAT(files_run(project.gate("tests", "green", {"docs/far.md"}, {{"scope", "affected"}})), ElementsAre("tests/test_slug.py"));
+    EXPECT_THAT(files_run(project.gate("tests", "green", {"docs/far.md"}, {{"scope", "affected"}})),
+                ElementsAre("tests/test_slug.py"));
 }
 
 class IntegrationTests : public SelectedTests {
 protected:
     IntegrationTests() : SelectedTests() {
-        for (const auto* tree : {"base", "red", "green"}) { project.tree(tree)["tests/integration/test_whole.py"] = test_of("old"); }
-        project.baseline.base_tests.push_back({"tests/integration/test_whole.py::Testold::test_it", "test_it", "tests/integration/test_whole.py", 3, TestStatus::passed, ""});
+        for (const auto* tree : {"base", "red", "green"}) {
+            project.tree(tree)["tests/integration/test_whole.py"] = test_of("old");
+        }
+        project.baseline.base_tests.push_back({"tests/integration/test_whole.py::Testold::test_it", "test_it",
+                                               "tests/integration/test_whole.py", 3, TestStatus::passed, ""});
         project.configure({{"integration_tests", json::array{"tests/integration/**"}}});
     }
-    bool ran(const GateReport& report) { return ::testing::Value(files_run(report), Contains("tests/integration/test_whole.py")); }
+    bool ran(const GateReport& report) {
+        return ::testing::Value(files_run(report), Contains("tests/integration/test_whole.py"));
+    }
 };
 
 TEST_F(IntegrationTests, wait_for_the_end_of_refactor_and_the_delivery) {
@@ -137,12 +153,14 @@ TEST_F(IntegrationTests, are_run_with_the_suite_before_the_task) { EXPECT_TRUE(r
 TEST_F(IntegrationTests, that_break_are_found_at_the_end_of_refactor) {
     project.tree("green")["old.py"] = "import sys\ndef old():\n    return 1\n";
     for (const auto* tree : {"base", "red", "green"}) {
-        project.tree(tree)["tests/integration/test_whole.py"] = "import unittest, old\nclass Testold(unittest.TestCase):\n    def test_it(self):\n        self.assertNotIn('sys', vars(old))\n";
+        project.tree(tree)["tests/integration/test_whole.py"] =
+            "import unittest, old\nclass Testold(unittest.TestCase):\n    def test_it(self):\n        self.assertNotIn('sys', vars(old))\n";
     }
     EXPECT_TRUE(project.gate("green", "green").passed);
     const auto report = project.gate("refactor", "green");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("tests/integration/test_whole.py::Testold::test_it passed before the task"));
+    EXPECT_THAT(joined(report.blocking_issues),
+                HasSubstr("tests/integration/test_whole.py::Testold::test_it passed before the task"));
 }
 
 }  // namespace

@@ -24,8 +24,10 @@ GateReport suite_run(std::vector<TestOutcome> tests, bool was_believed = true) {
 }
 
 TEST(SuiteBeforeTheTask, a_test_that_flips_is_flaky_and_one_that_fails_each_time_is_not) {
-    const auto report = baseline_report({suite_run({test_before("a", TestStatus::passed), test_before("b", TestStatus::error), test_before("c", TestStatus::passed)}),
-                                         suite_run({test_before("a", TestStatus::failed_assertion), test_before("b", TestStatus::error), test_before("c", TestStatus::passed)})});
+    const auto report = baseline_report({suite_run({test_before("a", TestStatus::passed), test_before("b", TestStatus::error),
+                                                    test_before("c", TestStatus::passed)}),
+                                         suite_run({test_before("a", TestStatus::failed_assertion),
+                                                    test_before("b", TestStatus::error), test_before("c", TestStatus::passed)})});
     EXPECT_TRUE(report.passed);
     EXPECT_THAT(fact_texts(report.facts, "flaky"), ElementsAre("a"));
     EXPECT_THAT(fact_texts(report.facts, "failed_before"), ElementsAre("b"));
@@ -33,12 +35,15 @@ TEST(SuiteBeforeTheTask, a_test_that_flips_is_flaky_and_one_that_fails_each_time
 }
 
 TEST(SuiteBeforeTheTask, a_test_that_is_there_in_one_run_only_is_flaky_if_it_passed) {
-    EXPECT_THAT(flipped({test_before("a", TestStatus::passed)}, {test_before("b", TestStatus::passed), test_before("c", TestStatus::error)}), ElementsAre("a", "b"));
+    EXPECT_THAT(flipped({test_before("a", TestStatus::passed)},
+                        {test_before("b", TestStatus::passed), test_before("c", TestStatus::error)}),
+                ElementsAre("a", "b"));
     EXPECT_THAT(flipped({test_before("a", TestStatus::skipped)}, {test_before("a", TestStatus::error)}), IsEmpty());
 }
 
 TEST(SuiteBeforeTheTask, a_run_that_is_not_believed_does_not_speak_where_another_is) {
-    const auto report = baseline_report({suite_run({test_before("a", TestStatus::error)}, false), suite_run({test_before("a", TestStatus::passed)})});
+    const auto report = baseline_report(
+        {suite_run({test_before("a", TestStatus::error)}, false), suite_run({test_before("a", TestStatus::passed)})});
     ASSERT_EQ(report.tests.size(), 1U);
     EXPECT_EQ(report.tests[0].status, TestStatus::passed);
     EXPECT_THAT(fact_texts(report.facts, "flaky"), IsEmpty());
@@ -48,7 +53,8 @@ TEST(SuiteBeforeTheTask, a_run_that_is_not_believed_does_not_speak_where_another
 TEST(SuiteBeforeTheTask, where_no_run_is_believed_it_says_so_and_goes_on) {
     const auto report = baseline_report({suite_run({test_before("a", TestStatus::error)}, false)});
     EXPECT_TRUE(report.passed);
-    EXPECT_EQ(report.summary, "the suite could not be measured before the task: The test run is not believed: it did not finish.");
+    EXPECT_EQ(report.summary,
+              "the suite could not be measured before the task: The test run is not believed: it did not finish.");
 }
 
 GateReport unmeasurable_run() {
@@ -67,7 +73,9 @@ TEST(SuiteBeforeTheTask, a_suite_that_the_runner_cannot_measure_in_any_run_stops
 }
 
 TEST(SuiteBeforeTheTask, a_suite_that_one_run_measured_stops_nothing) {
-    EXPECT_TRUE(check_suite_was_measured(baseline_report({unmeasurable_run(), suite_run({test_before("a", TestStatus::failed_assertion)})})).ok());
+    EXPECT_TRUE(check_suite_was_measured(
+                    baseline_report({unmeasurable_run(), suite_run({test_before("a", TestStatus::failed_assertion)})}))
+                    .ok());
 }
 
 TEST(SuiteBeforeTheTask, code_that_crashes_the_runner_stops_nothing) {
@@ -78,7 +86,8 @@ TEST(SuiteBeforeTheTask, a_project_that_does_not_build_is_said_and_stops_nothing
     GateReport run = suite_run({{"t.cpp", "t.cpp", "t.cpp", 1, TestStatus::error, "does not build: shop.cpp:3: expected `;`"}});
     run.facts["not_built"] = true;
     const auto report = baseline_report({run});
-    EXPECT_EQ(report.summary, "the project does not build before the task (not held against it): does not build: shop.cpp:3: expected `;`");
+    EXPECT_EQ(report.summary,
+              "the project does not build before the task (not held against it): does not build: shop.cpp:3: expected `;`");
     EXPECT_TRUE(check_suite_was_measured(report).ok());
 }
 
@@ -92,10 +101,13 @@ TEST(SuiteBeforeTheTask, no_suite_at_all_is_said) {
 }
 
 TEST(SuiteBeforeTheTask, what_RED_declared_is_never_excused) {
-    const json::object suite{{"test_files", json::array{json::object{{"path", "t.py"}, {"tests", json::array{json::object{{"name", "test_mine"}}}}}}}};
-    const std::vector<TestOutcome> now{test_before("t.py::test_mine", TestStatus::error), test_before("t.py::test_old", TestStatus::error),
-                                       test_before("t.py::test_moody", TestStatus::error), test_before("t.py::test_fine", TestStatus::error)};
-    const auto excused = excused_failures({now[0], now[1], test_before("t.py::test_fine", TestStatus::passed)}, {"t.py::test_moody"}, suite, now);
+    const json::object suite{
+        {"test_files", json::array{json::object{{"path", "t.py"}, {"tests", json::array{json::object{{"name", "test_mine"}}}}}}}};
+    const std::vector<TestOutcome> now{
+        test_before("t.py::test_mine", TestStatus::error), test_before("t.py::test_old", TestStatus::error),
+        test_before("t.py::test_moody", TestStatus::error), test_before("t.py::test_fine", TestStatus::error)};
+    const auto excused =
+        excused_failures({now[0], now[1], test_before("t.py::test_fine", TestStatus::passed)}, {"t.py::test_moody"}, suite, now);
     EXPECT_THAT(excused.failed_before, ElementsAre("t.py::test_old"));
     EXPECT_THAT(excused.flaky, ElementsAre("t.py::test_moody"));
 }
@@ -123,27 +135,34 @@ TEST(GreenGate, a_flaky_test_of_before_is_trusted_neither_way) {
 }
 
 /// A suite whose one old test passes (p) or fails (f) by the number of the run in one build folder.
-struct Flips { const char* name; const char* pattern; bool excused; };
+struct Flips {
+    const char* name;
+    const char* pattern;
+    bool excused;
+};
 class FlippingTest : public ::testing::TestWithParam<Flips> {
 protected:
     static std::unique_ptr<Project> project() {
         json::object settings{{"command", json::array{"sh", "check.sh"}}};
         auto made = std::make_unique<Project>(std::move(settings), std::vector<std::string>{}, "generic");
-        const std::string script = "echo run >> \"$AGENTFORGE_BUILD/runs\"\nnumber=$(wc -l < \"$AGENTFORGE_BUILD/runs\")\necho 1..1\n"
-                                   "case $(printf " + std::string(GetParam().pattern) + " | cut -c \"$number\") in\np) echo 'ok 1 - old' ;;\n*) echo 'not ok 1 - old'; exit 1 ;;\nesac\n";
+        const std::string script =
+            "echo run >> \"$AGENTFORGE_BUILD/runs\"\nnumber=$(wc -l < \"$AGENTFORGE_BUILD/runs\")\necho 1..1\n"
+            "case $(printf " +
+            std::string(GetParam().pattern) +
+            " | cut -c \"$number\") in\np) echo 'ok 1 - old' ;;\n*) echo 'not ok 1 - old'; exit 1 ;;\nesac\n";
         made->tree("base") = {{"check.sh", script}, {"tests/a", "reads code\n"}};
         made->tree("red") = made->tree("base");
         made->tree("green") = made->tree("base");
         made->tree("green")["code"] = "changed\n";
         made->baseline.base_tests = {{"old", "old", "", 0, TestStatus::passed, ""}};
-        made->baseline.test_suite = {{"test_files", json::array{}}};     // A stage wrote tests, or no code would be delivered.
+        made->baseline.test_suite = {{"test_files", json::array{}}};  // A stage wrote tests, or no code would be delivered.
         return made;
     }
 };
 
 TEST_P(FlippingTest, is_a_regression_where_it_fails_twice) {
     const auto project = FlippingTest::project();
-    for (const auto* gate : {"tests", "deliver"}) {     // The one in the folder that is kept, the other in one of its own.
+    for (const auto* gate : {"tests", "deliver"}) {  // The one in the folder that is kept, the other in one of its own.
         const auto report = project->gate(gate, "green");
         EXPECT_EQ(report.passed, GetParam().excused) << gate << ": " << report.summary;
         EXPECT_EQ(fact_texts(report.facts, "flaky_since").size(), GetParam().excused ? 1U : 0U) << gate;
@@ -158,7 +177,9 @@ TEST_P(FlippingTest, is_not_run_again_after_an_edit) {
     EXPECT_THAT(fact_texts(report.facts, "flaky_since"), ::testing::IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, FlippingTest, ::testing::Values(Flips{"passes_twice_more", "fpp", true}, Flips{"fails_again", "ffp", false}, Flips{"fails_the_third_time", "fpf", false}),
+INSTANTIATE_TEST_SUITE_P(Each, FlippingTest,
+                         ::testing::Values(Flips{"passes_twice_more", "fpp", true}, Flips{"fails_again", "ffp", false},
+                                           Flips{"fails_the_third_time", "fpf", false}),
                          [](const auto& each) { return std::string(each.param.name); });
 
 TEST(FlippingTests, a_test_that_fails_only_beside_others_is_a_regression) {
@@ -171,9 +192,13 @@ TEST(FlippingTests, a_test_that_fails_only_beside_others_is_a_regression) {
 
 TEST(TestsGate, another_run_is_measured_anew) {
     SlugProject project;
-    project.tree("base")["tests/test_dice.py"] = "import random, unittest\nclass TestDice(unittest.TestCase):\n"
-                                                 "    def test_dice(self):\n        self.fail(str(random.SystemRandom().random()))\n";
-    const auto message = [&](int number) { return find_test(project.gate("tests", "base", {}, {{"run", number}}), "tests/test_dice.py::TestDice::test_dice")->message; };
+    project.tree("base")["tests/test_dice.py"] =
+        "import random, unittest\nclass TestDice(unittest.TestCase):\n"
+        "    def test_dice(self):\n        self.fail(str(random.SystemRandom().random()))\n";
+    const auto message = [&](int number) {
+        return find_test(project.gate("tests", "base", {}, {{"run", number}}), "tests/test_dice.py::TestDice::test_dice")
+            ->message;
+    };
     const auto first = message(1);
     EXPECT_EQ(message(1), first);
     EXPECT_NE(message(2), first);

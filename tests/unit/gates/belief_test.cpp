@@ -26,7 +26,8 @@ protected:
         outcome_.exit_code = 1;
         tell("canary_c0ffee", TestStatus::failed_assertion);
     }
-    ReportedTest& tell(const std::string& name, TestStatus status, const std::string& file = "tests/a_test.x", const std::string& message = "") {
+    ReportedTest& tell(const std::string& name, TestStatus status, const std::string& file = "tests/a_test.x",
+                       const std::string& message = "") {
         ReportedTest test;
         test.name = name;
         test.status = status;
@@ -63,7 +64,8 @@ TEST_F(Believing, how_a_test_is_run_is_told_the_same_of_every_build_folder) {
     test.sources = {"/some/tree/src/a.x", "/some/tree/tests/a_test.x"};
     report_.reads = {"/scratch/build-1/x.cmake"};
     const auto run = judge();
-    EXPECT_EQ(run.invocations.at("tests/a_test.x::adds"), (std::set{TestInvocation{true, false, "command: [\"{build}/t\"]\nbuilt from: tests/a_test.x\n"}}));
+    EXPECT_EQ(run.invocations.at("tests/a_test.x::adds"),
+              (std::set{TestInvocation{true, false, "command: [\"{build}/t\"]\nbuilt from: tests/a_test.x\n"}}));
     EXPECT_THAT(run.reads, ElementsAre("{build}/x.cmake"));
 }
 
@@ -189,7 +191,9 @@ TEST_F(Believing, patterns_tell_assertions_and_errors_apart) {
 }
 
 TEST(Declarations, a_name_belongs_to_the_only_file_that_declares_it) {
-    const auto found = declared_in(R"((?m)^func (?P<name>Test\w+)\()", {{"a_test.go", "func TestA(t *T) {}\nfunc TestB(t *T) {}\n"}, {"b_test.go", "func TestB(t *T) {}\n"}});
+    const auto found =
+        declared_in(R"((?m)^func (?P<name>Test\w+)\()",
+                    {{"a_test.go", "func TestA(t *T) {}\nfunc TestB(t *T) {}\n"}, {"b_test.go", "func TestB(t *T) {}\n"}});
     EXPECT_EQ(found.count("TestB"), 0U);
     ASSERT_EQ(found.count("TestA"), 1U);
     EXPECT_EQ(found.at("TestA"), "a_test.go");
@@ -205,8 +209,9 @@ TEST(ToolMessages, errors_are_found_line_by_line) {
 }
 
 TEST(ToolMessages, a_message_that_ends_with_a_colon_goes_on) {
-    const auto found = find_messages(R"(^CMake Error at (?P<file>[^:]+):(?P<line>\d+) (?P<message>.*)$)",
-                                     "CMake Error at CMakeLists.txt:5 (add_library):\n  Cannot find source file:\n\n    src/x.cpp\n\n\n", "/some/tree");
+    const auto found = find_messages(
+        R"(^CMake Error at (?P<file>[^:]+):(?P<line>\d+) (?P<message>.*)$)",
+        "CMake Error at CMakeLists.txt:5 (add_library):\n  Cannot find source file:\n\n    src/x.cpp\n\n\n", "/some/tree");
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].message, "(add_library): Cannot find source file: src/x.cpp");
 }

@@ -13,10 +13,12 @@ class Conformance : public ::testing::Test {
 protected:
     void rule(const std::string& text) {
         std::filesystem::create_directories(project_.folder() / "conformance");
-        std::ofstream(project_.folder() / "conformance/own.yaml") << "agentforge_conformance: 1\ncategory: \"style\"\nchecks:\n" << text;
+        std::ofstream(project_.folder() / "conformance/own.yaml") << "agentforge_conformance: 1\ncategory: \"style\"\nchecks:\n"
+                                                                  << text;
     }
     static bool has(const GateReport& report, const std::string& check) {
-        return std::any_of(report.violations.begin(), report.violations.end(), [&](const auto& each) { return each.check_id == check; });
+        return std::any_of(report.violations.begin(), report.violations.end(),
+                           [&](const auto& each) { return each.check_id == check; });
     }
     Project project_;
 };
@@ -61,29 +63,40 @@ TEST_F(Conformance, python_names_imports_interfaces_copies_and_swallowed_errors_
     const std::string body = "    b = a\n    c = b\n    if c:\n        return 1\n    return 2\n";
     std::string interface = "class Wide(ABC):\n";
     for (int i = 0; i < 11; ++i) { interface += "    @abstractmethod\n    def m" + std::to_string(i) + "(self): ...\n"; }
-    project_.tree("t") = {{"a.py", "import requests\nimport os\n\n\nclass lower:\n    pass\n\n\ndef one(a):\n" + body + "\n\ndef two(a):\n" + body +
-                                       "\n\ntry:\n    one(1)\nexcept Exception:\n    pass\n\n\n" + interface}};
+    project_.tree("t") = {{"a.py", "import requests\nimport os\n\n\nclass lower:\n    pass\n\n\ndef one(a):\n" + body +
+                                       "\n\ndef two(a):\n" + body + "\n\ntry:\n    one(1)\nexcept Exception:\n    pass\n\n\n" +
+                                       interface}};
     const auto report = project_.gate("conformance", "t", {}, {{"enforcement", "all"}});
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
-    for (const char* check : {"naming-conventions", "import-order", "no-duplicate-code", "error-handling", "interface-segregation"}) { EXPECT_TRUE(has(report, check)) << check; }
+    for (const char* check :
+         {"naming-conventions", "import-order", "no-duplicate-code", "error-handling", "interface-segregation"}) {
+        EXPECT_TRUE(has(report, check)) << check;
+    }
 }
 
 TEST_F(Conformance, python_names_that_a_base_class_gives_and_imports_in_order_are_left_alone) {
     project_.tree("base") = {};
-    project_.tree("t") = {{"a.py", "import os\n\nimport requests\n\n\nclass Visitor(Base):\n    def visitName(self):\n        try:\n            os.remove('a')\n        except FileNotFoundError:\n            pass\n"}};
+    project_.tree("t") = {
+        {"a.py",
+         "import os\n\nimport requests\n\n\nclass Visitor(Base):\n    def visitName(self):\n        try:\n            os.remove('a')\n        except FileNotFoundError:\n            pass\n"}};
     const auto report = project_.gate("conformance", "t", {}, {{"enforcement", "all"}});
-    for (const char* check : {"naming-conventions", "import-order", "error-handling"}) { EXPECT_FALSE(has(report, check)) << check; }
+    for (const char* check : {"naming-conventions", "import-order", "error-handling"}) {
+        EXPECT_FALSE(has(report, check)) << check;
+    }
 }
 
 TEST_F(Conformance, queries_put_together_and_calls_that_run_their_argument_are_found) {
     project_.tree("base") = {};
-    const std::vector<std::pair<std::string, std::string>> cases{{"cursor.execute(f\"SELECT {x}\")", "sql-injection"}, {"eval(request)", "input-validation"}, {"pickle.loads(data)", "input-validation"},
+    const std::vector<std::pair<std::string, std::string>> cases{{"cursor.execute(f\"SELECT {x}\")", "sql-injection"},
+                                                                 {"eval(request)", "input-validation"},
+                                                                 {"pickle.loads(data)", "input-validation"},
                                                                  {"yaml.load(data)", "input-validation"}};
     for (const auto& [line, check] : cases) {
         project_.tree(line) = {{"a.py", line + "\n"}};
         EXPECT_TRUE(has(project_.gate("conformance", line), check.c_str())) << line;
     }
-    for (const char* line : {"cursor.execute(\"SELECT ?\", (x,))", "ast.literal_eval(x)", "yaml.load(data, Loader=yaml.SafeLoader)", "def eval(node): ...", "pattern.exec(x)"}) {
+    for (const char* line : {"cursor.execute(\"SELECT ?\", (x,))", "ast.literal_eval(x)",
+                             "yaml.load(data, Loader=yaml.SafeLoader)", "def eval(node): ...", "pattern.exec(x)"}) {
         project_.tree(line) = {{"a.py", std::string(line) + "\n"}};
         const auto report = project_.gate("conformance", line);
         EXPECT_FALSE(has(report, "sql-injection") || has(report, "input-validation")) << line;
@@ -91,7 +104,8 @@ TEST_F(Conformance, queries_put_together_and_calls_that_run_their_argument_are_f
 }
 
 TEST_F(Conformance, a_project_adds_a_rule) {
-    rule("  - {id: \"no-todo\", severity: \"major\", enforcement: \"every_edit\", applies_to: [\"*.py\"], pattern: \"TODO\", message: \"No TODO.\"}\n");
+    rule(
+        "  - {id: \"no-todo\", severity: \"major\", enforcement: \"every_edit\", applies_to: [\"*.py\"], pattern: \"TODO\", message: \"No TODO.\"}\n");
     project_.tree("base") = {};
     project_.tree("t") = {{"a.py", "# TODO\n"}};
     EXPECT_THAT(joined(project_.gate("conformance", "t").blocking_issues), HasSubstr("a.py:1: No TODO. (no-todo)"));
@@ -103,14 +117,17 @@ TEST_F(Conformance, a_project_changes_and_removes_rules_by_id) {
     project_.tree("t") = {{"a.py", "\ntry:\n  f()\nexcept:\n  \xC3\xA9\xC3\xA9\xC3\xA9\n  123456\n"}};
     const auto report = project_.gate("conformance", "t");
     EXPECT_FALSE(has(report, "no-bare-except"));
-    ASSERT_EQ(std::count_if(report.violations.begin(), report.violations.end(), [](const auto& v) { return v.check_id == "line-length"; }), 2);
+    ASSERT_EQ(std::count_if(report.violations.begin(), report.violations.end(),
+                            [](const auto& v) { return v.check_id == "line-length"; }),
+              2);
     EXPECT_FALSE(report.passed);
 }
 
 TEST_F(Conformance, a_wrong_rule_is_an_error_with_its_place) {
     project_.tree("t") = {{"a.py", ""}};
     project_.use_baseline = false;
-    rule("  - {id: \"x\", severity: \"huge\", enforcement: \"every_edit\", applies_to: [\"*\"], pattern: \"a\", message: \"m\"}\n");
+    rule(
+        "  - {id: \"x\", severity: \"huge\", enforcement: \"every_edit\", applies_to: [\"*\"], pattern: \"a\", message: \"m\"}\n");
     const auto report = project_.try_gate("conformance", "t");
     ASSERT_FALSE(report.ok());
     EXPECT_EQ(report.error().code, "AF-GATE-020");
@@ -135,9 +152,12 @@ TEST_F(Conformance, secrets_are_found_and_examples_are_not) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "python").value();
     const auto found = [&](const std::string& line) {
         const auto findings = find_violations(checks, language, "src/a.py", line, {});
-        return std::any_of(findings.begin(), findings.end(), [](const auto& each) { return each.violation.contract == "security"; });
+        return std::any_of(findings.begin(), findings.end(),
+                           [](const auto& each) { return each.violation.contract == "security"; });
     };
-    EXPECT_TRUE(found("-----BEGIN RSA PRIVATE " "KEY-----"));
+    EXPECT_TRUE(
+        found("-----BEGIN RSA PRIVATE "
+              "KEY-----"));
     EXPECT_TRUE(found("API_KEY = \"0123456789abcdef\""));
     EXPECT_TRUE(found("cursor.execute(f\"SELECT {x}\")"));
     EXPECT_FALSE(found("password = \"changeme-please-1\""));
@@ -148,7 +168,10 @@ TEST_F(Conformance, secrets_are_found_and_examples_are_not) {
 
 TEST_F(Conformance, a_binary_file_is_not_searched) {
     project_.tree("base") = {};
-    project_.tree("t") = {{"a.py", ""}, {"x.bin", std::string("AKIA" "ABCDEFGHIJKLMNOP\0\xFF", 22)}};
+    project_.tree("t") = {{"a.py", ""},
+                          {"x.bin", std::string("AKIA"
+                                                "ABCDEFGHIJKLMNOP\0\xFF",
+                                                22)}};
     EXPECT_TRUE(project_.gate("conformance", "t").passed);
 }
 

@@ -14,12 +14,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const char* const top_list = "cmake_minimum_required(VERSION 3.16)\nproject(slug CXX C)\nset(CMAKE_CXX_STANDARD 17)\n"
-                             "add_library(slug src/slug.cpp)\ntarget_include_directories(slug PUBLIC include)\nenable_testing()\n"
-                             "add_subdirectory(tests)\n";
+const char* const top_list =
+    "cmake_minimum_required(VERSION 3.16)\nproject(slug CXX C)\nset(CMAKE_CXX_STANDARD 17)\n"
+    "add_library(slug src/slug.cpp)\ntarget_include_directories(slug PUBLIC include)\nenable_testing()\n"
+    "add_subdirectory(tests)\n";
 const char* const header = "#pragma once\n#include <string>\nnamespace slug { std::string slugify(const std::string& text); }\n";
-const char* const source = "#include \"slug/slug.hpp\"\n#include <stdexcept>\nnamespace slug {\nstd::string slugify(const std::string& text) {\n"
-                           "    if (text == \"x\") { throw std::logic_error(\"agentforge: skeleton of slugify\"); }\n    return text;\n}\n}\n";
+const char* const source =
+    "#include \"slug/slug.hpp\"\n#include <stdexcept>\nnamespace slug {\nstd::string slugify(const std::string& text) {\n"
+    "    if (text == \"x\") { throw std::logic_error(\"agentforge: skeleton of slugify\"); }\n    return text;\n}\n}\n";
 
 TEST(CppTests, each_way_a_test_can_end_is_told_apart) {
     Project project;
@@ -44,10 +46,13 @@ TEST(CppTests, each_way_a_test_can_end_is_told_apart) {
          "TEST(Slug, skips) { GTEST_SKIP(); }\n"
          "class Odd : public testing::TestWithParam<int> {};\n"
          "TEST_P(Odd, is_odd) { EXPECT_EQ(GetParam() % 2, 1); }\nINSTANTIATE_TEST_SUITE_P(Some, Odd, testing::Values(1, 2));\n"},
-        {"tests/plain_test.cpp", "#include <cassert>\n#include \"slug/slug.hpp\"\nint main() { assert(slug::slugify(\"A\") == \"a\"); }\n"},
-        {"tests/nobody_test.cpp", "#include <gtest/gtest.h>\n#include \"slug/slug.hpp\"\nTEST(Nobody, lists_it) { EXPECT_EQ(slug::slugify(\"a\"), \"a\"); }\n"},
+        {"tests/plain_test.cpp",
+         "#include <cassert>\n#include \"slug/slug.hpp\"\nint main() { assert(slug::slugify(\"A\") == \"a\"); }\n"},
+        {"tests/nobody_test.cpp",
+         "#include <gtest/gtest.h>\n#include \"slug/slug.hpp\"\nTEST(Nobody, lists_it) { EXPECT_EQ(slug::slugify(\"a\"), \"a\"); }\n"},
         {"tests/data/test_nothing.cpp", "int main() { return nothing; }\n"},
-        {"tests/c_test.c", "#include <stdlib.h>\nint main(int argc, char **argv) { (void)argv; if (argc > 1) { exit(0); } return 0; }\n"}};
+        {"tests/c_test.c",
+         "#include <stdlib.h>\nint main(int argc, char **argv) { (void)argv; if (argc > 1) { exit(0); } return 0; }\n"}};
     const auto report = project.gate("tests", "t");
     ASSERT_EQ(report.facts.at("believed"), json::value(true)) << report.summary << "\n" << joined(report.blocking_issues);
     const std::string slug = "tests/slug_test.cpp::Slug::";
@@ -66,15 +71,18 @@ TEST(CppTests, each_way_a_test_can_end_is_told_apart) {
     EXPECT_EQ(status_of(report, "tests/nobody_test.cpp::Nobody::lists_it"), TestStatus::passed);
     EXPECT_THAT(json::serialize(report.facts.at("notes")), HasSubstr("tests/nobody_test.cpp: built as a program of its own"));
     EXPECT_EQ(status_of(report, "tests/data/test_nothing.cpp"), TestStatus::error);
-    EXPECT_THAT(find_test(report, "tests/data/test_nothing.cpp")->message, HasSubstr("does not build: tests/data/test_nothing.cpp:1:21: error: "));
+    EXPECT_THAT(find_test(report, "tests/data/test_nothing.cpp")->message,
+                HasSubstr("does not build: tests/data/test_nothing.cpp:1:21: error: "));
     EXPECT_EQ(status_of(report, "script"), TestStatus::failed_assertion);
     EXPECT_EQ(report.tests.size(), 15U) << "the canaries are no tests of the project";
 }
 
 TEST(CppTests, a_skeleton_includes_no_header_of_the_tests) {
     Project project;
-    project.tree("base") = {{"CMakeLists.txt", top_list}, {"include/slug/slug.hpp", header}, {"tests/words.hpp", "#pragma once\nstruct Words {};\n"}};
-    const auto files = project.runner().skeleton("base", {{"count", "include/count.hpp", "int count(const Words& words)"}}, Stop{});
+    project.tree("base") = {
+        {"CMakeLists.txt", top_list}, {"include/slug/slug.hpp", header}, {"tests/words.hpp", "#pragma once\nstruct Words {};\n"}};
+    const auto files =
+        project.runner().skeleton("base", {{"count", "include/count.hpp", "int count(const Words& words)"}}, Stop{});
     ASSERT_TRUE(files.ok()) << files.error().to_string();
     EXPECT_THAT(files->front().second, ::testing::Not(HasSubstr("words.hpp")));
 }
@@ -82,9 +90,10 @@ TEST(CppTests, a_skeleton_includes_no_header_of_the_tests) {
 TEST(CppTests, a_new_file_is_seen_by_a_list_that_is_a_glob) {
     Project project;
     project.tree("one") = {
-        {"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small C)\nenable_testing()\nfile(GLOB files checks/*.c)\n"
-                           "foreach(file IN LISTS files)\n  get_filename_component(name ${file} NAME_WE)\n  add_executable(${name} ${file})\n"
-                           "  add_test(NAME ${name} COMMAND ${name})\nendforeach()\n"},
+        {"CMakeLists.txt",
+         "cmake_minimum_required(VERSION 3.16)\nproject(small C)\nenable_testing()\nfile(GLOB files checks/*.c)\n"
+         "foreach(file IN LISTS files)\n  get_filename_component(name ${file} NAME_WE)\n  add_executable(${name} ${file})\n"
+         "  add_test(NAME ${name} COMMAND ${name})\nendforeach()\n"},
         {"checks/first_test.c", "int main(void) { return 0; }\n"}};
     project.tree("two") = project.tree("one");
     project.tree("two")["checks/second_test.c"] = "int main(void) { return 0; }\n";
@@ -95,17 +104,20 @@ TEST(CppTests, a_new_file_is_seen_by_a_list_that_is_a_glob) {
 
 TEST(CppTests, a_project_for_an_old_cmake_is_measured) {
     Project project;
-    project.tree("t") = {{"CMakeLists.txt", "cmake_minimum_required(VERSION 3.0)\nproject(small C)\nenable_testing()\nadd_executable(one tests/one_test.c)\nadd_test(NAME one COMMAND one)\n"},
-                         {"tests/one_test.c", "int main(void) { return 0; }\n"}};
+    project.tree("t") = {
+        {"CMakeLists.txt",
+         "cmake_minimum_required(VERSION 3.0)\nproject(small C)\nenable_testing()\nadd_executable(one tests/one_test.c)\nadd_test(NAME one COMMAND one)\n"},
+        {"tests/one_test.c", "int main(void) { return 0; }\n"}};
     const auto report = project.gate("tests", "t");
     EXPECT_TRUE(report.passed) << report.summary << joined(report.blocking_issues);
 }
 
 TEST(CppTests, a_test_that_no_list_names_may_stand_beside_the_sources) {
     Project project;
-    project.tree("t") = {{"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small C)\nenable_testing()\nadd_library(one one.c)\n"},
-                         {"one.c", "int one(void) { return 1; }\n"},
-                         {"one_test.c", "int one(void);\nint main(void) { return one() == 1 ? 0 : 1; }\n"}};
+    project.tree("t") = {
+        {"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small C)\nenable_testing()\nadd_library(one one.c)\n"},
+        {"one.c", "int one(void) { return 1; }\n"},
+        {"one_test.c", "int one(void);\nint main(void) { return one() == 1 ? 0 : 1; }\n"}};
     const auto report = project.gate("tests", "t");
     EXPECT_TRUE(report.passed) << report.summary;
     EXPECT_EQ(report.tests.size(), 1U);
@@ -114,13 +126,15 @@ TEST(CppTests, a_test_that_no_list_names_may_stand_beside_the_sources) {
 TEST(CppTests, catch2_is_told_as_googletest_is) {
     Project project;
     project.tree("t") = {
-        {"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small CXX)\nset(CMAKE_CXX_STANDARD 17)\nenable_testing()\nfind_package(Catch2 REQUIRED)\n"
-                           "include(Catch)\nadd_executable(small_test tests/small_test.cpp)\ntarget_link_libraries(small_test Catch2::Catch2)\n"
-                           "catch_discover_tests(small_test)\n"},
-        {"tests/small_test.cpp", "#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n#include <cstdlib>\n#include <stdexcept>\n"
-                                 "TEST_CASE(\"keeps, small\") { CHECK(1 + 1 == 2); }\nTEST_CASE(\"fails\") { REQUIRE(1 + 1 == 3); }\n"
-                                 "TEST_CASE(\"is a skeleton\") { throw std::logic_error(\"agentforge: skeleton of x\"); }\n"
-                                 "TEST_CASE(\"throws\") { throw std::runtime_error(\"no\"); }\nTEST_CASE(\"leaves\") { std::_Exit(0); }\n"}};
+        {"CMakeLists.txt",
+         "cmake_minimum_required(VERSION 3.16)\nproject(small CXX)\nset(CMAKE_CXX_STANDARD 17)\nenable_testing()\nfind_package(Catch2 REQUIRED)\n"
+         "include(Catch)\nadd_executable(small_test tests/small_test.cpp)\ntarget_link_libraries(small_test Catch2::Catch2)\n"
+         "catch_discover_tests(small_test)\n"},
+        {"tests/small_test.cpp",
+         "#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n#include <cstdlib>\n#include <stdexcept>\n"
+         "TEST_CASE(\"keeps, small\") { CHECK(1 + 1 == 2); }\nTEST_CASE(\"fails\") { REQUIRE(1 + 1 == 3); }\n"
+         "TEST_CASE(\"is a skeleton\") { throw std::logic_error(\"agentforge: skeleton of x\"); }\n"
+         "TEST_CASE(\"throws\") { throw std::runtime_error(\"no\"); }\nTEST_CASE(\"leaves\") { std::_Exit(0); }\n"}};
     const auto report = project.gate("tests", "t");
     ASSERT_EQ(report.facts.at("believed"), json::value(true)) << report.summary << "\n" << joined(report.blocking_issues);
     const std::string file = "tests/small_test.cpp::";
@@ -135,13 +149,15 @@ TEST(CppTests, catch2_is_told_as_googletest_is) {
 TEST(CppTests, boost_test_is_told_as_googletest_is) {
     Project project;
     project.tree("t") = {
-        {"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small CXX)\nset(CMAKE_CXX_STANDARD 17)\nenable_testing()\n"
-                           "add_executable(small_test tests/small_test.cpp)\nadd_test(NAME small COMMAND small_test)\n"},
-        {"tests/small_test.cpp", "#define BOOST_TEST_MODULE small\n#include <boost/test/included/unit_test.hpp>\n#include <stdexcept>\n"
-                                 "BOOST_AUTO_TEST_CASE(keeps) { BOOST_TEST(1 + 1 == 2); }\n"
-                                 "BOOST_AUTO_TEST_SUITE(sums)\nBOOST_AUTO_TEST_CASE(fails) { BOOST_TEST(1 + 1 == 3); }\n"
-                                 "BOOST_AUTO_TEST_CASE(is_a_skeleton) { throw std::logic_error(\"agentforge: skeleton of x\"); }\nBOOST_AUTO_TEST_SUITE_END()\n"
-                                 "BOOST_AUTO_TEST_CASE(throws) { throw std::runtime_error(\"no\"); }\n"}};
+        {"CMakeLists.txt",
+         "cmake_minimum_required(VERSION 3.16)\nproject(small CXX)\nset(CMAKE_CXX_STANDARD 17)\nenable_testing()\n"
+         "add_executable(small_test tests/small_test.cpp)\nadd_test(NAME small COMMAND small_test)\n"},
+        {"tests/small_test.cpp",
+         "#define BOOST_TEST_MODULE small\n#include <boost/test/included/unit_test.hpp>\n#include <stdexcept>\n"
+         "BOOST_AUTO_TEST_CASE(keeps) { BOOST_TEST(1 + 1 == 2); }\n"
+         "BOOST_AUTO_TEST_SUITE(sums)\nBOOST_AUTO_TEST_CASE(fails) { BOOST_TEST(1 + 1 == 3); }\n"
+         "BOOST_AUTO_TEST_CASE(is_a_skeleton) { throw std::logic_error(\"agentforge: skeleton of x\"); }\nBOOST_AUTO_TEST_SUITE_END()\n"
+         "BOOST_AUTO_TEST_CASE(throws) { throw std::runtime_error(\"no\"); }\n"}};
     const auto report = project.gate("tests", "t");
     ASSERT_EQ(report.facts.at("believed"), json::value(true)) << report.summary << "\n" << joined(report.blocking_issues);
     const std::string file = "tests/small_test.cpp::";
@@ -154,17 +170,21 @@ TEST(CppTests, boost_test_is_told_as_googletest_is) {
 }
 
 TEST(CppTests, doctest_is_told_as_googletest_is) {
-    if (!std::filesystem::exists("/usr/include/doctest/doctest.h")) { GTEST_SKIP() << "not run: doctest is not installed (doctest-dev)"; }
+    if (!std::filesystem::exists("/usr/include/doctest/doctest.h")) {
+        GTEST_SKIP() << "not run: doctest is not installed (doctest-dev)";
+    }
     Project project;
     project.tree("t") = {
-        {"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small CXX)\nset(CMAKE_CXX_STANDARD 17)\nenable_testing()\n"
-                           "add_executable(small_test tests/small_test.cpp)\nadd_test(NAME small COMMAND small_test)\n"},
-        {"tests/small_test.cpp", "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN\n#include <doctest/doctest.h>\n#include <stdexcept>\n"
-                                 "TEST_CASE(\"keeps, small\") { WARN(1 + 1 == 3); CHECK(1 + 1 == 2); }\n"
-                                 "TEST_SUITE(\"sums\") {\nTEST_CASE(\"fails\") { CHECK(1 + 1 == 3); }\n"
-                                 "TEST_CASE(\"is a skeleton\") { throw std::logic_error(\"agentforge: skeleton of x\"); }\n}\n"
-                                 "TEST_CASE(\"parts\") { SUBCASE(\"a\") { CHECK(true); } SUBCASE(\"b\") { CHECK(false); } }\n"
-                                 "TEST_CASE(\"throws\") { throw std::runtime_error(\"no\"); }\n"}};
+        {"CMakeLists.txt",
+         "cmake_minimum_required(VERSION 3.16)\nproject(small CXX)\nset(CMAKE_CXX_STANDARD 17)\nenable_testing()\n"
+         "add_executable(small_test tests/small_test.cpp)\nadd_test(NAME small COMMAND small_test)\n"},
+        {"tests/small_test.cpp",
+         "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN\n#include <doctest/doctest.h>\n#include <stdexcept>\n"
+         "TEST_CASE(\"keeps, small\") { WARN(1 + 1 == 3); CHECK(1 + 1 == 2); }\n"
+         "TEST_SUITE(\"sums\") {\nTEST_CASE(\"fails\") { CHECK(1 + 1 == 3); }\n"
+         "TEST_CASE(\"is a skeleton\") { throw std::logic_error(\"agentforge: skeleton of x\"); }\n}\n"
+         "TEST_CASE(\"parts\") { SUBCASE(\"a\") { CHECK(true); } SUBCASE(\"b\") { CHECK(false); } }\n"
+         "TEST_CASE(\"throws\") { throw std::runtime_error(\"no\"); }\n"}};
     const auto report = project.gate("tests", "t");
     ASSERT_EQ(report.facts.at("believed"), json::value(true)) << report.summary << "\n" << joined(report.blocking_issues);
     const std::string file = "tests/small_test.cpp::";
@@ -176,25 +196,34 @@ TEST(CppTests, doctest_is_told_as_googletest_is) {
     EXPECT_EQ(report.tests.size(), 5U);
 }
 
-const char* const slug_list = "find_package(GTest REQUIRED)\ninclude(GoogleTest)\nadd_executable(slug_test slug_test.cpp)\n"
-                              "target_link_libraries(slug_test slug GTest::gtest_main)\ngtest_discover_tests(slug_test)\n";
+const char* const slug_list =
+    "find_package(GTest REQUIRED)\ninclude(GoogleTest)\nadd_executable(slug_test slug_test.cpp)\n"
+    "target_link_libraries(slug_test slug GTest::gtest_main)\ngtest_discover_tests(slug_test)\n";
 
 TEST(CppPhases, red_and_green_hold_for_a_library_with_googletest) {
     Project project;
-    const SkeletonInterface interface{"slug::shout", "include/slug/shout.hpp", "std::string shout(const std::string& text);"};
-    project.baseline.specification = json::parse(R"({"requirements": [{"id": "REQ-001", "verification_method": "test"}], "interfaces": [{"name": "slug::shout",
-        "type": "api", "file": "include/slug/shout.hpp", "signature": "std::string shout(const std::string& text);"}]})").as_object();
+    const SkeletonInterface interface { "slug::shout", "include/slug/shout.hpp", "std::string shout(const std::string& text);" };
+    project.baseline.specification =
+        json::parse(R"({"requirements": [{"id": "REQ-001", "verification_method": "test"}], "interfaces": [{"name": "slug::shout",
+        "type": "api", "file": "include/slug/shout.hpp", "signature": "std::string shout(const std::string& text);"}]})")
+            .as_object();
     project.baseline.test_suite = json::parse(R"({"test_files": [{"path": "tests/slug_test.cpp", "tests": [
-        {"name": "Slug.shouts", "requirement_ref": "REQ-001", "kind": "new"}, {"name": "Slug::keeps", "kind": "guard"}]}]})").as_object();
+        {"name": "Slug.shouts", "requirement_ref": "REQ-001", "kind": "new"}, {"name": "Slug::keeps", "kind": "guard"}]}]})")
+                                      .as_object();
     project.baseline.test_files = {"tests/slug_test.cpp"};
-    project.tree("base") = {{"CMakeLists.txt", top_list}, {"include/slug/slug.hpp", header}, {"src/slug.cpp", source}, {"tests/CMakeLists.txt", slug_list},
-                            {"tests/slug_test.cpp", "#include <gtest/gtest.h>\n#include \"slug/slug.hpp\"\n"
-                                                    "TEST(Slug, keeps) { EXPECT_EQ(slug::slugify(\"a\"), \"a\"); }\n"}};
+    project.tree("base") = {{"CMakeLists.txt", top_list},
+                            {"include/slug/slug.hpp", header},
+                            {"src/slug.cpp", source},
+                            {"tests/CMakeLists.txt", slug_list},
+                            {"tests/slug_test.cpp",
+                             "#include <gtest/gtest.h>\n#include \"slug/slug.hpp\"\n"
+                             "TEST(Slug, keeps) { EXPECT_EQ(slug::slugify(\"a\"), \"a\"); }\n"}};
     const auto skeleton = project.runner().skeleton("base", {interface}, Stop{});
     ASSERT_TRUE(skeleton.ok()) << skeleton.error().to_string();
     project.tree("red") = project.tree("base");
     for (const auto& [path, content] : *skeleton) { project.tree("red")[path] = content; }
-    project.tree("red")["tests/slug_test.cpp"] += "#include \"slug/shout.hpp\"\nTEST(Slug, shouts) { EXPECT_EQ(slug::shout(\"a\"), \"A\"); }\n";
+    project.tree("red")["tests/slug_test.cpp"] +=
+        "#include \"slug/shout.hpp\"\nTEST(Slug, shouts) { EXPECT_EQ(slug::shout(\"a\"), \"A\"); }\n";
 
     const auto red = project.gate("red", "red");
     EXPECT_TRUE(red.passed) << joined(red.blocking_issues);
@@ -202,9 +231,11 @@ TEST(CppPhases, red_and_green_hold_for_a_library_with_googletest) {
 
     // GREEN moves the function into a source file of its own, as it would be written.
     project.tree("green") = project.tree("red");
-    project.tree("green")["include/slug/shout.hpp"] = "#pragma once\n#include <string>\nnamespace slug { std::string shout(const std::string& text); }\n";
-    project.tree("green")["src/shout.cpp"] = "#include \"slug/shout.hpp\"\nnamespace slug {\nstd::string shout(const std::string& text) {\n    std::string result;\n"
-                                             "    for (const char each : text) { result += static_cast<char>(each - 'a' + 'A'); }\n    return result;\n}\n}\n";
+    project.tree("green")["include/slug/shout.hpp"] =
+        "#pragma once\n#include <string>\nnamespace slug { std::string shout(const std::string& text); }\n";
+    project.tree("green")["src/shout.cpp"] =
+        "#include \"slug/shout.hpp\"\nnamespace slug {\nstd::string shout(const std::string& text) {\n    std::string result;\n"
+        "    for (const char each : text) { result += static_cast<char>(each - 'a' + 'A'); }\n    return result;\n}\n}\n";
     auto list = std::string(top_list);
     list.replace(list.find("src/slug.cpp"), 12, "src/slug.cpp src/shout.cpp");
     project.tree("green")["CMakeLists.txt"] = list;
@@ -215,9 +246,10 @@ TEST(CppPhases, red_and_green_hold_for_a_library_with_googletest) {
 
     // What passes only because the process leaves with exit code 0 is not believed, whatever the tests then say.
     project.tree("leaves") = project.tree("green");
-    project.tree("leaves")["src/shout.cpp"] = "#include \"slug/shout.hpp\"\n#include <cstdlib>\n#include <unistd.h>\nnamespace slug {\n"
-                                              "static const int leaving = std::atexit([] { ::_exit(0); });\n"
-                                              "std::string shout(const std::string& text) { return leaving == 0 ? text : text; }\n}\n";
+    project.tree("leaves")["src/shout.cpp"] =
+        "#include \"slug/shout.hpp\"\n#include <cstdlib>\n#include <unistd.h>\nnamespace slug {\n"
+        "static const int leaving = std::atexit([] { ::_exit(0); });\n"
+        "std::string shout(const std::string& text) { return leaving == 0 ? text : text; }\n}\n";
     const auto leaves = project.gate("green", "leaves");
     EXPECT_FALSE(leaves.passed);
     EXPECT_THAT(joined(leaves.blocking_issues), HasSubstr("ended with exit code 0, though"));
@@ -233,12 +265,15 @@ TEST(CppPhases, red_and_green_hold_for_a_library_with_googletest) {
 std::set<std::string> folders_in(const std::filesystem::path& folder) {
     std::set<std::string> names;
     std::error_code none;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, none)) { names.insert(entry.path().filename().string()); }
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+        names.insert(entry.path().filename().string());
+    }
     return names;
 }
 
 std::size_t count_commands(const std::vector<GateCommand>& commands, const std::string& command) {
-    return static_cast<std::size_t>(std::count_if(commands.begin(), commands.end(), [&](const auto& each) { return each.command == command; }));
+    return static_cast<std::size_t>(
+        std::count_if(commands.begin(), commands.end(), [&](const auto& each) { return each.command == command; }));
 }
 
 /// Of that tree as it is, without a variant of it.
@@ -251,13 +286,21 @@ std::size_t count_plain(const std::vector<GateCommand>& commands, const std::str
 /// A library in C whose function RED leaves as a stub that aborts, and a test of it.
 void declare_twice(Project& project) {
     project.configure({{"mutants", 0}});
-    project.baseline.specification = json::parse(R"({"requirements": [{"id": "REQ-001", "verification_method": "test"}]})").as_object();
-    project.baseline.test_suite = json::parse(R"({"test_files": [{"path": "tests/twice_test.c", "tests": [{"name": "twice_test", "requirement_ref": "REQ-001", "kind": "new"}]}]})").as_object();
+    project.baseline.specification =
+        json::parse(R"({"requirements": [{"id": "REQ-001", "verification_method": "test"}]})").as_object();
+    project.baseline.test_suite =
+        json::parse(
+            R"({"test_files": [{"path": "tests/twice_test.c", "tests": [{"name": "twice_test", "requirement_ref": "REQ-001", "kind": "new"}]}]})")
+            .as_object();
     project.baseline.test_files = {"tests/twice_test.c"};
-    project.tree("base") = {{"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(twice C)\nadd_library(twice twice.c)\ntarget_include_directories(twice PUBLIC .)\nenable_testing()\n"},
-                            {"twice.h", "int twice(int number);\n"}, {"twice.c", "#include \"twice.h\"\nint twice(int number) {\n    return number;\n}\n"}};
+    project.tree("base") = {
+        {"CMakeLists.txt",
+         "cmake_minimum_required(VERSION 3.16)\nproject(twice C)\nadd_library(twice twice.c)\ntarget_include_directories(twice PUBLIC .)\nenable_testing()\n"},
+        {"twice.h", "int twice(int number);\n"},
+        {"twice.c", "#include \"twice.h\"\nint twice(int number) {\n    return number;\n}\n"}};
     project.tree("red") = project.tree("base");
-    project.tree("red")["tests/twice_test.c"] = "#include <assert.h>\n#include \"twice.h\"\nint main(void) {\n    assert(twice(2) == 4);\n    return 0;\n}\n";
+    project.tree("red")["tests/twice_test.c"] =
+        "#include <assert.h>\n#include \"twice.h\"\nint main(void) {\n    assert(twice(2) == 4);\n    return 0;\n}\n";
     project.tree("green") = project.tree("red");
     project.tree("green")["twice.c"] = "#include \"twice.h\"\nint twice(int number) {\n    return number + number;\n}\n";
 }
@@ -275,7 +318,8 @@ TEST(CppBuilds, a_tree_is_built_once_for_all_gates_of_the_phases) {
 
     const auto before = project.runner().take_commands();
     EXPECT_EQ(count_plain(before, "build", "green"), 1U) << json::serialize(to_json(before));
-    EXPECT_TRUE(std::any_of(before.begin(), before.end(), [](const auto& each) { return each.purpose == "change-taken-back" && each.tree == "red"; }));
+    EXPECT_TRUE(std::any_of(before.begin(), before.end(),
+                            [](const auto& each) { return each.purpose == "change-taken-back" && each.tree == "red"; }));
     EXPECT_TRUE(project.gate("refactor", "green").passed);
     EXPECT_TRUE(project.gate("deliver", "green").passed);
     const auto after = project.runner().take_commands();
@@ -302,12 +346,15 @@ TEST(CppBuilds, tests_that_are_held_out_are_built_where_the_tree_without_them_wa
     EXPECT_TRUE(project.gate("red", "red").passed);
     const std::string file = "tests/more_test.c";
     project.tree("held") = project.tree("green");
-    project.tree("held")[file] = "#include <assert.h>\n#include \"twice.h\"\nint main(void) {\n    assert(twice(3) == 6);\n    return 0;\n}\n";
+    project.tree("held")[file] =
+        "#include <assert.h>\n#include \"twice.h\"\nint main(void) {\n    assert(twice(3) == 6);\n    return 0;\n}\n";
     project.baseline.held_out.files = {file};
     project.baseline.held_out.tree = "held";
     project.baseline.held_out.red_tests = {{file + "::more_test", "more_test", file, 0, TestStatus::failed_assertion, ""}};
     project.baseline.held_out.test_suite =
-        json::parse(R"({"test_files": [{"path": "tests/more_test.c", "tests": [{"name": "more_test", "requirement_ref": "REQ-001", "kind": "new"}]}]})").as_object();
+        json::parse(
+            R"({"test_files": [{"path": "tests/more_test.c", "tests": [{"name": "more_test", "requirement_ref": "REQ-001", "kind": "new"}]}]})")
+            .as_object();
     const auto green = project.gate("green", "green");
     ASSERT_TRUE(green.passed) << joined(green.blocking_issues);
     EXPECT_EQ(green.facts.at("held_out_tests"), json::value(1));
@@ -323,7 +370,8 @@ TEST(CppBuilds, what_the_users_commit_compiled_to_is_read_by_later_trees_and_wri
     declare_twice(project);
     const auto compiled = [&] {
         std::set<std::string> files;
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(project.folder() / "scratch" / "build" / "compiled")) {
+        for (const auto& entry :
+             std::filesystem::recursive_directory_iterator(project.folder() / "scratch" / "build" / "compiled")) {
             if (entry.is_regular_file()) { files.insert(entry.path().string()); }
         }
         return files;

@@ -44,7 +44,8 @@ setup:
     }
     /// A test that looks at what was fetched, and whether it could write there.
     void test_that(const std::string& body) {
-        project.tree("green")["tests/test_toys.py"] = "import os, sys, unittest\nclass TestToys(unittest.TestCase):\n    def test_it(self):\n        " + body + "\n";
+        project.tree("green")["tests/test_toys.py"] =
+            "import os, sys, unittest\nclass TestToys(unittest.TestCase):\n    def test_it(self):\n        " + body + "\n";
     }
     TestStatus outcome() { return status_of(project.gate("tests", "green"), "tests/test_toys.py::TestToys::test_it"); }
 
@@ -61,7 +62,8 @@ TEST_F(DependenciesTest, that_nobody_has_approved_are_asked_for) {
 }
 
 TEST_F(DependenciesTest, are_there_for_the_gates_once_they_were_fetched) {
-    test_that("sys.path.insert(0, os.environ['TOYS']); import fetched; self.assertEqual(open('toys/toys.lock').read(), 'answer = 42\\n'); self.assertEqual(fetched.answer, 42)");
+    test_that(
+        "sys.path.insert(0, os.environ['TOYS']); import fetched; self.assertEqual(open('toys/toys.lock').read(), 'answer = 42\\n'); self.assertEqual(fetched.answer, 42)");
     ASSERT_TRUE(project.runner().set_up("green", Stop{}).ok());
     EXPECT_TRUE(step().ready);
     EXPECT_EQ(outcome(), TestStatus::passed);
@@ -139,13 +141,15 @@ TEST(Scaffolds, a_project_in_cpp_without_tests_is_given_a_place_for_them) {
     const auto files = project.runner().scaffold("base");
     ASSERT_TRUE(files.ok()) << files.error().to_string();
     ASSERT_EQ(files->size(), 2U);
-    EXPECT_EQ(files->at(0), (std::pair<std::string, std::string>("CMakeLists.txt", "project(slug CXX)\n\nenable_testing()\nadd_subdirectory(tests)\n")));
+    EXPECT_EQ(files->at(0), (std::pair<std::string, std::string>(
+                                "CMakeLists.txt", "project(slug CXX)\n\nenable_testing()\nadd_subdirectory(tests)\n")));
     EXPECT_EQ(files->at(1).first, "tests/CMakeLists.txt");
 }
 
 TEST(Scaffolds, are_not_written_over_what_is_there) {
     SlugProject project;
-    project.tree("base") = {{"CMakeLists.txt", "project(slug CXX)\nenable_testing()\n"}, {"slug.cpp", ""}, {"tests/CMakeLists.txt", "# mine\n"}};
+    project.tree("base") = {
+        {"CMakeLists.txt", "project(slug CXX)\nenable_testing()\n"}, {"slug.cpp", ""}, {"tests/CMakeLists.txt", "# mine\n"}};
     EXPECT_TRUE(project.runner().scaffold("base")->empty());
     project.tree("red") = {{"CMakeLists.txt", "project(slug CXX)\n"}, {"slug.cpp", ""}, {"tests/slug_test.cpp", ""}};
     EXPECT_TRUE(project.runner().scaffold("red")->empty());

@@ -17,7 +17,8 @@ using ::testing::HasSubstr;
 std::vector<std::string> told(const FormatResult& result) {
     std::vector<std::string> lines;
     for (const auto& test : result.tests) {
-        lines.push_back(std::string(to_string(test.status)) + " " + test.file + " " + (test.suite.empty() ? "" : test.suite + "::") + test.name);
+        lines.push_back(std::string(to_string(test.status)) + " " + test.file + " " +
+                        (test.suite.empty() ? "" : test.suite + "::") + test.name);
     }
     return lines;
 }
@@ -30,7 +31,8 @@ RunOutput with_file(std::string name, std::string content) {
 }
 
 // GoogleTest 1.12.1.
-constexpr std::string_view googletest_report = R"({"tests": 6, "failures": 3, "disabled": 1, "errors": 0, "name": "AllTests", "testsuites": [
+constexpr std::string_view googletest_report =
+    R"({"tests": 6, "failures": 3, "disabled": 1, "errors": 0, "name": "AllTests", "testsuites": [
 {"name": "Slug", "tests": 4, "testsuite": [
 {"name": "passes", "file": "/some/tree/tests/slug_test.cpp", "line": 3, "status": "RUN", "result": "COMPLETED", "classname": "Slug"},
 {"name": "fails", "file": "/some/tree/tests/slug_test.cpp", "line": 4, "status": "RUN", "result": "COMPLETED", "classname": "Slug", "failures": [
@@ -46,9 +48,11 @@ constexpr std::string_view googletest_report = R"({"tests": 6, "failures": 3, "d
 TEST(GoogleTestJson, each_test_has_its_outcome_and_its_file) {
     const auto result = parse_googletest_json(with_file("t.json", std::string(googletest_report)));
     EXPECT_EQ(result.problem, "");
-    EXPECT_THAT(told(result), ElementsAre("passed tests/slug_test.cpp Slug::passes", "failed_assertion tests/slug_test.cpp Slug::fails",
-                                          "error tests/slug_test.cpp Slug::throws", "skipped tests/slug_test.cpp Slug::DISABLED_off",
-                                          "skipped tests/slug_test.cpp P::is_odd[Odd/0]", "failed_assertion tests/slug_test.cpp P::is_odd[Odd/1]"));
+    EXPECT_THAT(
+        told(result),
+        ElementsAre("passed tests/slug_test.cpp Slug::passes", "failed_assertion tests/slug_test.cpp Slug::fails",
+                    "error tests/slug_test.cpp Slug::throws", "skipped tests/slug_test.cpp Slug::DISABLED_off",
+                    "skipped tests/slug_test.cpp P::is_odd[Odd/0]", "failed_assertion tests/slug_test.cpp P::is_odd[Odd/1]"));
     EXPECT_THAT(result.tests[2].message, HasSubstr("agentforge: skeleton of slugify"));
     EXPECT_EQ(result.tests[1].line, 4U);
 }
@@ -72,20 +76,24 @@ TEST(GoogleTestJson, a_typed_suite_is_told_by_its_type) {
     EXPECT_EQ(test.suite + "::" + test.name, "Slug::works[Inst/two]");
 }
 
-/// What CTest 3.25.1 and the recorders write for one program with one test; each argument is one thing that a project can do to it.
+/// What CTest 3.25.1 and the recorders write for one program with one test; each argument is one thing that a project can do to
+/// it.
 class CTestRun {
 public:
     std::string kind = "googletest";
-    std::string status = "fail";                ///< Of the test: its process has a canary, so its exit code is never 0.
+    std::string status = "fail";  ///< Of the test: its process has a canary, so its exit code is never 0.
     std::string canary_status = "fail";
     std::string output;
     std::string properties = "[]";
     std::string inputs = R"({"inputs":[{"path":"CMakeLists.txt"}]})";
     std::string scripts;
-    std::vector<std::string> events{R"("plan","suite":"Slug","name":"lowers","file":"/some/tree/tests/t.cpp","line":3)",
-                                    R"("start","suite":"Slug","name":"lowers")",
-                                    R"("result","suite":"Slug","name":"lowers","file":"/some/tree/tests/t.cpp","line":3,"status":"passed","failures":0,"message":"")",
-                                    canary_result(3), R"("tests")", R"("main","code":1)"};
+    std::vector<std::string> events{
+        R"("plan","suite":"Slug","name":"lowers","file":"/some/tree/tests/t.cpp","line":3)",
+        R"("start","suite":"Slug","name":"lowers")",
+        R"("result","suite":"Slug","name":"lowers","file":"/some/tree/tests/t.cpp","line":3,"status":"passed","failures":0,"message":"")",
+        canary_result(3),
+        R"("tests")",
+        R"("main","code":1)"};
     std::string secret = "s";
     bool recorded = true;
 
@@ -100,25 +108,34 @@ public:
         const std::string filter = kind == "googletest" ? R"(,"--gtest_filter=Slug.lowers")" : "";
         const std::string canary_filter = kind == "googletest" ? R"(,"--gtest_filter=AgentForgeCanary.*")" : "";
         output_of.files.emplace_back("1.record", record(filter, recorded ? events : std::vector<std::string>{}, recorded, false));
-        output_of.files.emplace_back("2.record", record(canary_filter, kind == "plain" ? std::vector<std::string>{} : std::vector<std::string>{canary_result(3), R"("tests")"},
-                                                        true, kind == "plain"));
-        output_of.files.emplace_back("ctest.xml", "<testsuite><testcase name=\"t\" status=\"" + status + "\"><system-out>" + output +
-                                                      "</system-out></testcase><testcase name=\"agentforge-canary-t\" status=\"" + canary_status + "\"/></testsuite>");
+        output_of.files.emplace_back(
+            "2.record",
+            record(canary_filter,
+                   kind == "plain" ? std::vector<std::string>{} : std::vector<std::string>{canary_result(3), R"("tests")"}, true,
+                   kind == "plain"));
+        output_of.files.emplace_back("ctest.xml", "<testsuite><testcase name=\"t\" status=\"" + status + "\"><system-out>" +
+                                                      output +
+                                                      "</system-out></testcase><testcase name=\"agentforge-canary-t\" status=\"" +
+                                                      canary_status + "\"/></testsuite>");
         output_of.files.emplace_back("programs.txt", "/b/t\n");
         output_of.files.emplace_back("scripts.txt", scripts);
         if (!inputs.empty()) { output_of.files.emplace_back("inputs.json", inputs); }
-        output_of.files.emplace_back("tests.json", R"({"tests":[{"name":"t","command":["/b/t")" + filter + R"(],"properties":)" + properties +
-                                                       R"(},{"name":"agentforge-canary-t","command":["/b/t")" + canary_filter + "]}]}");
+        output_of.files.emplace_back("tests.json", R"({"tests":[{"name":"t","command":["/b/t")" + filter + R"(],"properties":)" +
+                                                       properties + R"(},{"name":"agentforge-canary-t","command":["/b/t")" +
+                                                       canary_filter + "]}]}");
         return parse_ctest(output_of);
     }
 
 private:
-    [[nodiscard]] std::string record(const std::string& filter, const std::vector<std::string>& lines, bool present, bool canary) const {
+    [[nodiscard]] std::string record(const std::string& filter, const std::vector<std::string>& lines, bool present,
+                                     bool canary) const {
         if (!present) { return {}; }
-        std::string text = R"({"s":"s","i":0,"type":"process","kind":")" + kind + R"(","canary":)" + (canary ? "true" : "false") + R"(,"argv":["/b/t")" + filter +
-                           R"(],"sources":["/some/tree/tests/t.cpp"]})" + "\n";
+        std::string text = R"({"s":"s","i":0,"type":"process","kind":")" + kind + R"(","canary":)" + (canary ? "true" : "false") +
+                           R"(,"argv":["/b/t")" + filter + R"(],"sources":["/some/tree/tests/t.cpp"]})" + "\n";
         int number = 1;
-        for (const auto& line : lines) { text += R"({"s":")" + secret + R"(","i":)" + std::to_string(number++) + R"(,"type":)" + line + "}\n"; }
+        for (const auto& line : lines) {
+            text += R"({"s":")" + secret + R"(","i":)" + std::to_string(number++) + R"(,"type":)" + line + "}\n";
+        }
         return text;
     }
 };
@@ -142,9 +159,13 @@ TEST(CTestFormat, doctest_and_boost_test_are_told_with_their_suites_by_recorded_
     CTestRun run;
     for (const auto* kind : {"doctest", "boost"}) {
         run.kind = kind;
-        run.events = {R"("plan","suite":"sums","name":"fails","file":"/some/tree/tests/t.cpp","line":6)", R"("start","suite":"sums","name":"fails")",
-                      R"("result","suite":"sums","name":"fails","file":"/some/tree/tests/t.cpp","line":6,"status":"failed_assertion","failures":1,"message":"1 + 1 == 3: 2 == 3")",
-                      R"("result","suite":"","name":"AgentForgeCanary","file":"","line":1,"status":"failed_assertion","failures":3,"message":"")", R"("tests")", R"("main","code":1)"};
+        run.events = {
+            R"("plan","suite":"sums","name":"fails","file":"/some/tree/tests/t.cpp","line":6)",
+            R"("start","suite":"sums","name":"fails")",
+            R"("result","suite":"sums","name":"fails","file":"/some/tree/tests/t.cpp","line":6,"status":"failed_assertion","failures":1,"message":"1 + 1 == 3: 2 == 3")",
+            R"("result","suite":"","name":"AgentForgeCanary","file":"","line":1,"status":"failed_assertion","failures":3,"message":"")",
+            R"("tests")",
+            R"("main","code":1)"};
         const auto result = run.parse();
         EXPECT_EQ(result.problem, "") << kind;
         EXPECT_THAT(told(result), ::testing::Contains("failed_assertion /some/tree/tests/t.cpp sums::fails")) << kind;
@@ -207,7 +228,8 @@ CTestRun plain_run(const std::string& status, std::vector<std::string> events) {
 
 TEST(CTestFormat, a_plain_program_passes_only_when_its_main_returns) {
     EXPECT_EQ(only_status(plain_run("run", {R"("main","code":0)"}).parse()), "passed ");
-    EXPECT_THAT(only_status(plain_run("run", {}).parse()), HasSubstr("error the program ended with exit code 0, but not because its main returned"));
+    EXPECT_THAT(only_status(plain_run("run", {}).parse()),
+                HasSubstr("error the program ended with exit code 0, but not because its main returned"));
     EXPECT_THAT(plain_run("run", {R"("main","code":1)"}).parse().problem, HasSubstr("though its main returned 1"));
     EXPECT_THAT(only_status(plain_run("fail", {R"("main","code":2)"}).parse()), HasSubstr("failed_assertion main returned 2"));
 }
@@ -223,8 +245,9 @@ TEST(CTestFormat, an_assertion_counts_where_the_test_itself_makes_it) {
 TEST(CTestFormat, a_plain_canary_that_passed_is_told) {
     auto run = plain_run("run", {R"("main","code":0)"});
     run.canary_status = "run";
-    EXPECT_THAT(run.parse().tests, ::testing::Contains(::testing::AllOf(::testing::Field(&ReportedTest::canary, true),
-                                                                        ::testing::Field(&ReportedTest::status, TestStatus::passed))));
+    EXPECT_THAT(run.parse().tests,
+                ::testing::Contains(::testing::AllOf(::testing::Field(&ReportedTest::canary, true),
+                                                     ::testing::Field(&ReportedTest::status, TestStatus::passed))));
 }
 
 TEST(CTestFormat, a_test_that_must_fail_is_judged_by_ctest_alone) {
@@ -238,16 +261,20 @@ TEST(CTestFormat, a_test_that_must_fail_is_judged_by_ctest_alone) {
 TEST(CTestFormat, how_a_test_is_run_and_judged_is_told) {
     auto run = plain_run("run", {R"("main","code":0)"});
     run.properties = R"([{"name":"COST","value":1.5},{"name":"TIMEOUT","value":2.0},{"name":"ENVIRONMENT","value":["A=1"]}])";
-    EXPECT_EQ(run.parse().tests[0].invocation, (TestInvocation{true, false, "command: [\"/b/t\"]\nENVIRONMENT: [\"A=1\"]\nTIMEOUT: 2E0\n"}));
+    EXPECT_EQ(run.parse().tests[0].invocation,
+              (TestInvocation{true, false, "command: [\"/b/t\"]\nENVIRONMENT: [\"A=1\"]\nTIMEOUT: 2E0\n"}));
 }
 
 TEST(CTestFormat, what_the_build_takes_instructions_from_under_other_names_is_told) {
     auto run = plain_run("run", {R"("main","code":0)"});
-    run.inputs = R"({"inputs":[{"path":"CMakeLists.txt"},{"path":"cmake/a.cmake"},{"path":"config.h.in"},{"path":"src/outcome.txt"},
+    run.inputs =
+        R"({"inputs":[{"path":"CMakeLists.txt"},{"path":"cmake/a.cmake"},{"path":"config.h.in"},{"path":"src/outcome.txt"},
                    {"path":"/b/x.cmake","isGenerated":true},{"path":"/b/CMakeFiles/3.25.1/CMakeCCompiler.cmake","isGenerated":true},
                    {"path":"/tmp/y.cmake","isExternal":true},{"path":"/usr/lib/z.cmake","isExternal":true},{"path":"/usr/share/m.cmake","isExternal":true,"isCMake":true}]})";
-    run.scripts = "# CMake generated Testfile\ninclude(\"/b/t[1]_include.cmake\")\n include(\"/b/evil.cmake\")\nsubdirs(\"tests\")\n";
-    EXPECT_THAT(run.parse().reads, ::testing::UnorderedElementsAre("src/outcome.txt", "/b/x.cmake", "/tmp/y.cmake", "include(\"/b/evil.cmake\")"));
+    run.scripts =
+        "# CMake generated Testfile\ninclude(\"/b/t[1]_include.cmake\")\n include(\"/b/evil.cmake\")\nsubdirs(\"tests\")\n";
+    EXPECT_THAT(run.parse().reads,
+                ::testing::UnorderedElementsAre("src/outcome.txt", "/b/x.cmake", "/tmp/y.cmake", "include(\"/b/evil.cmake\")"));
     run.inputs.clear();
     EXPECT_THAT(run.parse().problem, HasSubstr("what CMake read"));
 }

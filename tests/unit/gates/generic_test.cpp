@@ -18,7 +18,8 @@ json::object running(std::vector<std::string> command) {
 
 TEST(Generic, a_command_that_prints_tap_tells_the_tests) {
     Project project(running({"sh", "{root}/check.sh"}), {}, "generic");
-    project.tree("t") = {{"check.sh", "echo compiling\necho 1..2\necho 'ok 1 - adds'\necho 'not ok 2 - subtracts'\nexit 1\n"}, {"tests/a.sh", ""}};
+    project.tree("t") = {{"check.sh", "echo compiling\necho 1..2\necho 'ok 1 - adds'\necho 'not ok 2 - subtracts'\nexit 1\n"},
+                         {"tests/a.sh", ""}};
     const auto report = project.gate("tests", "t");
     EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
     EXPECT_EQ(status_of(report, "adds"), TestStatus::passed);
@@ -28,14 +29,20 @@ TEST(Generic, a_command_that_prints_tap_tells_the_tests) {
 
 TEST(Generic, a_command_that_writes_junit_xml_tells_the_tests) {
     Project project(running({"sh", "check.sh", "{results}"}), {}, "generic");
-    project.tree("t") = {{"check.sh", "test \"$1\" = \"$AGENTFORGE_RESULTS\" || exit 9\nprintf '<testsuite tests=\"1\"><testcase name=\"adds\" file=\"tests/a.sh\"/></testsuite>' > \"$1/a.xml\"\n"},
-                         {"tests/a.sh", ""}};
+    project.tree("t") = {
+        {"check.sh",
+         "test \"$1\" = \"$AGENTFORGE_RESULTS\" || exit 9\nprintf '<testsuite tests=\"1\"><testcase name=\"adds\" file=\"tests/a.sh\"/></testsuite>' > \"$1/a.xml\"\n"},
+        {"tests/a.sh", ""}};
     const auto report = project.gate("tests", "t");
     EXPECT_TRUE(report.passed) << report.summary;
     EXPECT_EQ(status_of(report, "tests/a.sh::adds"), TestStatus::passed);
 }
 
-struct Untrue { const char* name; const char* script; const char* says; };
+struct Untrue {
+    const char* name;
+    const char* script;
+    const char* says;
+};
 class GenericLies : public ::testing::TestWithParam<Untrue> {};
 
 TEST_P(GenericLies, are_not_believed) {
@@ -46,12 +53,13 @@ TEST_P(GenericLies, are_not_believed) {
     EXPECT_THAT(report.summary, HasSubstr(GetParam().says));
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, GenericLies, ::testing::Values(
-    Untrue{"exit_code_forced", "echo 1..1\necho 'not ok 1 - a'\nexit 0\n", "does not agree"},
-    Untrue{"stopped_early", "echo 1..2\necho 'ok 1 - a'\nexit 0\n", "announces 2"},
-    Untrue{"no_report", "echo all fine\nexit 0\n", "no plan"},
-    Untrue{"failure_hidden", "echo 1..1\necho 'ok 1 - a'\nexit 1\n", "does not agree"}),
-    [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Each, GenericLies,
+                         ::testing::Values(Untrue{"exit_code_forced", "echo 1..1\necho 'not ok 1 - a'\nexit 0\n",
+                                                  "does not agree"},
+                                           Untrue{"stopped_early", "echo 1..2\necho 'ok 1 - a'\nexit 0\n", "announces 2"},
+                                           Untrue{"no_report", "echo all fine\nexit 0\n", "no plan"},
+                                           Untrue{"failure_hidden", "echo 1..1\necho 'ok 1 - a'\nexit 1\n", "does not agree"}),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 TEST(Generic, without_a_command_the_setting_is_asked_for) {
     Project project({}, {}, "generic");

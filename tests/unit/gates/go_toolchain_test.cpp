@@ -60,11 +60,15 @@ TEST(GoTests, the_packages_that_import_a_changed_one_are_affected_by_it_and_no_o
     const auto test_of = [](const std::string& package, const std::string& more) {
         return "package " + package + "\n\nimport (\n\t\"testing\"\n" + more + ")\n\nfunc TestIt(t *testing.T) {}\n";
     };
-    project.tree("base") = {{"go.mod", "module example.com/m\n\ngo 1.16\n"},
-                            {"low/low.go", "package low\n\nfunc One() int { return 1 }\n"}, {"low/low_test.go", test_of("low", "")},
-                            {"high/high.go", "package high\n\nimport \"example.com/m/low\"\n\nfunc Two() int { return 2 * low.One() }\n"}, {"high/high_test.go", test_of("high", "")},
-                            {"beside/beside_test.go", test_of("beside_test", "\t_ \"example.com/m/high\"\n")},
-                            {"apart/apart.go", "package apart\n"}, {"apart/apart_test.go", test_of("apart", "")}};
+    project.tree("base") = {
+        {"go.mod", "module example.com/m\n\ngo 1.16\n"},
+        {"low/low.go", "package low\n\nfunc One() int { return 1 }\n"},
+        {"low/low_test.go", test_of("low", "")},
+        {"high/high.go", "package high\n\nimport \"example.com/m/low\"\n\nfunc Two() int { return 2 * low.One() }\n"},
+        {"high/high_test.go", test_of("high", "")},
+        {"beside/beside_test.go", test_of("beside_test", "\t_ \"example.com/m/high\"\n")},
+        {"apart/apart.go", "package apart\n"},
+        {"apart/apart_test.go", test_of("apart", "")}};
     project.tree("t") = project.tree("base");
     project.tree("t")["low/low.go"] += "\nfunc Three() int { return 3 }\n";
     const auto report = project.gate("tests", "t", {}, {{"scope", "affected"}});
@@ -96,11 +100,12 @@ TEST(GoTests, outcomes_are_told_apart_although_a_panic_ends_the_program) {
 TEST(GoTests, a_program_that_ends_itself_with_success_is_not_believed) {
     AGENTFORGE_NEEDS_GO()
     Project project;
-    project.tree("t") = {{"go.mod", go_module.at("go.mod")},
-                         {"slug_test.go",
-                          "package slug\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"syscall\"\n\t\"testing\"\n)\n\n"
-                          "func TestMain(m *testing.M) {\n\tfmt.Println(\"=== RUN   TestWanted\\n--- PASS: TestWanted (0.00s)\\nPASS\")\n"
-                          "\tos.Stdout.Sync()\n\tsyscall.Exit(0)\n}\nfunc TestWanted(t *testing.T) { t.Fatal(\"no\") }\n"}};
+    project.tree("t") = {
+        {"go.mod", go_module.at("go.mod")},
+        {"slug_test.go",
+         "package slug\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"syscall\"\n\t\"testing\"\n)\n\n"
+         "func TestMain(m *testing.M) {\n\tfmt.Println(\"=== RUN   TestWanted\\n--- PASS: TestWanted (0.00s)\\nPASS\")\n"
+         "\tos.Stdout.Sync()\n\tsyscall.Exit(0)\n}\nfunc TestWanted(t *testing.T) { t.Fatal(\"no\") }\n"}};
     const auto report = project.gate("tests", "t");
     EXPECT_FALSE(report.passed);
     EXPECT_THAT(report.summary, HasSubstr("canary"));
@@ -113,23 +118,28 @@ json::object specification_of(const char* signature) {
 TEST(GoSkeleton, callers_of_a_changed_signature_become_stubs_that_keep_their_text) {
     AGENTFORGE_NEEDS_GO()
     Project project;
-    project.tree("t") = {{"go.mod", "module example.com/m\n\ngo 1.16\n"},
-                         {"a/a.go", "package a\n\nfunc Load(path string) int { return len(path) }\n"},
-                         {"a/a_test.go", "package a\n\nimport \"testing\"\n\nfunc TestLoad(t *testing.T) {}\n"},
-                         {"b/b.go", "package b\n\nimport \"example.com/m/a\"\n\nfunc Two() int {\n\treturn 2 * a.Load(\"x\")\n}\n\nfunc Three() int { return 3 }\n"}};
+    project.tree("t") = {
+        {"go.mod", "module example.com/m\n\ngo 1.16\n"},
+        {"a/a.go", "package a\n\nfunc Load(path string) int { return len(path) }\n"},
+        {"a/a_test.go", "package a\n\nimport \"testing\"\n\nfunc TestLoad(t *testing.T) {}\n"},
+        {"b/b.go",
+         "package b\n\nimport \"example.com/m/a\"\n\nfunc Two() int {\n\treturn 2 * a.Load(\"x\")\n}\n\nfunc Three() int { return 3 }\n"}};
     const std::vector<SkeletonInterface> interfaces{{"Load", "a/a.go", "func Load(lines []string) int"}};
     const auto tried = project.runner().try_specification("t", specification_of("func Load(lines []string) int"), Stop{});
     EXPECT_TRUE(tried.ok()) << tried.error().to_string();
     const auto files = project.runner().skeleton("t", interfaces, Stop{});
     ASSERT_TRUE(files.ok()) << files.error().to_string();
     const std::map<std::string, std::string> contents(files->begin(), files->end());
-    EXPECT_EQ(contents.at("b/b.go"), "package b\n\nimport _ \"example.com/m/a\"\n\nfunc Two() int { panic(\"agentforge: skeleton of Two\"); \n\t// return 2 * a.Load(\"x\")\n}\n\nfunc Three() int { return 3 }\n");
+    EXPECT_EQ(
+        contents.at("b/b.go"),
+        "package b\n\nimport _ \"example.com/m/a\"\n\nfunc Two() int { panic(\"agentforge: skeleton of Two\"); \n\t// return 2 * a.Load(\"x\")\n}\n\nfunc Three() int { return 3 }\n");
 }
 
 TEST(GoSkeleton, a_signature_that_names_no_type_is_refused_with_the_compiler_s_words) {
     AGENTFORGE_NEEDS_GO()
     Project project;
-    project.tree("t") = {{"go.mod", "module example.com/m\n\ngo 1.16\n"}, {"a/a.go", "package a\n\nfunc Load(path string) int { return len(path) }\n"},
+    project.tree("t") = {{"go.mod", "module example.com/m\n\ngo 1.16\n"},
+                         {"a/a.go", "package a\n\nfunc Load(path string) int { return len(path) }\n"},
                          {"a/a_test.go", "package a\n\nimport \"testing\"\n\nfunc TestLoad(t *testing.T) {}\n"}};
     const auto tried = project.runner().try_specification("t", specification_of("func Load(lines Lines) int"), Stop{});
     ASSERT_FALSE(tried.ok());

@@ -18,10 +18,12 @@ struct Suite {
     std::vector<TestOutcome> tests;
     std::vector<std::string> files;
 
-    Suite& file(const std::string& path, std::initializer_list<std::pair<const char*, const char*>> named, TestStatus status = TestStatus::failed_assertion) {
+    Suite& file(const std::string& path, std::initializer_list<std::pair<const char*, const char*>> named,
+                TestStatus status = TestStatus::failed_assertion) {
         json::array list;
         for (const auto& [name, requirement] : named) {
-            list.push_back(json::object{{"name", name}, {"requirement_ref", requirement}, {"acceptance_criterion", "'x' becomes 'ocelot'"}});
+            list.push_back(
+                json::object{{"name", name}, {"requirement_ref", requirement}, {"acceptance_criterion", "'x' becomes 'ocelot'"}});
             tests.push_back({path + "::" + name, name, path, 1, status, "ocelot"});
         }
         artifact["test_files"].as_array().push_back(json::object{{"path", path}, {"tests", std::move(list)}});
@@ -32,8 +34,13 @@ struct Suite {
     [[nodiscard]] HeldOut held(const std::string& path) const { return {{path}, "tree", tests, artifact}; }
 };
 
-const json::object specification{{"requirements", json::array{json::object{{"id", "REQ-001"}, {"description", "Lower case"}, {"acceptance_criteria", json::array{"'Hello' becomes 'hello'"}}},
-                                                              json::object{{"id", "REQ-002"}, {"description", "Hyphens"}, {"acceptance_criteria", json::array{"'x' becomes 'ocelot'"}}}}}};
+const json::object specification{
+    {"requirements",
+     json::array{
+         json::object{
+             {"id", "REQ-001"}, {"description", "Lower case"}, {"acceptance_criteria", json::array{"'Hello' becomes 'hello'"}}},
+         json::object{
+             {"id", "REQ-002"}, {"description", "Hyphens"}, {"acceptance_criteria", json::array{"'x' becomes 'ocelot'"}}}}}};
 
 TestRun run_of(std::vector<TestOutcome> tests, TestStatus status) {
     TestRun run;
@@ -44,23 +51,33 @@ TestRun run_of(std::vector<TestOutcome> tests, TestStatus status) {
 }
 
 TEST(HeldOutTests, of_two_files_of_a_requirement_the_one_with_fewer_tests_is_held_out) {
-    EXPECT_THAT(Suite().file("a.py", {{"one", "REQ-001"}}).file("b.py", {{"two", "REQ-001"}, {"three", "REQ-001"}}).chosen(), ElementsAre("a.py"));
+    EXPECT_THAT(Suite().file("a.py", {{"one", "REQ-001"}}).file("b.py", {{"two", "REQ-001"}, {"three", "REQ-001"}}).chosen(),
+                ElementsAre("a.py"));
 }
 
 TEST(HeldOutTests, a_requirement_keeps_a_new_test_that_is_seen) {
     EXPECT_THAT(Suite().file("a.py", {{"one", "REQ-001"}}).file("b.py", {{"two", "REQ-002"}}).chosen(), IsEmpty());
-    EXPECT_THAT(Suite().file("a.py", {{"one", "REQ-001"}, {"two", "REQ-002"}}).file("b.py", {{"three", "REQ-001"}, {"four", "REQ-001"}, {"five", "REQ-001"}}).chosen(), ElementsAre("b.py"))
+    EXPECT_THAT(Suite()
+                    .file("a.py", {{"one", "REQ-001"}, {"two", "REQ-002"}})
+                    .file("b.py", {{"three", "REQ-001"}, {"four", "REQ-001"}, {"five", "REQ-001"}})
+                    .chosen(),
+                ElementsAre("b.py"))
         << "REQ-002 has no other test than in a.py";
 }
 
 TEST(HeldOutTests, each_requirement_with_several_files_has_one_and_no_more) {
-    const auto chosen = Suite().file("a.py", {{"one", "REQ-001"}}).file("b.py", {{"two", "REQ-001"}, {"x", "REQ-001"}}).file("c.py", {{"three", "REQ-001"}, {"four", "REQ-002"}, {"y", "REQ-002"}})
-                            .file("d.py", {{"five", "REQ-002"}}).chosen();
+    const auto chosen = Suite()
+                            .file("a.py", {{"one", "REQ-001"}})
+                            .file("b.py", {{"two", "REQ-001"}, {"x", "REQ-001"}})
+                            .file("c.py", {{"three", "REQ-001"}, {"four", "REQ-002"}, {"y", "REQ-002"}})
+                            .file("d.py", {{"five", "REQ-002"}})
+                            .chosen();
     EXPECT_THAT(chosen, ElementsAre("a.py", "d.py"));
 }
 
 TEST(HeldOutTests, guards_and_files_that_were_there_before_are_not_held_out) {
-    EXPECT_THAT(Suite().file("a.py", {{"one", "REQ-001"}}, TestStatus::passed).file("b.py", {{"two", "REQ-001"}}).chosen(), IsEmpty());
+    EXPECT_THAT(Suite().file("a.py", {{"one", "REQ-001"}}, TestStatus::passed).file("b.py", {{"two", "REQ-001"}}).chosen(),
+                IsEmpty());
     auto suite = Suite().file("a.py", {{"one", "REQ-001"}}).file("b.py", {{"two", "REQ-001"}, {"three", "REQ-001"}});
     suite.files = {"b.py"};
     EXPECT_THAT(suite.chosen(), ElementsAre("b.py"));
@@ -79,9 +96,11 @@ TEST(HeldOutTests, one_that_fails_is_told_by_its_requirement_alone) {
     const auto suite = Suite().file("a.py", {{"secret", "REQ-001"}, {"hidden", "REQ-002"}});
     const auto verdict = judge_held_out(suite.held("a.py"), specification, run_of(suite.tests, TestStatus::failed_assertion));
     ASSERT_EQ(verdict.blocking.size(), 2U);
-    EXPECT_THAT(verdict.blocking[0], AllOf(HasSubstr("REQ-001: Lower case"), Not(HasSubstr("ocelot")), Not(HasSubstr("secret")), Not(HasSubstr("a.py"))))
+    EXPECT_THAT(verdict.blocking[0], AllOf(HasSubstr("REQ-001: Lower case"), Not(HasSubstr("ocelot")), Not(HasSubstr("secret")),
+                                           Not(HasSubstr("a.py"))))
         << "what RED wrote as the criterion is not in the specification";
-    EXPECT_THAT(verdict.blocking[1], HasSubstr("REQ-002: 'x' becomes 'ocelot'")) << "the specification says so, which everybody reads";
+    EXPECT_THAT(verdict.blocking[1], HasSubstr("REQ-002: 'x' becomes 'ocelot'"))
+        << "the specification says so, which everybody reads";
     EXPECT_EQ(verdict.facts.at("held_out_failing"), json::value(json::array{"a.py"}));
     EXPECT_EQ(verdict.facts.at("held_out_pass"), json::value(false));
 }
@@ -99,7 +118,8 @@ TEST(HeldOutTests, one_that_is_not_run_does_not_pass) {
     EXPECT_FALSE(judge_held_out(suite.held("a.py"), specification, run_of({}, TestStatus::passed)).passed());
     auto not_believed = run_of(suite.tests, TestStatus::passed);
     not_believed.believed = false;
-    EXPECT_THAT(judge_held_out(suite.held("a.py"), specification, not_believed).blocking, ElementsAre(HasSubstr("cannot be run with this code")));
+    EXPECT_THAT(judge_held_out(suite.held("a.py"), specification, not_believed).blocking,
+                ElementsAre(HasSubstr("cannot be run with this code")));
 }
 
 }  // namespace

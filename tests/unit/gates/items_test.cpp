@@ -16,14 +16,16 @@ using ::testing::Pair;
 const std::string cfg_test = R"(^\s*#\[cfg\(test\)\])";
 
 TEST(SplitItems, a_module_of_tests_ends_with_its_brace) {
-    const auto split = split_inline_tests("fn a() {}\n\n#[cfg(test)]\nmod tests {\n    fn b() { if true {} }\n}\n\nfn c() {}\n", cfg_test);
+    const auto split =
+        split_inline_tests("fn a() {}\n\n#[cfg(test)]\nmod tests {\n    fn b() { if true {} }\n}\n\nfn c() {}\n", cfg_test);
     EXPECT_EQ(split.tests, "#[cfg(test)]\nmod tests {\n    fn b() { if true {} }\n}\n");
     EXPECT_EQ(split.code, "fn a() {}\nfn c() {}\n");
 }
 
 TEST(SplitItems, braces_in_text_and_comments_are_none) {
-    const std::string tests = "#[cfg(test)]\nmod tests {\n    const A: &str = \"}\\\"}\";\n    const B: &str = r#\"}\"}\"#;\n    // }\n    /* } /* } */ } */\n"
-                              "    const C: char = '}';\n    const D: char = '\\'';\n    fn e<'a>(x: &'a str) {}\n}\n";
+    const std::string tests =
+        "#[cfg(test)]\nmod tests {\n    const A: &str = \"}\\\"}\";\n    const B: &str = r#\"}\"}\"#;\n    // }\n    /* } /* } */ } */\n"
+        "    const C: char = '}';\n    const D: char = '\\'';\n    fn e<'a>(x: &'a str) {}\n}\n";
     const auto split = split_inline_tests(tests + "fn code() {}\n", cfg_test);
     EXPECT_EQ(split.tests, tests);
     EXPECT_EQ(split.code, "fn code() {}\n");
@@ -45,7 +47,8 @@ TEST(SplitItems, what_is_not_closed_belongs_to_the_tests) {
     EXPECT_EQ(split_inline_tests("#[cfg(test)]\nmod tests {\nfn code() {}\n", cfg_test).code, "");
 }
 
-Skeletons plain(std::string_view kind, const SkeletonInterface& interface, const std::map<std::string, std::string>& contents = {}) {
+Skeletons plain(std::string_view kind, const SkeletonInterface& interface,
+                const std::map<std::string, std::string>& contents = {}) {
     return write_plain_skeletons(kind, {interface}, contents, {}, "agentforge: skeleton of");
 }
 
@@ -56,8 +59,12 @@ std::string only(const Skeletons& skeletons) {
 
 TEST(PlainSkeletons, go_functions_and_methods_panic_with_the_marker) {
     EXPECT_THAT(plain("go", {"Slugify", "slug/slug.go", "func Slugify(text string) string"}).files,
-                ElementsAre(Pair("slug/slug.go", "package slug\n\nfunc Slugify(text string) string {\n\tpanic(\"agentforge: skeleton of Slugify\")\n}\n")));
-    EXPECT_THAT(plain("go", {"Slugger.Slugify", "a.go", "func (s *Slugger) Slugify(values ...interface{}) (string, error)"}, {{"a.go", "package a\n\ntype Slugger struct{}\n"}}).files,
+                ElementsAre(Pair(
+                    "slug/slug.go",
+                    "package slug\n\nfunc Slugify(text string) string {\n\tpanic(\"agentforge: skeleton of Slugify\")\n}\n")));
+    EXPECT_THAT(plain("go", {"Slugger.Slugify", "a.go", "func (s *Slugger) Slugify(values ...interface{}) (string, error)"},
+                      {{"a.go", "package a\n\ntype Slugger struct{}\n"}})
+                    .files,
                 ElementsAre(Pair("a.go", HasSubstr("func (s *Slugger) Slugify(values ...interface{}) (string, error) {\n"))));
     EXPECT_THAT(plain("go", {"Max", "a.go", "Max(a, b int) int"}, {{"b.go", "package words\n"}}).files,
                 ElementsAre(Pair("a.go", HasSubstr("package words\n\nfunc Max(a, b int) int {"))));
@@ -66,16 +73,20 @@ TEST(PlainSkeletons, go_functions_and_methods_panic_with_the_marker) {
 }
 
 TEST(PlainSkeletons, rust_makes_a_new_module_known) {
-    EXPECT_THAT(plain("rust", {"slugify", "src/slug.rs", "pub fn slugify(text: &str) -> String"}, {{"src/lib.rs", "pub fn one() {}\n"}}).files,
-                ElementsAre(Pair("src/lib.rs", "pub mod slug;\npub fn one() {}\n"),
-                            Pair("src/slug.rs", "pub fn slugify(text: &str) -> String {\n    todo!(\"agentforge: skeleton of slugify\")\n}\n")));
+    EXPECT_THAT(
+        plain("rust", {"slugify", "src/slug.rs", "pub fn slugify(text: &str) -> String"}, {{"src/lib.rs", "pub fn one() {}\n"}})
+            .files,
+        ElementsAre(
+            Pair("src/lib.rs", "pub mod slug;\npub fn one() {}\n"),
+            Pair("src/slug.rs", "pub fn slugify(text: &str) -> String {\n    todo!(\"agentforge: skeleton of slugify\")\n}\n")));
 }
 
 TEST(PlainSkeletons, java_stands_in_the_class_of_its_file) {
-    EXPECT_THAT(plain("java", {"Slug.slugify", "src/main/java/com/example/Slug.java", "public static String slugify(String text)"}).files,
-                ElementsAre(Pair("src/main/java/com/example/Slug.java",
-                                 "package com.example;\n\npublic class Slug {\n    public static String slugify(String text) {\n"
-                                 "        throw new UnsupportedOperationException(\"agentforge: skeleton of slugify\");\n    }\n}\n")));
+    EXPECT_THAT(
+        plain("java", {"Slug.slugify", "src/main/java/com/example/Slug.java", "public static String slugify(String text)"}).files,
+        ElementsAre(Pair("src/main/java/com/example/Slug.java",
+                         "package com.example;\n\npublic class Slug {\n    public static String slugify(String text) {\n"
+                         "        throw new UnsupportedOperationException(\"agentforge: skeleton of slugify\");\n    }\n}\n")));
 }
 
 TEST(PlainSkeletons, what_is_declared_already_is_left_alone) {
@@ -85,74 +96,101 @@ TEST(PlainSkeletons, what_is_declared_already_is_left_alone) {
 
 TEST(PlainSkeletons, go_declares_types_constants_and_variables_and_imports_what_they_name) {
     const std::string text = "package a\n\nfunc F() {}\n";
-    EXPECT_EQ(only(plain("go", {"Votes", "a.go", "type Votes map[string]int"}, {{"a.go", text}})), text + "\ntype Votes map[string]int\n");
+    EXPECT_EQ(only(plain("go", {"Votes", "a.go", "type Votes map[string]int"}, {{"a.go", text}})),
+              text + "\ntype Votes map[string]int\n");
     EXPECT_EQ(only(plain("go", {"Most", "a.go", "const Most = 3"}, {{"a.go", text}})), text + "\nconst Most = 3\n");
     EXPECT_EQ(only(plain("go", {"ErrFull", "a.go", "var ErrFull = errors.New(\"full\")"}, {{"a.go", text}})),
               "package a\n\nimport \"errors\"\n\nfunc F() {}\n\nvar ErrFull = errors.New(\"full\")\n");
-    EXPECT_THAT(only(plain("go", {"At", "a.go", "func At(when time.Time) bool"}, {{"a.go", text}})), ::testing::HasSubstr("import \"time\"\n"));
-    EXPECT_TRUE(plain("go", {"Most", "a.go", "const Most = 3"}, {{"a.go", text}, {"b.go", "package a\n\nconst Most = 2\n"}}).files.empty()) << "the package has it";
+    EXPECT_THAT(only(plain("go", {"At", "a.go", "func At(when time.Time) bool"}, {{"a.go", text}})),
+                ::testing::HasSubstr("import \"time\"\n"));
+    EXPECT_TRUE(plain("go", {"Most", "a.go", "const Most = 3"}, {{"a.go", text}, {"b.go", "package a\n\nconst Most = 2\n"}})
+                    .files.empty())
+        << "the package has it";
 }
 
 TEST(PlainSkeletons, go_imports_a_package_of_the_module_whose_type_a_signature_names) {
     const std::map<std::string, std::string> contents{{"go.mod", "module example.com/shop\n"}, {"a.go", "package shop\n"}};
-    const auto text = only(write_plain_skeletons("go", {{"Open", "a.go", "func Open(now clock.Clock) bool"}}, contents, {"go.mod", "a.go", "internal/clock/clock.go"}, "m"));
+    const auto text = only(write_plain_skeletons("go", {{"Open", "a.go", "func Open(now clock.Clock) bool"}}, contents,
+                                                 {"go.mod", "a.go", "internal/clock/clock.go"}, "m"));
     EXPECT_THAT(text, ::testing::HasSubstr("import \"example.com/shop/internal/clock\"\n"));
 }
 
 TEST(PlainSkeletons, go_keeps_imports_that_only_a_body_used_as_blank_ones) {
-    const std::string text = "package a\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc Read(path string) {\n\tfmt.Println(os.Args)\n}\n\nfunc Write() { os.Exit(1) }\n";
+    const std::string text =
+        "package a\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc Read(path string) {\n\tfmt.Println(os.Args)\n}\n\nfunc Write() { os.Exit(1) }\n";
     const auto changed = only(plain("go", {"Read", "a.go", "func Read(path string) error"}, {{"a.go", text}}));
     EXPECT_THAT(changed, ::testing::HasSubstr("\t_ \"fmt\"\n\t\"os\"\n"));
 }
 
 TEST(PlainSkeletons, go_declares_the_type_of_a_method_that_nothing_declares) {
-    const auto text = only(write_plain_skeletons("go", {{"New", "a.go", "func New[K comparable, V any](limit int) *Cache[K, V]"},
-                                                        {"Get", "a.go", "func (c *Cache[K, V]) Get(key K) (V, bool)"},
-                                                        {"Put", "a.go", "func (c *Cache[K, V]) Put(key K, value V)"}}, {}, {}, "m"));
+    const auto text = only(write_plain_skeletons("go",
+                                                 {{"New", "a.go", "func New[K comparable, V any](limit int) *Cache[K, V]"},
+                                                  {"Get", "a.go", "func (c *Cache[K, V]) Get(key K) (V, bool)"},
+                                                  {"Put", "a.go", "func (c *Cache[K, V]) Put(key K, value V)"}},
+                                                 {}, {}, "m"));
     EXPECT_THAT(text, ::testing::HasSubstr("type Cache[K any, V any] struct{}\n"));
     EXPECT_EQ(text.find("type Cache"), text.rfind("type Cache"));
 }
 
 TEST(PlainSkeletons, rust_puts_a_module_behind_what_the_crate_says_of_itself) {
-    const auto files = plain("rust", {"left", "src/quota.rs", "pub fn left() -> u32"}, {{"src/lib.rs", "//! Limits.\n//!\n//! More.\n#![allow(dead_code)]\n\npub mod clock;\n"}}).files;
-    EXPECT_THAT(files, ::testing::Contains(Pair("src/lib.rs", "//! Limits.\n//!\n//! More.\n#![allow(dead_code)]\n\npub mod quota;\npub mod clock;\n")));
+    const auto files = plain("rust", {"left", "src/quota.rs", "pub fn left() -> u32"},
+                             {{"src/lib.rs", "//! Limits.\n//!\n//! More.\n#![allow(dead_code)]\n\npub mod clock;\n"}})
+                           .files;
+    EXPECT_THAT(files,
+                ::testing::Contains(
+                    Pair("src/lib.rs", "//! Limits.\n//!\n//! More.\n#![allow(dead_code)]\n\npub mod quota;\npub mod clock;\n")));
 }
 
 TEST(PlainSkeletons, rust_types_use_their_parameters) {
-    EXPECT_THAT(only(plain("rust", {"Quota", "src/lib.rs", "pub struct Quota<'a, K: Ord, const N: usize>"}, {{"src/lib.rs", "pub fn one() {}\n"}})),
+    EXPECT_THAT(only(plain("rust", {"Quota", "src/lib.rs", "pub struct Quota<'a, K: Ord, const N: usize>"},
+                           {{"src/lib.rs", "pub fn one() {}\n"}})),
                 ::testing::HasSubstr("pub struct Quota<'a, K: Ord, const N: usize>(std::marker::PhantomData<(&'a (), K, )>);\n"));
 }
 
 TEST(PlainSkeletons, java_knows_a_type_by_its_qualified_name) {
-    const std::string text = "package a;\n\nimport java.nio.file.Path;\n\npublic class Stock {\n    public int read(Path file) {\n        return 1;\n    }\n}\n";
-    EXPECT_TRUE(plain("java", {"Stock.read", "Stock.java", "public int read(java.nio.file.Path file)"}, {{"Stock.java", text}}).files.empty());
+    const std::string text =
+        "package a;\n\nimport java.nio.file.Path;\n\npublic class Stock {\n    public int read(Path file) {\n        return 1;\n    }\n}\n";
+    EXPECT_TRUE(plain("java", {"Stock.read", "Stock.java", "public int read(java.nio.file.Path file)"}, {{"Stock.java", text}})
+                    .files.empty());
 }
 
 TEST(PlainSkeletons, a_method_of_another_type_is_another_function) {
     const std::string go = "package a\n\nfunc (a *A) Size() int {\n\treturn 1\n}\n";
-    EXPECT_THAT(only(plain("go", {"B.Size", "a.go", "func (b *B) Size() int"}, {{"a.go", go}})), ::testing::HasSubstr("func (b *B) Size() int {\n\tpanic("));
+    EXPECT_THAT(only(plain("go", {"B.Size", "a.go", "func (b *B) Size() int"}, {{"a.go", go}})),
+                ::testing::HasSubstr("func (b *B) Size() int {\n\tpanic("));
     EXPECT_TRUE(plain("go", {"A.Size", "a.go", "func (other *A) Size() int"}, {{"a.go", go}}).files.empty());
-    const std::string rust = "pub struct A;\npub struct B<T: Copy> { v: T }\n\nimpl A {\n    pub fn size(&self) -> usize {\n        1\n    }\n}\n";
-    EXPECT_EQ(only(plain("rust", {"B::size", "src/lib.rs", "pub fn size(&self) -> usize"}, {{"src/lib.rs", rust}})),
-              rust + "\nimpl<T: Copy> B<T> {\n    pub fn size(&self) -> usize {\n        todo!(\"agentforge: skeleton of size\")\n    }\n}\n");
+    const std::string rust =
+        "pub struct A;\npub struct B<T: Copy> { v: T }\n\nimpl A {\n    pub fn size(&self) -> usize {\n        1\n    }\n}\n";
+    EXPECT_EQ(
+        only(plain("rust", {"B::size", "src/lib.rs", "pub fn size(&self) -> usize"}, {{"src/lib.rs", rust}})),
+        rust +
+            "\nimpl<T: Copy> B<T> {\n    pub fn size(&self) -> usize {\n        todo!(\"agentforge: skeleton of size\")\n    }\n}\n");
     EXPECT_TRUE(plain("rust", {"A::size", "src/lib.rs", "pub fn size(&self) -> usize"}, {{"src/lib.rs", rust}}).files.empty());
 }
 
 TEST(PlainSkeletons, a_changed_signature_replaces_that_of_the_function) {
-    EXPECT_EQ(only(plain("go", {"F", "a.go", "func F(name string) *Box"}, {{"a.go", "package a\n\nfunc F() *Box {\n\tpanic(\"todo {\")\n}\n\ntype Box struct{}\n"}})),
+    EXPECT_EQ(only(plain("go", {"F", "a.go", "func F(name string) *Box"},
+                         {{"a.go", "package a\n\nfunc F() *Box {\n\tpanic(\"todo {\")\n}\n\ntype Box struct{}\n"}})),
               "package a\n\nfunc F(name string) *Box {\n\tpanic(\"agentforge: skeleton of F\")\n}\n\ntype Box struct{}\n");
-    EXPECT_EQ(only(plain("go", {"F", "a.go", "func F(a, b int) int"}, {{"a.go", "package a\n\nfunc F(a int) int {\n\treturn a + 1\n}\n"}})),
-              "package a\n\nfunc F(a, b int) int {\n\treturn a + 1\n}\n") << "a body that still compiles stays";
-    EXPECT_EQ(only(plain("rust", {"A::f", "src/lib.rs", "fn f(&self, n: u8) -> u8"}, {{"src/lib.rs", "impl A {\n    pub fn f(&self) -> u8 {\n        todo!()\n    }\n}\n"}})),
+    EXPECT_EQ(only(plain("go", {"F", "a.go", "func F(a, b int) int"},
+                         {{"a.go", "package a\n\nfunc F(a int) int {\n\treturn a + 1\n}\n"}})),
+              "package a\n\nfunc F(a, b int) int {\n\treturn a + 1\n}\n")
+        << "a body that still compiles stays";
+    EXPECT_EQ(only(plain("rust", {"A::f", "src/lib.rs", "fn f(&self, n: u8) -> u8"},
+                         {{"src/lib.rs", "impl A {\n    pub fn f(&self) -> u8 {\n        todo!()\n    }\n}\n"}})),
               "impl A {\n    pub fn f(&self, n: u8) -> u8 {\n        todo!(\"agentforge: skeleton of f\")\n    }\n}\n");
-    EXPECT_EQ(only(plain("java", {"A.f", "A.java", "public long f(int a)"}, {{"A.java", "public class A {\n    public int f(int b) {\n        return 0;\n    }\n}\n"}})),
-              "public class A {\n    public long f(int a) {\n        throw new UnsupportedOperationException(\"agentforge: skeleton of f\");\n    }\n}\n");
+    EXPECT_EQ(
+        only(plain("java", {"A.f", "A.java", "public long f(int a)"},
+                   {{"A.java", "public class A {\n    public int f(int b) {\n        return 0;\n    }\n}\n"}})),
+        "public class A {\n    public long f(int a) {\n        throw new UnsupportedOperationException(\"agentforge: skeleton of f\");\n    }\n}\n");
 }
 
 TEST(PlainSkeletons, java_declares_constructors_constants_and_classes) {
     const std::string text = "public class Shelf {\n}\n";
-    EXPECT_THAT(only(plain("java", {"Shelf", "Shelf.java", "public Shelf(List<String> titles)"}, {{"Shelf.java", text}})),
-                ::testing::StartsWith("import java.util.List;\n\npublic class Shelf {\n    public Shelf(List<String> titles) {\n        throw new"));
+    EXPECT_THAT(
+        only(plain("java", {"Shelf", "Shelf.java", "public Shelf(List<String> titles)"}, {{"Shelf.java", text}})),
+        ::testing::StartsWith(
+            "import java.util.List;\n\npublic class Shelf {\n    public Shelf(List<String> titles) {\n        throw new"));
     EXPECT_EQ(only(plain("java", {"Shelf.ROOM", "Shelf.java", "public static final int ROOM = 2"}, {{"Shelf.java", text}})),
               "public class Shelf {\n    public static final int ROOM = 2;\n}\n");
     EXPECT_EQ(only(plain("java", {"Full", "src/main/java/a/Full.java", "public class Full extends RuntimeException"})),
@@ -162,20 +200,26 @@ TEST(PlainSkeletons, java_declares_constructors_constants_and_classes) {
 TEST(PlainSkeletons, a_method_of_rust_that_does_not_name_its_type_belongs_to_the_one_that_has_it) {
     const std::string text = "pub struct A;\npub struct B;\n\nimpl B {\n    pub fn f(&self) -> u8 {\n        todo!()\n    }\n}\n";
     EXPECT_TRUE(plain("rust", {"f", "src/lib.rs", "pub fn f(&self) -> u8"}, {{"src/lib.rs", text}}).files.empty());
-    EXPECT_FALSE(plain("rust", {"g", "src/lib.rs", "pub fn g(&mut self)"}, {{"src/lib.rs", text}}).problems.empty()) << "which of both is not said";
-    EXPECT_THAT(only(plain("rust", {"g", "src/lib.rs", "pub fn g(&mut self)"}, {{"src/lib.rs", "pub struct A;\n"}})), HasSubstr("impl A {\n    pub fn g(&mut self) {\n"));
+    EXPECT_FALSE(plain("rust", {"g", "src/lib.rs", "pub fn g(&mut self)"}, {{"src/lib.rs", text}}).problems.empty())
+        << "which of both is not said";
+    EXPECT_THAT(only(plain("rust", {"g", "src/lib.rs", "pub fn g(&mut self)"}, {{"src/lib.rs", "pub struct A;\n"}})),
+                HasSubstr("impl A {\n    pub fn g(&mut self) {\n"));
 }
 
 TEST(PlainSkeletons, rust_declares_types_and_constants) {
     const std::string text = "pub struct A;\n";
-    EXPECT_EQ(only(plain("rust", {"CAPACITY", "src/lib.rs", "pub const CAPACITY: usize = 3"}, {{"src/lib.rs", text}})), text + "\npub const CAPACITY: usize = 3;\n");
-    EXPECT_EQ(only(plain("rust", {"Error", "src/lib.rs", "#[derive(Debug, PartialEq)] pub enum Error { Full }"}, {{"src/lib.rs", text}})),
+    EXPECT_EQ(only(plain("rust", {"CAPACITY", "src/lib.rs", "pub const CAPACITY: usize = 3"}, {{"src/lib.rs", text}})),
+              text + "\npub const CAPACITY: usize = 3;\n");
+    EXPECT_EQ(only(plain("rust", {"Error", "src/lib.rs", "#[derive(Debug, PartialEq)] pub enum Error { Full }"},
+                         {{"src/lib.rs", text}})),
               text + "\n#[derive(Debug, PartialEq)] pub enum Error { Full }\n");
-    EXPECT_EQ(only(plain("rust", {"Pair", "src/lib.rs", "pub type Pair = (i32, i32)"}, {{"src/lib.rs", text}})), text + "\npub type Pair = (i32, i32);\n");
+    EXPECT_EQ(only(plain("rust", {"Pair", "src/lib.rs", "pub type Pair = (i32, i32)"}, {{"src/lib.rs", text}})),
+              text + "\npub type Pair = (i32, i32);\n");
 }
 
 TEST(PlainSkeletons, a_signature_that_brings_more_than_itself_is_refused) {
-    for (const char* signature : {"func F() { work() }; func G()", "func F() {", "func F(); func G()", "func G()", "func F() // x\nfunc G() {}", "not a signature"}) {
+    for (const char* signature : {"func F() { work() }; func G()", "func F() {", "func F(); func G()", "func G()",
+                                  "func F() // x\nfunc G() {}", "not a signature"}) {
         EXPECT_FALSE(plain("go", {"F", "a.go", signature}).problems.empty()) << signature;
     }
     EXPECT_FALSE(plain("rust", {"f", "src/lib.rs", "pub fn f() { work() } pub fn g()"}).problems.empty());
@@ -183,7 +227,8 @@ TEST(PlainSkeletons, a_signature_that_brings_more_than_itself_is_refused) {
 }
 
 TEST(RustSkeleton, leaves_a_type_alone_that_it_declared_with_its_attributes) {
-    const SkeletonInterface error{"LineError", "src/lib.rs", "#[derive(Debug, Clone)] pub enum LineError { Missing(&'static str) }"};
+    const SkeletonInterface error{"LineError", "src/lib.rs",
+                                  "#[derive(Debug, Clone)] pub enum LineError { Missing(&'static str) }"};
     const auto first = write_plain_skeletons("rust", {error}, {{"src/lib.rs", "pub fn old() {}\n"}}, {}, "m");
     ASSERT_EQ(first.files.size(), 1U);
     const auto again = write_plain_skeletons("rust", {error}, {{"src/lib.rs", first.files.front().second}}, {}, "m");

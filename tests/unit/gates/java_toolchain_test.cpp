@@ -44,7 +44,8 @@ class SlugTest {
 }
 )";
 
-/// As other people write them: classes in classes, arguments, several cases, another class in the same file, a class that cannot be set up.
+/// As other people write them: classes in classes, arguments, several cases, another class in the same file, a class that cannot
+/// be set up.
 const char* const more_java_tests = R"java(package com.example;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -85,8 +86,9 @@ TEST(JavaTests, outcomes_are_told_apart) {
     }
     Project project;
     project.tree("t") = {{"pom.xml", pom},
-                         {"src/main/java/com/example/Slug.java", "package com.example;\n\npublic class Slug {\n    public static String slugify(String text) {\n"
-                                                                 "        throw new UnsupportedOperationException(\"agentforge: skeleton of slugify\");\n    }\n}\n"},
+                         {"src/main/java/com/example/Slug.java",
+                          "package com.example;\n\npublic class Slug {\n    public static String slugify(String text) {\n"
+                          "        throw new UnsupportedOperationException(\"agentforge: skeleton of slugify\");\n    }\n}\n"},
                          {"src/test/java/com/example/SlugTest.java", java_tests},
                          {"src/test/java/com/example/KindsTest.java", more_java_tests}};
     const auto report = project.gate("tests", "t");
@@ -105,10 +107,12 @@ TEST(JavaTests, outcomes_are_told_apart) {
         const auto rest = test.id == kinds ? test.message : test.id.substr(kinds.size() + 2);
         (test.status == TestStatus::passed ? passed : failed).push_back(rest);
     }
-    EXPECT_THAT(passed, ::testing::UnorderedElementsAre("KindsTest::displayed", "KindsTest::values[1]", "KindsTest::lines[1]", "KindsTest::given[1]", "KindsTest::again[1]",
-                                                        "KindsTest::made[1]", "KindsTest::Inner::passes", "OtherTest::besides"));
-    EXPECT_THAT(failed, ::testing::UnorderedElementsAre("KindsTest::withFolder", "KindsTest::values[2]", "KindsTest::lines[2]", "KindsTest::again[2]", "KindsTest::made[2]",
-                                                        "KindsTest::Inner::Innermost::deepest", ::testing::HasSubstr("not set up")));
+    EXPECT_THAT(passed, ::testing::UnorderedElementsAre("KindsTest::displayed", "KindsTest::values[1]", "KindsTest::lines[1]",
+                                                        "KindsTest::given[1]", "KindsTest::again[1]", "KindsTest::made[1]",
+                                                        "KindsTest::Inner::passes", "OtherTest::besides"));
+    EXPECT_THAT(failed, ::testing::UnorderedElementsAre(
+                            "KindsTest::withFolder", "KindsTest::values[2]", "KindsTest::lines[2]", "KindsTest::again[2]",
+                            "KindsTest::made[2]", "KindsTest::Inner::Innermost::deepest", ::testing::HasSubstr("not set up")));
     EXPECT_EQ(report.tests.size(), 5U + passed.size() + failed.size()) << joined(report.blocking_issues);
     const auto single = project.gate("tests", "t", {prefix + "passes"});
     EXPECT_TRUE(single.passed) << joined(single.blocking_issues);
@@ -128,7 +132,8 @@ std::string canary_of(const Files& files) {
     std::ofstream(place / "bin/mvn") << "#!/bin/sh\nexit 0\n";
     std::filesystem::permissions(place / "bin/mvn", std::filesystem::perms::owner_all);
     const auto script = std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages/java/maven_test.sh";
-    const auto command = "PATH=" + (place / "bin").string() + ":$PATH sh " + script + " build " + (place / "root").string() + " " + (place / "build").string() + " 1";
+    const auto command = "PATH=" + (place / "bin").string() + ":$PATH sh " + script + " build " + (place / "root").string() +
+                         " " + (place / "build").string() + " 1";
     EXPECT_EQ(std::system(command.c_str()), 0);
     std::ifstream canary(place / "build/tree/src/test/java/AgentForge1Test.java");
     return {std::istreambuf_iterator<char>(canary), {}};
@@ -137,10 +142,13 @@ std::string canary_of(const Files& files) {
 TEST(JavaCanary, is_written_for_the_framework_of_the_tests_and_with_none_for_that_of_the_project) {
     const std::string test = "src/test/java/a/ATest.java";
     using ::testing::HasSubstr;
-    EXPECT_THAT(canary_of({{"pom.xml", "<project/>"}, {test, "import org.testng.annotations.Test;\n"}}), HasSubstr("@org.testng.annotations.Test public void fails() { org.testng.Assert.fail("));
+    EXPECT_THAT(canary_of({{"pom.xml", "<project/>"}, {test, "import org.testng.annotations.Test;\n"}}),
+                HasSubstr("@org.testng.annotations.Test public void fails() { org.testng.Assert.fail("));
     EXPECT_THAT(canary_of({{"pom.xml", "junit-jupiter"}, {test, "import org.junit.Test;\n"}}), HasSubstr("@org.junit.Test "));
-    EXPECT_THAT(canary_of({{"pom.xml", "junit-jupiter"}, {test, "class Helper {}\n"}}), HasSubstr("@org.junit.jupiter.api.Test "));
-    EXPECT_THAT(canary_of({{"pom.xml", "<artifactId>testng</artifactId>"}, {test, "class Helper {}\n"}}), HasSubstr("@org.testng.annotations.Test "));
+    EXPECT_THAT(canary_of({{"pom.xml", "junit-jupiter"}, {test, "class Helper {}\n"}}),
+                HasSubstr("@org.junit.jupiter.api.Test "));
+    EXPECT_THAT(canary_of({{"pom.xml", "<artifactId>testng</artifactId>"}, {test, "class Helper {}\n"}}),
+                HasSubstr("@org.testng.annotations.Test "));
 }
 
 }  // namespace

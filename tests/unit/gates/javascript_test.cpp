@@ -14,7 +14,8 @@ namespace {
 using ::testing::HasSubstr;
 
 const Files javascript_package{{"package.json", R"({"name": "slug", "type": "module"})"}};
-constexpr const char* javascript_skeleton = "export function slugify(text) {\n  throw new Error(\"agentforge: skeleton of slugify\");\n}\n";
+constexpr const char* javascript_skeleton =
+    "export function slugify(text) {\n  throw new Error(\"agentforge: skeleton of slugify\");\n}\n";
 
 Files with(Files files, const Files& more) {
     for (const auto& [path, content] : more) { files[path] = content; }
@@ -48,10 +49,15 @@ test('compares', () => { throw Object.assign(new Error('the slug is wrong'), { n
 
 TEST(NodeTests, outcomes_are_told_apart) {
     Project project;
-    project.tree("t") = with(javascript_package, {{"src/slug.js", javascript_skeleton}, {"test/slug.test.js", node_tests},
-        {"test/bad.test.js", "import x from 'nothere';\n"},
-        {"test/open.test.js", "import http from 'node:http';\nimport test from 'node:test';\nhttp.createServer().listen(0);\ntest('leaves a server', () => {});\n"},
-        {"test/stuck.test.js", "import test from 'node:test';\ntest('quick', () => {});\ntest('stuck', () => new Promise(() => {}));\n"}});
+    project.tree("t") = with(
+        javascript_package,
+        {{"src/slug.js", javascript_skeleton},
+         {"test/slug.test.js", node_tests},
+         {"test/bad.test.js", "import x from 'nothere';\n"},
+         {"test/open.test.js",
+          "import http from 'node:http';\nimport test from 'node:test';\nhttp.createServer().listen(0);\ntest('leaves a server', () => {});\n"},
+         {"test/stuck.test.js",
+          "import test from 'node:test';\ntest('quick', () => {});\ntest('stuck', () => new Promise(() => {}));\n"}});
     const auto report = project.gate("tests", "t");
     EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
     const std::string prefix = "test/slug.test.js::";
@@ -75,12 +81,14 @@ TEST(NodeTests, outcomes_are_told_apart) {
     ASSERT_NE(assertion, nullptr);
     EXPECT_EQ(assertion->line, 7U);
     EXPECT_THAT(assertion->message, HasSubstr("one is not two"));
-    EXPECT_THAT(find_test(report, prefix + "compares")->message, HasSubstr("the slug is wrong expected: 'hello' actual: [ 'Hello' ]"));
+    EXPECT_THAT(find_test(report, prefix + "compares")->message,
+                HasSubstr("the slug is wrong expected: 'hello' actual: [ 'Hello' ]"));
     EXPECT_THAT(find_test(report, "test/bad.test.js")->message, HasSubstr("Cannot find package 'nothere'"));
 }
 
-const char* const plain_test = "import assert from 'node:assert';\nimport test from 'node:test';\nimport { value } from '../src/value.js';\n"
-                               "test('a', () => { assert.equal(value(), 1); });\n";
+const char* const plain_test =
+    "import assert from 'node:assert';\nimport test from 'node:test';\nimport { value } from '../src/value.js';\n"
+    "test('a', () => { assert.equal(value(), 1); });\n";
 
 /// GREEN's gate on `value` with these tests.
 GateReport green_with_value(const std::string& code, const std::string& tests) {
@@ -88,36 +96,46 @@ GateReport green_with_value(const std::string& code, const std::string& tests) {
     project.tree("base") = with(javascript_package, {{"src/old.js", "export const old = () => 1;\n"}});
     project.tree("red") = project.tree("base");
     project.tree("red")["src/value.js"] = "export function value(a) {\n  throw new Error('agentforge: skeleton of value');\n}\n";
-    project.tree("red")["test/value.test.js"] = "import assert from 'node:assert';\nimport test from 'node:test';\nimport { value } from '../src/value.js';\n" + tests;
+    project.tree("red")["test/value.test.js"] =
+        "import assert from 'node:assert';\nimport test from 'node:test';\nimport { value } from '../src/value.js';\n" + tests;
     project.tree("green") = project.tree("red");
     project.tree("green")["src/value.js"] = code;
     project.baseline.test_files = {"test/value.test.js"};
     project.baseline.specification = json::parse(R"json({"requirements": [{"id": "REQ-001", "verification_method": "test"}],
-        "interfaces": [{"name": "value", "type": "api", "file": "src/value.js", "signature": "function value(a)"}]})json").as_object();
-    project.baseline.test_suite = json::parse(R"json({"test_files": [{"path": "test/value.test.js", "tests": [{"name": "a", "requirement_ref": "REQ-001"},
-        {"name": "b (2)", "requirement_ref": "REQ-001"}]}]})json").as_object();
+        "interfaces": [{"name": "value", "type": "api", "file": "src/value.js", "signature": "function value(a)"}]})json")
+                                         .as_object();
+    project.baseline.test_suite =
+        json::parse(R"json({"test_files": [{"path": "test/value.test.js", "tests": [{"name": "a", "requirement_ref": "REQ-001"},
+        {"name": "b (2)", "requirement_ref": "REQ-001"}]}]})json")
+            .as_object();
     return project.gate("green", "green");
 }
 
 TEST(NodeTask, each_test_of_the_plain_run_passes_alone) {
-    const std::string tests = "test('a', () => { assert.equal(value(1), 4); });\ntest('b (2)', () => { assert.equal(value(2), 7); });\n";
+    const std::string tests =
+        "test('a', () => { assert.equal(value(1), 4); });\ntest('b (2)', () => { assert.equal(value(2), 7); });\n";
     const auto honest = green_with_value("/** Three more times. */\nexport function value(a) {\n  return 3 * a + 1;\n}\n", tests);
     EXPECT_TRUE(honest.passed) << joined(honest.blocking_issues);
     EXPECT_EQ(honest.facts.at("plain_run"), json::value("passed"));
-    const auto report = green_with_value("const answers = [4, 7];\n\n/** Three more times. */\nexport function value(a) {\n  return answers.shift();\n}\n", tests);
+    const auto report = green_with_value(
+        "const answers = [4, 7];\n\n/** Three more times. */\nexport function value(a) {\n  return answers.shift();\n}\n", tests);
     EXPECT_FALSE(report.passed);
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("'b (2)' passes after the tests before it and fails alone"));
 }
 
 TEST(NodeTask, a_test_in_a_suite_may_need_those_before_it) {
-    const auto report = green_with_value("/** Three more times. */\nexport function value(a) {\n  return 3 * a + 1;\n}\n",
-                                         "test('a', () => { assert.equal(value(1), 4); });\nlet kept;\ntest.describe('steps', () => {\n"
-                                         "  test('first', () => { kept = value(2); assert.equal(kept, 7); });\n  test('b (2)', () => { assert.equal(kept, 7); });\n});\n");
+    const auto report = green_with_value(
+        "/** Three more times. */\nexport function value(a) {\n  return 3 * a + 1;\n}\n",
+        "test('a', () => { assert.equal(value(1), 4); });\nlet kept;\ntest.describe('steps', () => {\n"
+        "  test('first', () => { kept = value(2); assert.equal(kept, 7); });\n  test('b (2)', () => { assert.equal(kept, 7); });\n});\n");
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
     EXPECT_EQ(report.facts.at("plain_run"), json::value("passed"));
 }
 
-struct Lie { const char* name; const char* source; };
+struct Lie {
+    const char* name;
+    const char* source;
+};
 class NodeLies : public ::testing::TestWithParam<Lie> {};
 
 TEST_P(NodeLies, no_test_passes) {
@@ -132,27 +150,36 @@ TEST(NodeTask, without_a_test_the_canaries_show_that_the_runner_works) {
     Project project;
     project.tree("fine") = with(javascript_package, {{"src/value.js", "export const value = 1;\n"}});
     EXPECT_FALSE(project.gate("tests", "fine", {}, {{"run", 1}}).facts.contains("unmeasurable"));
-    project.tree("no runner") = {{"package.json", R"({"devDependencies": {"vitest": "*"}})"}, {"src/value.js", "export const value = 1;\n"}};
+    project.tree("no runner") = {{"package.json", R"({"devDependencies": {"vitest": "*"}})"},
+                                 {"src/value.js", "export const value = 1;\n"}};
     const auto report = project.gate("tests", "no runner", {}, {{"run", 1}});
     ASSERT_TRUE(report.facts.contains("unmeasurable"));
     EXPECT_THAT(json::serialize(report.facts.at("unmeasurable")), HasSubstr("Vitest, which is not installed"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, NodeLies, ::testing::Values(
-    Lie{"exit_at_load", "process.exit(0);\nexport const value = () => 2;\n"},
-    Lie{"exit_in_the_test", "export const value = () => process.exit(0);\n"},
-    Lie{"patched_assertions", "import assert from 'node:assert';\nassert.equal = () => {};\nexport const value = () => 2;\n"},
-    Lie{"patched_assertions_named", "import { createRequire, syncBuiltinESMExports } from 'node:module';\nconst assert = createRequire(import.meta.url)('assert');\n"
-                                    "assert.equal = () => {};\nsyncBuiltinESMExports();\nexport const value = () => 2;\n"},
-    Lie{"forged_lines", "import { writeSync } from 'node:fs';\nwriteSync(3, '{\"type\":\"end\"}\\n');\nexport const value = () => 2;\n"},
-    Lie{"called_reporter", "for (const flag of [...process.execArgv, process.argv[1]]) {\n  try { const m = await import(flag); m.default([]); } catch {}\n}\n"
-                           "export const value = () => 2;\n"},
-    Lie{"bent_stream", "import { Readable } from 'node:stream';\nconst { push } = Readable.prototype;\nReadable.prototype.push = function (event, ...rest) {\n"
-                       "  if (event?.type === 'test:fail' && event.data.name === 'a') event.type = 'test:pass';\n  return push.call(this, event, ...rest);\n};\n"
-                       "export const value = () => 2;\n"},
-    Lie{"poisoned_to_json", "Object.prototype.toJSON = function () { return { type: 'result', status: 'passed' }; };\nexport const value = () => 2;\n"},
-    Lie{"patched_test_function", "import { createRequire, syncBuiltinESMExports } from 'node:module';\nconst test = createRequire(import.meta.url)('node:test');\n"
-                                 "test.test = (name, body) => {};\nsyncBuiltinESMExports();\nexport const value = () => 2;\n"}),
+INSTANTIATE_TEST_SUITE_P(
+    Each, NodeLies,
+    ::testing::Values(
+        Lie{"exit_at_load", "process.exit(0);\nexport const value = () => 2;\n"},
+        Lie{"exit_in_the_test", "export const value = () => process.exit(0);\n"},
+        Lie{"patched_assertions", "import assert from 'node:assert';\nassert.equal = () => {};\nexport const value = () => 2;\n"},
+        Lie{"patched_assertions_named",
+            "import { createRequire, syncBuiltinESMExports } from 'node:module';\nconst assert = createRequire(import.meta.url)('assert');\n"
+            "assert.equal = () => {};\nsyncBuiltinESMExports();\nexport const value = () => 2;\n"},
+        Lie{"forged_lines",
+            "import { writeSync } from 'node:fs';\nwriteSync(3, '{\"type\":\"end\"}\\n');\nexport const value = () => 2;\n"},
+        Lie{"called_reporter",
+            "for (const flag of [...process.execArgv, process.argv[1]]) {\n  try { const m = await import(flag); m.default([]); } catch {}\n}\n"
+            "export const value = () => 2;\n"},
+        Lie{"bent_stream",
+            "import { Readable } from 'node:stream';\nconst { push } = Readable.prototype;\nReadable.prototype.push = function (event, ...rest) {\n"
+            "  if (event?.type === 'test:fail' && event.data.name === 'a') event.type = 'test:pass';\n  return push.call(this, event, ...rest);\n};\n"
+            "export const value = () => 2;\n"},
+        Lie{"poisoned_to_json",
+            "Object.prototype.toJSON = function () { return { type: 'result', status: 'passed' }; };\nexport const value = () => 2;\n"},
+        Lie{"patched_test_function",
+            "import { createRequire, syncBuiltinESMExports } from 'node:module';\nconst test = createRequire(import.meta.url)('node:test');\n"
+            "test.test = (name, body) => {};\nsyncBuiltinESMExports();\nexport const value = () => 2;\n"}),
     [](const auto& each) { return std::string(each.param.name); });
 
 /// base: an old function and its test; red: skeleton and new tests; green: the function. In TypeScript.
@@ -160,24 +187,32 @@ class TypescriptTask : public ::testing::Test {
 protected:
     TypescriptTask() {
         auto& base = project_.tree("base");
-        base = with(javascript_package, {
-            {"tsconfig.json", R"({"compilerOptions": {"target": "es2022", "lib": ["es2022"], "module": "node16", "strict": true}, "include": ["src"]})"},
-            {"src/old.ts", "export const old = (): number => 1;\n"},
-            {"test/old.test.ts", "import assert from 'node:assert/strict';\nimport test from 'node:test';\nimport { old } from '../src/old.js';\n"
-                                 "test('old', () => { assert.equal(old() as number, 1); });\n"}});
+        base = with(
+            javascript_package,
+            {{"tsconfig.json",
+              R"({"compilerOptions": {"target": "es2022", "lib": ["es2022"], "module": "node16", "strict": true}, "include": ["src"]})"},
+             {"src/old.ts", "export const old = (): number => 1;\n"},
+             {"test/old.test.ts",
+              "import assert from 'node:assert/strict';\nimport test from 'node:test';\nimport { old } from '../src/old.js';\n"
+              "test('old', () => { assert.equal(old() as number, 1); });\n"}});
         project_.baseline.specification = json::parse(R"({"requirements": [{"id": "REQ-001", "verification_method": "test"}],
-            "interfaces": [{"name": "slugify", "type": "api", "file": "src/slug.ts", "signature": "export function slugify(text: string): string"}]})").as_object();
+            "interfaces": [{"name": "slugify", "type": "api", "file": "src/slug.ts", "signature": "export function slugify(text: string): string"}]})")
+                                              .as_object();
         project_.baseline.test_suite = json::parse(R"({"test_files": [{"path": "test/slug.test.ts", "tests": [
-            {"name": "slugify > rounds 3.5", "requirement_ref": "REQ-001"}]}]})").as_object();
+            {"name": "slugify > rounds 3.5", "requirement_ref": "REQ-001"}]}]})")
+                                           .as_object();
         auto& red = project_.tree("red");
         red = base;
-        red["src/slug.ts"] = "export function slugify(text: string): string {\n  throw new Error(\"agentforge: skeleton of slugify\");\n}\n";
-        red["test/slug.test.ts"] = "import assert from 'node:assert/strict';\nimport { describe, it } from 'node:test';\nimport { slugify } from '../src/slug.js';\n\n"
-                                   "type Case = [string, string];\ndescribe('slugify', () => {\n"
-                                   "  it('rounds 3.5', () => { const each: Case = ['A', 'a']; assert.equal(slugify(each[0]), each[1]); });\n});\n";
+        red["src/slug.ts"] =
+            "export function slugify(text: string): string {\n  throw new Error(\"agentforge: skeleton of slugify\");\n}\n";
+        red["test/slug.test.ts"] =
+            "import assert from 'node:assert/strict';\nimport { describe, it } from 'node:test';\nimport { slugify } from '../src/slug.js';\n\n"
+            "type Case = [string, string];\ndescribe('slugify', () => {\n"
+            "  it('rounds 3.5', () => { const each: Case = ['A', 'a']; assert.equal(slugify(each[0]), each[1]); });\n});\n";
         project_.baseline.test_files = {"test/slug.test.ts"};
         project_.tree("green") = red;
-        project_.tree("green")["src/slug.ts"] = "export function slugify(text: string): string {\n  return text.toLowerCase();\n}\n";
+        project_.tree("green")["src/slug.ts"] =
+            "export function slugify(text: string): string {\n  return text.toLowerCase();\n}\n";
     }
     Project project_;
 };
@@ -216,16 +251,24 @@ protected:
             files["package.json"] = package;
             files["tsconfig.json"] = tsconfig;
             files["src/index.ts"] = "export { old } from './old';\nexport { Shape } from './slug';\nexport * from './slug';\n";
-            files["src/slug.ts"] = "export interface Shape { sides: number }\n" + (files.count("src/slug.ts") == 0 ? "" : "\n" + files["src/slug.ts"]);
+            files["src/slug.ts"] = "export interface Shape { sides: number }\n" +
+                                   (files.count("src/slug.ts") == 0 ? "" : "\n" + files["src/slug.ts"]);
             files.erase("test/old.test.ts");
-            files["test/old.test.js"] = "const test = require('node:test');\nconst assert = require('node:assert');\nconst { old } = require('../dist');\n"
-                                        "test('old', () => { assert.equal(old(), 1); });\n";
+            files["test/old.test.js"] =
+                "const test = require('node:test');\nconst assert = require('node:assert');\nconst { old } = require('../dist');\n"
+                "test('old', () => { assert.equal(old(), 1); });\n";
             if (files.erase("test/slug.test.ts") == 0) { continue; }
-            files["test/slug.test.js"] = "const { it } = require('node:test');\nconst assert = require('node:assert');\nconst { slugify } = require('" + import + "');\n"
-                                         "it('rounds 3.5', () => { assert.equal(slugify('A'), 'a'); });\n";
+            files["test/slug.test.js"] =
+                "const { it } = require('node:test');\nconst assert = require('node:assert');\nconst { slugify } = require('" +
+                import +
+                "');\n"
+                "it('rounds 3.5', () => { assert.equal(slugify('A'), 'a'); });\n";
         }
         project_.baseline.test_files = {"test/slug.test.js"};
-        project_.baseline.test_suite = json::parse(R"({"test_files": [{"path": "test/slug.test.js", "tests": [{"name": "rounds 3.5", "requirement_ref": "REQ-001"}]}]})").as_object();
+        project_.baseline.test_suite =
+            json::parse(
+                R"({"test_files": [{"path": "test/slug.test.js", "tests": [{"name": "rounds 3.5", "requirement_ref": "REQ-001"}]}]})")
+                .as_object();
     }
     void expect_each_test_passes() {
         build_in(R"({"compilerOptions": {)" + compiler_ + R"(}, "include": ["src"]})", package_);
@@ -245,7 +288,8 @@ protected:
         EXPECT_EQ(green.facts.at("coverage"), json::value("measured"));
     }
     const std::string compiler_ = R"("target": "es2022", "module": "commonjs", "strict": true, "outDir": "dist")";
-    const std::string package_ = R"({"name": "@shop/slug", "main": "dist/index.js", "exports": "./dist/index.js", "scripts": {"test": "tsc && node --test"}})";
+    const std::string package_ =
+        R"({"name": "@shop/slug", "main": "dist/index.js", "exports": "./dist/index.js", "scripts": {"test": "tsc && node --test"}})";
     std::string import = "../dist";
 };
 
@@ -278,7 +322,8 @@ TEST_F(BuiltBeforeItsTests, a_test_that_imports_what_is_built_is_affected_by_its
 }
 
 TEST_F(TypescriptTask, code_that_knows_the_tests_inputs_is_shown) {
-    project_.tree("green")["src/slug.ts"] = "export function slugify(text: string): string {\n  if (text === 'Hello') return 'hello';\n  return text;\n}\n";
+    project_.tree("green")["src/slug.ts"] =
+        "export function slugify(text: string): string {\n  if (text === 'Hello') return 'hello';\n  return text;\n}\n";
     for (const auto* tree : {"red", "green"}) {
         auto& file = project_.tree(tree)["test/slug.test.ts"];
         file.replace(file.find("['A', 'a']"), 10, "['Hello', 'hello']");
@@ -321,14 +366,16 @@ TEST(JavascriptGates, packages_that_the_user_installed_are_found) {
     std::ofstream(folder / "answer/index.js") << "module.exports = 42;\n";
     std::ofstream(folder / "answer/package.json") << R"({"name": "answer"})";
     project.configure({{"readable", json::array{json::string(folder.string())}}});
-    project.tree("t") = {{"package.json", R"({"devDependencies": {"answer": "1"}})"},
-                         {"test/a.test.mjs", "import assert from 'node:assert';\nimport test from 'node:test';\nimport answer from 'answer';\ntest('a', () => { assert.equal(answer, 42); });\n"}};
+    project.tree("t") = {
+        {"package.json", R"({"devDependencies": {"answer": "1"}})"},
+        {"test/a.test.mjs",
+         "import assert from 'node:assert';\nimport test from 'node:test';\nimport answer from 'answer';\ntest('a', () => { assert.equal(answer, 42); });\n"}};
     const auto report = project.gate("tests", "t");
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
 }
 
-/// Vitest and Jest as published, installed by `scripts/test --runners` into the folder that AGENTFORGE_NODE_MODULES names. node finds
-/// packages in `node_modules` beside the file and above; here it stands above the checked-out tree.
+/// Vitest and Jest as published, installed by `scripts/test --runners` into the folder that AGENTFORGE_NODE_MODULES names. node
+/// finds packages in `node_modules` beside the file and above; here it stands above the checked-out tree.
 class NpmRunners : public ::testing::Test {
 protected:
     static std::string modules() {
@@ -338,7 +385,9 @@ protected:
     NpmRunners() {
         const std::filesystem::path link = project_.folder() / "node_modules";
         std::filesystem::create_directory_symlink(modules(), link);
-        project_.configure({{"readable", json::array{json::string(modules()), json::string(link.string())}}});      // A root of its own holds no link that is not granted.
+        project_.configure(
+            {{"readable", json::array{json::string(modules()),
+                                      json::string(link.string())}}});  // A root of its own holds no link that is not granted.
     }
     void expect_outcomes(const std::string& file) {
         const auto report = project_.gate("tests", "t");
@@ -377,21 +426,26 @@ describe('hooks', () => {
   it('never run', () => {});
 });
 )";
-const Files vitest_package{{"package.json", R"({"type": "module", "devDependencies": {"vitest": "3"}})"},
-                           {"vitest.config.ts", "import { defineConfig } from 'vitest/config';\nexport default defineConfig({ test: { globals: true } });\n"}};
+const Files vitest_package{
+    {"package.json", R"({"type": "module", "devDependencies": {"vitest": "3"}})"},
+    {"vitest.config.ts",
+     "import { defineConfig } from 'vitest/config';\nexport default defineConfig({ test: { globals: true } });\n"}};
 const Files jest_package{{"package.json", R"({"devDependencies": {"jest": "30"}})"}};
 
 TEST_F(NpmRunners, vitest_outcomes_are_told_apart) {
-    project_.tree("t") = with(vitest_package, {
-        {"src/slug.ts", "export function slugify(text: string): string {\n  throw new Error(\"agentforge: skeleton of slugify\");\n}\n"},
-        {"test/slug.test.ts", "import { slugify } from '../src/slug'; const a: number = 1;\n" + npm_tests}});
+    project_.tree("t") =
+        with(vitest_package,
+             {{"src/slug.ts",
+               "export function slugify(text: string): string {\n  throw new Error(\"agentforge: skeleton of slugify\");\n}\n"},
+              {"test/slug.test.ts", "import { slugify } from '../src/slug'; const a: number = 1;\n" + npm_tests}});
     expect_outcomes("test/slug.test.ts");
 }
 
 TEST_F(NpmRunners, jest_outcomes_are_told_apart) {
-    project_.tree("t") = with(jest_package, {
-        {"src/slug.js", "exports.slugify = () => {\n  throw new Error(\"agentforge: skeleton of slugify\");\n};\n"},
-        {"test/slug.test.js", "const { slugify } = require('../src/slug');\n" + npm_tests}});
+    project_.tree("t") =
+        with(jest_package,
+             {{"src/slug.js", "exports.slugify = () => {\n  throw new Error(\"agentforge: skeleton of slugify\");\n};\n"},
+              {"test/slug.test.js", "const { slugify } = require('../src/slug');\n" + npm_tests}});
     expect_outcomes("test/slug.test.js");
 }
 
@@ -410,19 +464,23 @@ TEST_F(NpmRunners, jest_with_a_file_that_does_not_load_is_believed) {
 }
 
 TEST_F(NpmRunners, vitest_with_bent_matchers_is_not_believed) {
-    project_.tree("t") = with(vitest_package, {{"src/a.ts", "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\nexport const a = 2;\n"},
-        {"test/a.test.ts", "import { a } from '../src/a';\ntest('a', () => { expect(a).toBe(1); });\n"}});
+    project_.tree("t") =
+        with(vitest_package,
+             {{"src/a.ts", "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\nexport const a = 2;\n"},
+              {"test/a.test.ts", "import { a } from '../src/a';\ntest('a', () => { expect(a).toBe(1); });\n"}});
     expect_disbelief("canary");
 }
 
 TEST_F(NpmRunners, jest_with_bent_matchers_is_not_believed) {
-    project_.tree("t") = with(jest_package, {{"src/a.js", "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\nmodule.exports = 2;\n"},
-        {"test/a.test.js", "const a = require('../src/a');\ntest('a', () => { expect(a).toBe(1); });\n"}});
+    project_.tree("t") = with(
+        jest_package, {{"src/a.js", "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\nmodule.exports = 2;\n"},
+                       {"test/a.test.js", "const a = require('../src/a');\ntest('a', () => { expect(a).toBe(1); });\n"}});
     expect_disbelief("canary");
 }
 
 TEST_F(NpmRunners, a_forced_exit_passes_nothing) {
-    project_.tree("t") = with(jest_package, {{"test/a.test.js", "test('a', () => { process.exit(0); });\ntest('b', () => {});\n"}});
+    project_.tree("t") =
+        with(jest_package, {{"test/a.test.js", "test('a', () => { process.exit(0); });\ntest('b', () => {});\n"}});
     const auto report = project_.gate("tests", "t");
     for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
     EXPECT_FALSE(report.passed);
@@ -447,7 +505,10 @@ class SmallRunners : public NpmRunners {
 protected:
     /// The package `name` is a dependency and `file` the only test file.
     void has(const std::string& name, const std::string& file, const std::string& content, const Files& more = {}) {
-        project_.tree("t") = with({{"package.json", R"({"devDependencies": {")" + name + R"(": "*"}})"}, {"src/slug.js", slug_skeleton}, {file, content}}, more);
+        project_.tree("t") = with({{"package.json", R"({"devDependencies": {")" + name + R"(": "*"}})"},
+                                   {"src/slug.js", slug_skeleton},
+                                   {file, content}},
+                                  more);
     }
     TestStatus status(const GateReport& report, const std::string& id) {
         EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary << joined(report.blocking_issues);
@@ -456,7 +517,8 @@ protected:
 };
 
 TEST_F(SmallRunners, mocha_outcomes_are_told_apart) {
-    has("mocha", "test/slug.test.js", "const { equal } = require('node:assert'); const { slugify } = require('../src/slug');\n" + bdd_tests);
+    has("mocha", "test/slug.test.js",
+        "const { equal } = require('node:assert'); const { slugify } = require('../src/slug');\n" + bdd_tests);
     const auto report = project_.gate("tests", "t");
     EXPECT_EQ(status(report, "test/slug.test.js::slugify::skeleton"), TestStatus::failed_skeleton);
     EXPECT_EQ(status(report, "test/slug.test.js::slugify::assertion"), TestStatus::failed_assertion);
@@ -468,8 +530,10 @@ TEST_F(SmallRunners, mocha_outcomes_are_told_apart) {
 }
 
 TEST_F(SmallRunners, mocha_obeys_the_project_s_configuration) {
-    has("mocha", "test/slug.js", "suite('slug', () => { test('set up', () => { require('node:assert').equal(globalThis.ready, true); }); });\n",
-        {{".mocharc.json", R"({"ui": "tdd", "require": ["./test/helpers/setup.js"]})"}, {"test/helpers/setup.js", "globalThis.ready = true;\n"}});
+    has("mocha", "test/slug.js",
+        "suite('slug', () => { test('set up', () => { require('node:assert').equal(globalThis.ready, true); }); });\n",
+        {{".mocharc.json", R"({"ui": "tdd", "require": ["./test/helpers/setup.js"]})"},
+         {"test/helpers/setup.js", "globalThis.ready = true;\n"}});
     EXPECT_EQ(status(project_.gate("tests", "t"), "test/slug.js::slug::set up"), TestStatus::passed);
 }
 
@@ -481,13 +545,15 @@ TEST_F(SmallRunners, mocha_s_only_does_not_hide_the_canary) {
 }
 
 TEST_F(SmallRunners, mocha_reports_an_assertion_of_chai) {
-    has("mocha", "test/slug.test.js", "const { expect } = require('chai');\nit('differs', () => { expect([1]).to.deep.equal([2]); });\n");
+    has("mocha", "test/slug.test.js",
+        "const { expect } = require('chai');\nit('differs', () => { expect([1]).to.deep.equal([2]); });\n");
     EXPECT_EQ(status(project_.gate("tests", "t"), "test/slug.test.js::differs"), TestStatus::failed_assertion);
 }
 
 TEST_F(SmallRunners, code_that_patches_mocha_is_not_believed) {
-    has("mocha", "test/slug.test.js", "const { Runner } = require('mocha');\nRunner.prototype.fail = function (test) { this.emit('pass', test); };\n"
-                                      "it('one', () => { throw new Error(); });\n");
+    has("mocha", "test/slug.test.js",
+        "const { Runner } = require('mocha');\nRunner.prototype.fail = function (test) { this.emit('pass', test); };\n"
+        "it('one', () => { throw new Error(); });\n");
     const auto report = project_.gate("tests", "t");
     EXPECT_FALSE(report.passed);
     for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
@@ -554,8 +620,9 @@ TEST_F(SmallRunners, ava_runs_es_modules_and_tells_a_file_that_does_not_load) {
 }
 
 TEST_F(SmallRunners, code_that_patches_ava_is_not_believed) {
-    has("ava", "test/slug.test.js", "const test = require('ava');\n"
-                                    "test('one', (t) => { Object.getPrototypeOf(t).is = () => {}; t.is = () => {}; t.is(1, 2); });\n");
+    has("ava", "test/slug.test.js",
+        "const test = require('ava');\n"
+        "test('one', (t) => { Object.getPrototypeOf(t).is = () => {}; t.is = () => {}; t.is(1, 2); });\n");
     const auto report = project_.gate("tests", "t");
     EXPECT_FALSE(report.passed);
     for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
@@ -571,20 +638,22 @@ test('outer', (t) => { t.test('inner', (u) => { u.ok(true); u.end(); }); t.ok(tr
 )");
     const auto report = project_.gate("tests", "t");
     EXPECT_EQ(status(report, "test/slug.js::assertion"), TestStatus::failed_assertion);
-    EXPECT_EQ(find_test(report, "test/slug.js::skipped"), nullptr);      // Tape itself says nothing of it.
+    EXPECT_EQ(find_test(report, "test/slug.js::skipped"), nullptr);  // Tape itself says nothing of it.
     EXPECT_EQ(status(report, "test/slug.js::passes"), TestStatus::passed);
     EXPECT_NE(status(report, "test/slug.js::asserts nothing"), TestStatus::passed);
     EXPECT_EQ(status(report, "test/slug.js::outer::inner"), TestStatus::passed);
 }
 
 TEST_F(SmallRunners, a_test_of_tape_that_throws_passes_nothing) {
-    has("tape", "test/slug.js", "const test = require('tape');\ntest('a', (t) => { t.ok(true); t.end(); });\ntest('b', () => { throw new TypeError('x'); });\n");
+    has("tape", "test/slug.js",
+        "const test = require('tape');\ntest('a', (t) => { t.ok(true); t.end(); });\ntest('b', () => { throw new TypeError('x'); });\n");
     for (const auto& test : project_.gate("tests", "t").tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
 }
 
 TEST_F(SmallRunners, each_runs_the_canaries_alone_where_there_is_no_test_yet) {
     for (const char* name : {"vitest", "jest", "mocha", "jasmine", "tape", "tap"}) {
-        project_.tree(name) = {{"package.json", std::string(R"({"devDependencies": {")") + name + R"(": "*"}})"}, {"src/slug.js", slug_skeleton}};
+        project_.tree(name) = {{"package.json", std::string(R"({"devDependencies": {")") + name + R"(": "*"}})"},
+                               {"src/slug.js", slug_skeleton}};
         const auto report = project_.gate("tests", name, {}, {{"run", 1}});
         EXPECT_FALSE(report.facts.contains("unmeasurable")) << name << ": " << json::serialize(report.facts);
     }
@@ -615,8 +684,9 @@ TEST(NpmSetUp, packages_are_fetched_once_without_their_scripts_and_then_there_of
     project.configure({});
     project.tree("t") = {{"package.json", R"({"name": "project", "version": "1.0.0", "dependencies": {"greeter": "1.0.0"}})"},
                          {"package-lock.json", registries.file("package-lock.json")},
-                         {"test/greets.test.mjs", "import test from 'node:test';\nimport assert from 'node:assert';\nimport greeter from 'greeter';\n"
-                                                  "test('greets', () => { assert.equal(greeter.greet(), 'hello'); });\n"}};
+                         {"test/greets.test.mjs",
+                          "import test from 'node:test';\nimport assert from 'node:assert';\nimport greeter from 'greeter';\n"
+                          "test('greets', () => { assert.equal(greeter.greet(), 'hello'); });\n"}};
     const auto refused = project.try_gate("tests", "t");
     ASSERT_FALSE(refused.ok());
     ASSERT_EQ(refused.error().code, "AF-GATE-100");

@@ -48,27 +48,36 @@ TEST(Language, an_unknown_key_is_an_error_with_its_place) {
 
 TEST(Language, the_builds_errors_of_cpp_are_found) {
     const auto cpp = load_language(languages, "cpp").value();
-    const auto found = find_messages(cpp.runners.front().build_error,
-                                     "/t/src/a.cpp:3:5: error: 'x' was not declared in this scope\n/t/src/a.cpp:4:5: warning: unused variable\n"
-                                     "/t/src/b.c:1:10: fatal error: no.h: No such file or directory\n"
-                                     "/usr/bin/ld: /t/tests/c.cpp:12: undefined reference to `n::f()'\n"
-                                     "CMake Error at tests/CMakeLists.txt:2 (find_package):\n  Could not find GTest\n", "/t");
+    const auto found =
+        find_messages(cpp.runners.front().build_error,
+                      "/t/src/a.cpp:3:5: error: 'x' was not declared in this scope\n/t/src/a.cpp:4:5: warning: unused variable\n"
+                      "/t/src/b.c:1:10: fatal error: no.h: No such file or directory\n"
+                      "/usr/bin/ld: /t/tests/c.cpp:12: undefined reference to `n::f()'\n"
+                      "CMake Error at tests/CMakeLists.txt:2 (find_package):\n  Could not find GTest\n",
+                      "/t");
     std::string all;
     for (const auto& each : found) { all += each.file + ":" + std::to_string(each.line) + " " + each.message + "\n"; }
-    EXPECT_EQ(all, "src/a.cpp:3 error: 'x' was not declared in this scope\nsrc/b.c:1 error: no.h: No such file or directory\n"
-                   "tests/c.cpp:12 undefined reference to `n::f()'\ntests/CMakeLists.txt:2 (find_package): Could not find GTest\n");
+    EXPECT_EQ(all,
+              "src/a.cpp:3 error: 'x' was not declared in this scope\nsrc/b.c:1 error: no.h: No such file or directory\n"
+              "tests/c.cpp:12 undefined reference to `n::f()'\ntests/CMakeLists.txt:2 (find_package): Could not find GTest\n");
 }
 
 TEST(Language, what_maven_misses_is_told_from_what_a_test_says) {
     const auto pattern = load_language(languages, "java").value().setup.front().missing;
-    for (const auto* line : {"[ERROR] Failed to execute goal on project slug: Could not resolve dependencies for project a:slug:jar:1: Cannot access central (https://repo) in offline mode",
-                             "\x1b[0m\x1b[0m[ERROR] Plugin org.apache.maven.plugins:maven-jar-plugin:3.4.1 or one of its dependencies could not be resolved: no",
-                             "[FATAL] Non-resolvable parent POM for a:slug:1: Could not find artifact", "[ERROR]     Unresolveable build extension: Plugin a:b:1"}) {
+    for (
+        const auto* line :
+        {"[ERROR] Failed to execute goal on project slug: Could not resolve dependencies for project a:slug:jar:1: Cannot access central (https://repo) in offline mode",
+         "\x1b[0m\x1b[0m[ERROR] Plugin org.apache.maven.plugins:maven-jar-plugin:3.4.1 or one of its dependencies could not be resolved: no",
+         "[FATAL] Non-resolvable parent POM for a:slug:1: Could not find artifact",
+         "[ERROR]     Unresolveable build extension: Plugin a:b:1"}) {
         EXPECT_TRUE(RE2::PartialMatch(std::string("[INFO] a\n") + line + "\n", pattern)) << line;
     }
-    for (const auto* line : {"[ERROR]   SlugTest.slug:9 Could not find the slug ==> expected: <a> but was: <b>", "org.opentest4j.AssertionFailedError: Could not find artifact",
-                             "[ERROR] com.example.SlugTest.slug -- Time elapsed: 0 s <<< FAILURE! Could not resolve the name",
-                             "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.0.0:test (default-test) on project slug: There are test failures."}) {
+    for (
+        const auto* line :
+        {"[ERROR]   SlugTest.slug:9 Could not find the slug ==> expected: <a> but was: <b>",
+         "org.opentest4j.AssertionFailedError: Could not find artifact",
+         "[ERROR] com.example.SlugTest.slug -- Time elapsed: 0 s <<< FAILURE! Could not resolve the name",
+         "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.0.0:test (default-test) on project slug: There are test failures."}) {
         EXPECT_FALSE(RE2::PartialMatch(std::string("[INFO] a\n") + line + "\n", pattern)) << line;
     }
 }
@@ -76,7 +85,9 @@ TEST(Language, what_maven_misses_is_told_from_what_a_test_says) {
 TEST(Language, cpp_is_told_from_python_by_its_sources) {
     EXPECT_EQ((*detect_language(languages, {"CMakeLists.txt", "src/a.cpp", "src/b.cpp", "scripts/x.py"}).value()).name, "cpp");
     const auto cpp = load_language(languages, "cpp").value();
-    for (const auto* file : {"tests/slug.cpp", "src/slug_test.cc", "test/a/b.c"}) { EXPECT_TRUE(cpp.tests.matches(file)) << file; }
+    for (const auto* file : {"tests/slug.cpp", "src/slug_test.cc", "test/a/b.c"}) {
+        EXPECT_TRUE(cpp.tests.matches(file)) << file;
+    }
     EXPECT_FALSE(cpp.tests.matches("tests/helper.hpp"));
     EXPECT_TRUE(cpp.belongs_to_tests("tests/CMakeLists.txt"));
 }
@@ -84,8 +95,10 @@ TEST(Language, cpp_is_told_from_python_by_its_sources) {
 /// A language file with one runner; `more` goes into the runner.
 Result<Language> language_with(const std::string& more) {
     TemporaryDirectory folder("language");
-    std::ofstream(folder.path() / "x.yaml") << "agentforge_language: 1\nname: x\ndetect: ['*.x']\nsources: ['*.x']\ntests: ['*_test.x']\nrunners:\n"
-                                               "  - name: r\n" << more;
+    std::ofstream(folder.path() / "x.yaml")
+        << "agentforge_language: 1\nname: x\ndetect: ['*.x']\nsources: ['*.x']\ntests: ['*_test.x']\nrunners:\n"
+           "  - name: r\n"
+        << more;
     return load_language(folder.path().string(), "x");
 }
 
@@ -116,7 +129,10 @@ TEST(Language, the_first_runner_whose_conditions_hold_is_taken) {
     language.runners[0].detect = {{"*.json", "jest"}};
     language.runners[1].name = "b";
     const auto taken = [&](const std::string& content) {
-        return choose_runner(language, {"package.json"}, [&](const std::string&) { return Result<std::optional<std::string>>(content); }).value()->name;
+        return choose_runner(language, {"package.json"},
+                             [&](const std::string&) { return Result<std::optional<std::string>>(content); })
+            .value()
+            ->name;
     };
     EXPECT_EQ(taken("{\"jest\": 1}"), "a");
     EXPECT_EQ(taken("{}"), "b");

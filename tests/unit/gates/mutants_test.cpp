@@ -24,27 +24,38 @@ Language shipped(const std::string& name) {
 
 std::set<std::uint64_t> all_lines(std::string_view text) {
     std::set<std::uint64_t> lines;
-    for (std::uint64_t number = 1; number <= static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n')); ++number) { lines.insert(number); }
+    for (std::uint64_t number = 1; number <= static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n')); ++number) {
+        lines.insert(number);
+    }
     return lines;
 }
 
 /// What lines become, in order.
-std::vector<std::string> altered(const std::string& language_name, const std::string& path, const std::string& text, std::set<std::uint64_t> lines = {}) {
+std::vector<std::string> altered(const std::string& language_name, const std::string& path, const std::string& text,
+                                 std::set<std::uint64_t> lines = {}) {
     const auto language = shipped(language_name);
     if (lines.empty()) { lines = all_lines(text); }
     std::vector<std::string> result;
-    for (const auto& mutant : mutants_of(path, text, text, lines, language.code, language.mutations)) { result.push_back(mutant.after); }
+    for (const auto& mutant : mutants_of(path, text, text, lines, language.code, language.mutations)) {
+        result.push_back(mutant.after);
+    }
     return result;
 }
 
 TEST(Mutants, alter_comparisons_results_and_literals_of_each_language) {
-    EXPECT_THAT(altered("python", "a.py", "def f(a):\n    if a == 3:\n        return 'x' + a\n"), ::testing::AllOf(Contains("if a != 3:"), Contains("if a == 4:"), Contains("return another value"), Contains("return 'y' + a")));
-    EXPECT_THAT(altered("cpp", "a.cpp", "int f(int a) {\n    return a < 7;\n}\n"), ::testing::AllOf(Contains("return a >= 7;"), Contains("return {};"), Contains("return a < 8;")));
+    EXPECT_THAT(altered("python", "a.py", "def f(a):\n    if a == 3:\n        return 'x' + a\n"),
+                ::testing::AllOf(Contains("if a != 3:"), Contains("if a == 4:"), Contains("return another value"),
+                                 Contains("return 'y' + a")));
+    EXPECT_THAT(altered("cpp", "a.cpp", "int f(int a) {\n    return a < 7;\n}\n"),
+                ::testing::AllOf(Contains("return a >= 7;"), Contains("return {};"), Contains("return a < 8;")));
     EXPECT_THAT(altered("cpp", "a.c", "int f(int a) {\n    return a;\n}\n"), ElementsAre("return 0;"));
-    EXPECT_THAT(altered("javascript", "a.js", "export function f(a) {\n  return a === 'x';\n}\n"), ::testing::AllOf(Contains("return a !== 'x';"), Contains("return another value;")));
-    EXPECT_THAT(altered("go", "a.go", "func F(a string) string {\n\treturn a + \"-\"\n}\n"), ::testing::AllOf(Contains("return \"\""), Contains("return a + \"~-\"")));
+    EXPECT_THAT(altered("javascript", "a.js", "export function f(a) {\n  return a === 'x';\n}\n"),
+                ::testing::AllOf(Contains("return a !== 'x';"), Contains("return another value;")));
+    EXPECT_THAT(altered("go", "a.go", "func F(a string) string {\n\treturn a + \"-\"\n}\n"),
+                ::testing::AllOf(Contains("return \"\""), Contains("return a + \"~-\"")));
     EXPECT_THAT(altered("rust", "a.rs", "fn f(a: &str) -> String {\n    a.to_lowercase()\n}\n"), Contains("Default::default()"));
-    EXPECT_THAT(altered("java", "A.java", "class A {\n    String f(String a) {\n        return a + \"-\";\n    }\n}\n"), ::testing::AllOf(Contains("return null;"), Contains("return a + \"~-\";")));
+    EXPECT_THAT(altered("java", "A.java", "class A {\n    String f(String a) {\n        return a + \"-\";\n    }\n}\n"),
+                ::testing::AllOf(Contains("return null;"), Contains("return a + \"~-\";")));
 }
 
 TEST(Mutants, another_result_is_of_the_same_kind_and_is_told_in_words) {
@@ -56,19 +67,24 @@ TEST(Mutants, another_result_is_of_the_same_kind_and_is_told_in_words) {
     EXPECT_THAT(found.front().content, ::testing::AllOf(HasSubstr("it + 1 if"), HasSubstr("lambda: g(a)})")));
 }
 
-std::vector<AlteredResults> with_other_results(const std::string& language_name, const std::string& path, const std::string& text, std::set<std::uint64_t> lines = {}) {
+std::vector<AlteredResults> with_other_results(const std::string& language_name, const std::string& path, const std::string& text,
+                                               std::set<std::uint64_t> lines = {}) {
     const auto language = shipped(language_name);
     if (lines.empty()) { lines = all_lines(text); }
     return altered_results(path, text, text, lines, language.code, language.mutations);
 }
 
 TEST(AlteredResults, every_result_of_a_function_is_another_and_the_rest_stays) {
-    const std::string text = "int sign(int a) {\n    if (a < 0) { log(a); }\n    if (a < 0) {\n        return -1;\n    }\n    return 0;\n}\n";
+    const std::string text =
+        "int sign(int a) {\n    if (a < 0) { log(a); }\n    if (a < 0) {\n        return -1;\n    }\n    return 0;\n}\n";
     const auto found = with_other_results("cpp", "a.cpp", text);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].function, "sign");
     EXPECT_EQ(found[0].line, 4U);
-    EXPECT_THAT(found[0].contents, ElementsAre("int sign(int a) {\n    if (a < 0) { log(a); }\n    if (a < 0) {\n        return {};\n    }\n    return 1;\n}\n"));
+    EXPECT_THAT(
+        found[0].contents,
+        ElementsAre(
+            "int sign(int a) {\n    if (a < 0) { log(a); }\n    if (a < 0) {\n        return {};\n    }\n    return 1;\n}\n"));
 }
 
 TEST(AlteredResults, each_kind_of_value_is_a_text_of_its_own_because_only_one_fits_the_type) {
@@ -78,18 +94,28 @@ TEST(AlteredResults, each_kind_of_value_is_a_text_of_its_own_because_only_one_fi
 }
 
 TEST(AlteredResults, results_that_are_written_in_different_ways_are_altered_together) {
-    const auto found = with_other_results("rust", "a.rs", "fn f(a: &[u8]) -> u8 {\n    if a.len() > 9 {\n        return 0;\n    }\n    if a.len() > 8 {\n        return g(a);\n    }\n    sum(a)\n}\n");
+    const auto found = with_other_results(
+        "rust", "a.rs",
+        "fn f(a: &[u8]) -> u8 {\n    if a.len() > 9 {\n        return 0;\n    }\n    if a.len() > 8 {\n        return g(a);\n    }\n    sum(a)\n}\n");
     ASSERT_EQ(found.size(), 1U);
-    EXPECT_THAT(found[0].contents, ElementsAre("fn f(a: &[u8]) -> u8 {\n    if a.len() > 9 {\n        return 1;\n    }\n    if a.len() > 8 {\n        return Default::default();\n    }\n    Default::default()\n}\n"));
+    EXPECT_THAT(
+        found[0].contents,
+        ElementsAre(
+            "fn f(a: &[u8]) -> u8 {\n    if a.len() > 9 {\n        return 1;\n    }\n    if a.len() > 8 {\n        return Default::default();\n    }\n    Default::default()\n}\n"));
 }
 
 TEST(AlteredResults, a_result_that_is_a_literal_becomes_another_literal) {
-    EXPECT_THAT(with_other_results("java", "A.java", "class A {\n    boolean f() {\n        return false;\n    }\n}\n")[0].contents, ElementsAre(HasSubstr("return true;")));
-    EXPECT_THAT(with_other_results("python", "a.py", "def f():\n    return 0\n")[0].contents, ElementsAre("def f():\n    return 1\n"));
+    EXPECT_THAT(
+        with_other_results("java", "A.java", "class A {\n    boolean f() {\n        return false;\n    }\n}\n")[0].contents,
+        ElementsAre(HasSubstr("return true;")));
+    EXPECT_THAT(with_other_results("python", "a.py", "def f():\n    return 0\n")[0].contents,
+                ElementsAre("def f():\n    return 1\n"));
 }
 
 TEST(AlteredResults, a_neutral_result_stays_because_what_would_replace_it_is_the_same) {
-    const auto found = with_other_results("rust", "a.rs", "fn f(a: &[u32]) -> Option<u32> {\n    if a.is_empty() {\n        return None;\n    }\n    Some(a[0])\n}\n");
+    const auto found = with_other_results(
+        "rust", "a.rs",
+        "fn f(a: &[u32]) -> Option<u32> {\n    if a.is_empty() {\n        return None;\n    }\n    Some(a[0])\n}\n");
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].before, "Some(a[0])");
     EXPECT_THAT(found[0].contents, ElementsAre(HasSubstr("        return None;\n    }\n    Default::default()\n")));
@@ -97,7 +123,8 @@ TEST(AlteredResults, a_neutral_result_stays_because_what_would_replace_it_is_the
 }
 
 TEST(AlteredResults, a_function_that_is_one_expression_counts) {
-    EXPECT_THAT(with_other_results("python", "a.py", "half = lambda a: a / 2\n")[0].contents[0], ::testing::AllOf(HasSubstr("half = lambda a: (lambda it"), HasSubstr(")(a / 2)")));
+    EXPECT_THAT(with_other_results("python", "a.py", "half = lambda a: a / 2\n")[0].contents[0],
+                ::testing::AllOf(HasSubstr("half = lambda a: (lambda it"), HasSubstr(")(a / 2)")));
     const auto arrow = with_other_results("javascript", "a.js", "export const half = (a) => a / 2;\n");
     ASSERT_EQ(arrow.size(), 1U);
     EXPECT_EQ(arrow[0].function, "half");
@@ -105,15 +132,17 @@ TEST(AlteredResults, a_function_that_is_one_expression_counts) {
 }
 
 TEST(AlteredResults, only_functions_around_the_lines_that_return_a_value_of_their_own_count) {
-    const std::string text = "def a(x):\n    return x\n\n\ndef b(\n    x,\n):\n    \"\"\"Prints.\"\"\"\n    print(x)\n\n\nclass C:\n    def c(self, x):\n        self.x = x\n        return self\n\n"
-                             "    def d(self):\n        def e():\n            return 2\n        return e\n";
+    const std::string text =
+        "def a(x):\n    return x\n\n\ndef b(\n    x,\n):\n    \"\"\"Prints.\"\"\"\n    print(x)\n\n\nclass C:\n    def c(self, x):\n        self.x = x\n        return self\n\n"
+        "    def d(self):\n        def e():\n            return 2\n        return e\n";
     std::vector<std::string> names;
     for (const auto& each : with_other_results("python", "a.py", text)) { names.push_back(each.function); }
     EXPECT_THAT(names, ElementsAre("a", "d", "e"));
     names.clear();
     for (const auto& each : with_other_results("python", "a.py", text, {2, 19})) { names.push_back(each.function); }
     EXPECT_THAT(names, ElementsAre("a", "e")) << "a line belongs to the innermost function";
-    EXPECT_THAT(with_other_results("python", "a.py", "def f(x):\n    g(x)\n    return x\n", {2}), IsEmpty()) << "its result is as it was";
+    EXPECT_THAT(with_other_results("python", "a.py", "def f(x):\n    g(x)\n    return x\n", {2}), IsEmpty())
+        << "its result is as it was";
 }
 
 TEST(Mutants, leave_comments_documentation_and_lines_that_did_not_change_alone) {
@@ -141,25 +170,32 @@ TEST(Expectations, what_a_predicate_is_given_is_not_expected) {
     const auto go = shipped("go");
     EXPECT_EQ(with_other_expectations("\tif !Equal(\"a\", \"a\") {\n", {1}, go.code).text, "");
     EXPECT_EQ(with_other_expectations("\tif Equal(\"a\", \"b\") {\n", {1}, go.code).text, "");
-    EXPECT_THAT(with_other_expectations("\tif !reflect.DeepEqual(got, []string{\"a\"}) {\n", {1}, go.code).text, HasSubstr("\"~a\""));
+    EXPECT_THAT(with_other_expectations("\tif !reflect.DeepEqual(got, []string{\"a\"}) {\n", {1}, go.code).text,
+                HasSubstr("\"~a\""));
     EXPECT_THAT(with_other_expectations("\tif add(1, 2) != 3 {\n", {1}, go.code).text, HasSubstr("!= 4"));
 }
 
 TEST(Mutants, a_tests_expectations_become_others_and_its_inputs_stay) {
     const auto python = shipped("python");
-    EXPECT_EQ(with_other_expectations("x = 'a'\nassert f('a') == 'bc'\n", {1, 2}, python.code).text, "x = 'a'\nassert f('a') == '~bc'\n");
+    EXPECT_EQ(with_other_expectations("x = 'a'\nassert f('a') == 'bc'\n", {1, 2}, python.code).text,
+              "x = 'a'\nassert f('a') == '~bc'\n");
     EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {1}, python.code).text, "self.assertEqual(f(), 8)\n");
     EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {2}, python.code).text, "");
-    EXPECT_EQ(with_other_expectations("    EXPECT_EQ(f(\"a\", 1), \"bc\");\n", {1}, shipped("cpp").code).text, "    EXPECT_EQ(f(\"a\", 1), \"~bc\");\n");
-    EXPECT_EQ(with_other_expectations("assert f('ab') == 7, 'no message'\n", {1}, python.code).text, "assert f('ab') == 8, 'no message'\n");
+    EXPECT_EQ(with_other_expectations("    EXPECT_EQ(f(\"a\", 1), \"bc\");\n", {1}, shipped("cpp").code).text,
+              "    EXPECT_EQ(f(\"a\", 1), \"~bc\");\n");
+    EXPECT_EQ(with_other_expectations("assert f('ab') == 7, 'no message'\n", {1}, python.code).text,
+              "assert f('ab') == 8, 'no message'\n");
 }
 
 TEST(Expectations, of_several_comparisons_the_equality_with_a_literal_is_the_one_that_expects) {
     const auto python = shipped("python").code;
-    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 4 or f([5, 1]) >= 0\n", {1}, python).text, "assert f([5, 1]) == 5 or f([5, 1]) >= 0\n");
+    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 4 or f([5, 1]) >= 0\n", {1}, python).text,
+              "assert f([5, 1]) == 5 or f([5, 1]) >= 0\n");
     EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 2.5\n", {1}, python).text, "assert f([5, 1]) == 3.5\n");
-    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 2.5, 'no 7'\n", {1}, python).text, "assert f([5, 1]) == 3.5, 'no 7'\n");
-    EXPECT_EQ(with_other_expectations("    assert!(f(&[5, 1]) == 4);\n", {1}, shipped("rust").code).text, "    assert!(f(&[5, 1]) == 5);\n");
+    EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 2.5, 'no 7'\n", {1}, python).text,
+              "assert f([5, 1]) == 3.5, 'no 7'\n");
+    EXPECT_EQ(with_other_expectations("    assert!(f(&[5, 1]) == 4);\n", {1}, shipped("rust").code).text,
+              "    assert!(f(&[5, 1]) == 5);\n");
 }
 
 TEST(Expectations, a_call_that_is_compared_with_itself_expects_nothing) {
@@ -180,9 +216,11 @@ TEST(Expectations, a_test_must_fail_if_it_says_under_no_condition_which_literal_
     EXPECT_THAT(equating("def test_a():\n    x = f(1)\n    assert x == 2\n"), ElementsAre("test_a"));
     EXPECT_THAT(equating("def test_a():\n    assert f('a', 1) == 'b', 'no message'\n"), ElementsAre("test_a"));
     EXPECT_THAT(equating("class T:\n    def test_a(self):\n        self.assertEqual(f('a', 1), 'b')\n"), ElementsAre("test_a"));
-    for (const auto* line : {"assert f(1) == 2 or g()", "assert not f(1) == 2", "assert f(1) != 2", "assert f(1) >= 2", "assert f(1) == approx(2, 1)", "assert all(x == 2 for x in f())",
-                             "assert f(x == 2)", "self.assertEqual(f(), g(), 'a message')", "self.assertNotEqual(f(), 2)", "self.assertAlmostEqual(f(), 2, 1)",
-                             "for x in f(): assert x == 2", "self.assertEqual(f(1) + 1, 8)"}) {
+    for (const auto* line :
+         {"assert f(1) == 2 or g()", "assert not f(1) == 2", "assert f(1) != 2", "assert f(1) >= 2",
+          "assert f(1) == approx(2, 1)", "assert all(x == 2 for x in f())", "assert f(x == 2)",
+          "self.assertEqual(f(), g(), 'a message')", "self.assertNotEqual(f(), 2)", "self.assertAlmostEqual(f(), 2, 1)",
+          "for x in f(): assert x == 2", "self.assertEqual(f(1) + 1, 8)"}) {
         EXPECT_THAT(equating(std::string("def test_a():\n    ") + line + "\n"), IsEmpty()) << line;
     }
     EXPECT_THAT(equating("def test_a():\n    if here:\n        assert f(1) == 2\n"), IsEmpty());
@@ -190,45 +228,60 @@ TEST(Expectations, a_test_must_fail_if_it_says_under_no_condition_which_literal_
 }
 
 TEST(Mutants, a_row_of_a_table_of_cases_expects_another_last_value) {
-    EXPECT_EQ(with_other_expectations("    (\"a\", {\"b\"}, True),\n", {1}, shipped("python").code).text, "    (\"a\", {\"b\"}, False),\n");
-    EXPECT_EQ(with_other_expectations("\t{\"first\", \"EUR\", 9, 200},\n", {1}, shipped("go").code).text, "\t{\"first\", \"EUR\", 9, 201},\n");
+    EXPECT_EQ(with_other_expectations("    (\"a\", {\"b\"}, True),\n", {1}, shipped("python").code).text,
+              "    (\"a\", {\"b\"}, False),\n");
+    EXPECT_EQ(with_other_expectations("\t{\"first\", \"EUR\", 9, 200},\n", {1}, shipped("go").code).text,
+              "\t{\"first\", \"EUR\", 9, 201},\n");
     EXPECT_EQ(with_other_expectations("  ['a', 'bc'],\n", {1}, shipped("javascript").code).text, "  ['a', '~bc'],\n");
     EXPECT_EQ(with_other_expectations("x = 1\n", {1}, shipped("python").code).text, "");
 }
 
 TEST(Mutants, the_assertions_own_arguments_become_others_before_those_of_what_it_calls) {
-    EXPECT_THAT(with_other_expectations("        assertEquals(4, Stats.median(5, 1, 4), 1e-9);\n", {1}, shipped("java").code).text, HasSubstr("assertEquals(5, Stats.median(5, 1, 4),"));
-    EXPECT_EQ(with_other_expectations("expect(f(1)).toBe(2);\n", {1}, shipped("javascript").code).text, "expect(f(1)).toBe(3);\n");
+    EXPECT_THAT(
+        with_other_expectations("        assertEquals(4, Stats.median(5, 1, 4), 1e-9);\n", {1}, shipped("java").code).text,
+        HasSubstr("assertEquals(5, Stats.median(5, 1, 4),"));
+    EXPECT_EQ(with_other_expectations("expect(f(1)).toBe(2);\n", {1}, shipped("javascript").code).text,
+              "expect(f(1)).toBe(3);\n");
 }
 
 TEST(Expectations, beside_a_tolerance_the_largest_decimal_becomes_another_and_the_tolerance_stays) {
-    EXPECT_EQ(with_other_expectations("self.assertAlmostEqual(f(2), 1.4142, places=4)\n", {1}, shipped("python").code).text, "self.assertAlmostEqual(f(2), 2.4142, places=4)\n");
-    EXPECT_EQ(with_other_expectations("assert f(2) == pytest.approx(1.4142, abs=0.001)\n", {1}, shipped("python").code).text, "assert f(2) == pytest.approx(2.4142, abs=0.001)\n");
-    EXPECT_EQ(with_other_expectations("assert.ok(Math.abs(f(2) - 1.4142) < 0.0001);\n", {1}, shipped("javascript").code).text, "assert.ok(Math.abs(f(2) - 2.4142) < 0.0001);\n");
-    EXPECT_EQ(with_other_expectations("    EXPECT_NEAR(f(2), 1.4142, 1e-4);\n", {1}, shipped("cpp").code).text, "    EXPECT_NEAR(f(2), 2.4142, 1e-4);\n");
-    EXPECT_EQ(with_other_expectations("        assertEquals(2.5, Stats.mean(2, 3), 0.01);\n", {1}, shipped("java").code).text, "        assertEquals(3.5, Stats.mean(2, 3), 0.01);\n");
+    EXPECT_EQ(with_other_expectations("self.assertAlmostEqual(f(2), 1.4142, places=4)\n", {1}, shipped("python").code).text,
+              "self.assertAlmostEqual(f(2), 2.4142, places=4)\n");
+    EXPECT_EQ(with_other_expectations("assert f(2) == pytest.approx(1.4142, abs=0.001)\n", {1}, shipped("python").code).text,
+              "assert f(2) == pytest.approx(2.4142, abs=0.001)\n");
+    EXPECT_EQ(with_other_expectations("assert.ok(Math.abs(f(2) - 1.4142) < 0.0001);\n", {1}, shipped("javascript").code).text,
+              "assert.ok(Math.abs(f(2) - 2.4142) < 0.0001);\n");
+    EXPECT_EQ(with_other_expectations("    EXPECT_NEAR(f(2), 1.4142, 1e-4);\n", {1}, shipped("cpp").code).text,
+              "    EXPECT_NEAR(f(2), 2.4142, 1e-4);\n");
+    EXPECT_EQ(with_other_expectations("        assertEquals(2.5, Stats.mean(2, 3), 0.01);\n", {1}, shipped("java").code).text,
+              "        assertEquals(3.5, Stats.mean(2, 3), 0.01);\n");
 }
 
 TEST(Expectations, are_decisive_where_something_must_equal_them) {
-    const auto decisive = [](std::string_view language, const std::string& line) { return with_other_expectations(line + "\n", {1}, shipped(std::string(language)).code).decisive; };
-    for (const auto* line : {"assert f() == 2", "self.assertEqual(f(1), [2, 3])", "self.assertAlmostEqual(f(), 2.5, 3)", "assert f(1) == {'a': 1}", "    (\"a\", 1),"}) {
+    const auto decisive = [](std::string_view language, const std::string& line) {
+        return with_other_expectations(line + "\n", {1}, shipped(std::string(language)).code).decisive;
+    };
+    for (const auto* line : {"assert f() == 2", "self.assertEqual(f(1), [2, 3])", "self.assertAlmostEqual(f(), 2.5, 3)",
+                             "assert f(1) == {'a': 1}", "    (\"a\", 1),"}) {
         EXPECT_TRUE(decisive("python", line)) << line;
     }
     EXPECT_TRUE(decisive("rust", "    assert_eq!(f(), vec![1, 2]);"));
     EXPECT_TRUE(decisive("go", "\tif got := f(1); got != \"a\" {"));
     EXPECT_TRUE(decisive("javascript", "expect(f(1)).toStrictEqual({ a: 2 });"));
     EXPECT_TRUE(decisive("cpp", "    EXPECT_STREQ(f(), \"a\");"));
-    for (const auto* line : {"self.assertEqual(len(got), min(size, 5))", "self.assertTrue(is_valid('a'))", "assert is_valid('a')", "self.assertNotEqual(f(), 2)", "self.assertAlmostEqual(f(), pi, places=4)",
-                             "assert f() < 2"}) {
+    for (const auto* line : {"self.assertEqual(len(got), min(size, 5))", "self.assertTrue(is_valid('a'))", "assert is_valid('a')",
+                             "self.assertNotEqual(f(), 2)", "self.assertAlmostEqual(f(), pi, places=4)", "assert f() < 2"}) {
         EXPECT_FALSE(decisive("python", line)) << line;
     }
 }
 
 TEST(Mutants, what_a_test_imports_is_nothing_that_it_expects) {
     const auto code = shipped("javascript").code;
-    const std::string imports = "import assert from 'node:assert';\nconst assert = require('node:assert');\nexport { expect } from 'chai';\n";
+    const std::string imports =
+        "import assert from 'node:assert';\nconst assert = require('node:assert');\nexport { expect } from 'chai';\n";
     EXPECT_EQ(with_other_expectations(imports, {1, 2, 3}, code).text, "");
-    EXPECT_EQ(with_other_expectations("import assert from 'node:assert';\nassert.equal(f(), 3);\n", {1, 2}, code).text, "import assert from 'node:assert';\nassert.equal(f(), 4);\n");
+    EXPECT_EQ(with_other_expectations("import assert from 'node:assert';\nassert.equal(f(), 3);\n", {1, 2}, code).text,
+              "import assert from 'node:assert';\nassert.equal(f(), 4);\n");
 }
 
 TEST(Mutants, are_chosen_from_every_file_and_from_the_end_of_a_long_change) {
@@ -236,15 +289,18 @@ TEST(Mutants, are_chosen_from_every_file_and_from_the_end_of_a_long_change) {
     for (int line = 0; line < 40; ++line) { text += "x = " + std::to_string(line + 10) + "\n"; }
     const auto language = shipped("python");
     const auto chosen = choose_mutants({mutants_of("a.py", text, text, all_lines(text), language.code, language.mutations),
-                                        mutants_of("b.py", "y = 1\n", "y = 1\n", {1}, language.code, language.mutations)}, 10);
+                                        mutants_of("b.py", "y = 1\n", "y = 1\n", {1}, language.code, language.mutations)},
+                                       10);
     ASSERT_EQ(chosen.size(), 10U);
     EXPECT_EQ(std::count_if(chosen.begin(), chosen.end(), [](const auto& mutant) { return mutant.file == "b.py"; }), 1);
-    EXPECT_GT(std::max_element(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) { return a.line < b.line; })->line, 30U);
+    EXPECT_GT(std::max_element(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) { return a.line < b.line; })->line,
+              30U);
 }
 
 TEST(Mutants, a_change_as_comments_stands_in_the_skeletons_body) {
     const auto language = shipped("python");
-    EXPECT_EQ(with_text_as_comment("def f():\n    raise NotImplementedError(\"agentforge: skeleton of f\")\n", "def f():\n    return 1\n", language.code, language.skeleton_marker),
+    EXPECT_EQ(with_text_as_comment("def f():\n    raise NotImplementedError(\"agentforge: skeleton of f\")\n",
+                                   "def f():\n    return 1\n", language.code, language.skeleton_marker),
               "def f():\n    # def f():\n    #     return 1\n    raise NotImplementedError(\"agentforge: skeleton of f\")\n");
     EXPECT_EQ(with_text_as_comment("x = 1\n", "x = 2\n", language.code, language.skeleton_marker), "x = 1\n# x = 2\n");
 }
@@ -257,14 +313,17 @@ TEST(Mutants, comments_and_blank_lines_change_no_code) {
     EXPECT_TRUE(same_code("/**\n * One.\n */\nint a;\n", "/**\n * Two.\n * Three.\n */\nint a;\n", language.code));
 }
 
-bool same(const char* language, const std::string& before, const std::string& after) { return same_code(before, after, shipped(language).code); }
+bool same(const char* language, const std::string& before, const std::string& after) {
+    return same_code(before, after, shipped(language).code);
+}
 
 TEST(Mutants, a_comment_that_is_more_than_a_comment_is_code) {
     EXPECT_FALSE(same("python", "x = 1\n", "# -*- coding: utf-7 -*-\nx = 1\n"));
     EXPECT_FALSE(same("python", "x = 1\n", "# a\ry = 2\nx = 1\n"));
     EXPECT_FALSE(same("python", "x = 1\n", "#!/bin/false\nx = 1\n"));
     EXPECT_FALSE(same("go", "package a\n", "//go:build ignore\n\npackage a\n"));
-    EXPECT_FALSE(same("go", "package a\n\n// int f() { return 1; }\nimport \"C\"\n", "package a\n\n// int f() { return 2; }\nimport \"C\"\n"));
+    EXPECT_FALSE(same("go", "package a\n\n// int f() { return 1; }\nimport \"C\"\n",
+                      "package a\n\n// int f() { return 2; }\nimport \"C\"\n"));
     EXPECT_FALSE(same("java", "class A { /* a */ }\n", "class A { /* \\u002a/ int b; /* */ }\n"));
     EXPECT_FALSE(same("cpp", "#define value 1\nint a = value;\n", "#define value 2\nint a = value;\n"));
     EXPECT_FALSE(same("cpp", "// a\nint b = 1;\n", "// a \\\nint b = 1;\n"));
@@ -305,7 +364,8 @@ TEST(Meaning, new_tests_that_notice_nothing_block_and_survivors_are_named) {
 TEST(Meaning, a_new_test_that_passes_although_a_result_must_equal_another_literal_blocks) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.equal_to_others = {"t.py::T::a"};
-    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("t.py::T::a passes as well when the literals that it says a result equals are others")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking,
+                ElementsAre(HasSubstr("t.py::T::a passes as well when the literals that it says a result equals are others")));
 }
 
 TriedMutant results_of(const std::string& function, bool declared, TriedMutant::Noticed noticed) {
@@ -316,7 +376,8 @@ TEST(Meaning, a_declared_function_whose_result_no_new_test_notices_blocks_whatev
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.tried.push_back(results_of("median", true, TriedMutant::Noticed::not_noticed));
     evidence.tried.push_back(results_of("mean", true, TriedMutant::Noticed::by_assertion));
-    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("every result of `median` is another (a.py:2: `return 1` made `return 2`)")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking,
+                ElementsAre(HasSubstr("every result of `median` is another (a.py:2: `return 1` made `return 2`)")));
     evidence.tried[1].noticed = TriedMutant::Noticed::by_error;
     EXPECT_THAT(judge_test_quality(evidence).blocking, IsEmpty());
 }
@@ -343,7 +404,8 @@ TestQualityEvidence with_two_requirements() {
 TEST(Meaning, a_requirement_whose_tests_were_never_seen_to_compare_blocks_whatever_the_others_notice) {
     auto evidence = with_two_requirements();
     EXPECT_THAT(unproven_requirements(evidence), ElementsAre("REQ-002"));
-    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(::testing::AllOf(HasSubstr("REQ-002"), HasSubstr("t.py::T::b"))));
+    EXPECT_THAT(judge_test_quality(evidence).blocking,
+                ElementsAre(::testing::AllOf(HasSubstr("REQ-002"), HasSubstr("t.py::T::b"))));
     evidence.comparing.insert("t.py::T::b");
     EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
@@ -391,18 +453,21 @@ TEST(Meaning, work_without_a_new_test_blocks_unless_the_request_asks_for_such) {
     evidence.fresh.clear();
     evidence.tried[0].by_guard = true;
     evidence.asked_without = false;
-    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("the request does not ask for work that leaves behaviour as it is")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking,
+                ElementsAre(HasSubstr("the request does not ask for work that leaves behaviour as it is")));
     evidence.asked_without = true;
     EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
 TEST(Meaning, a_request_to_build_asks_for_behaviour_and_one_to_reshape_or_document_does_not) {
-    for (const auto* request : {"Refactor the parser", "Rename shout to yell", "Please remove the unused helpers", "Document total in README.md", "Add docstrings to stats.py",
-                                "Fix typos", "Fix the lint warnings", "Update the README", "The parser should be split into two modules"}) {
+    for (const auto* request : {"Refactor the parser", "Rename shout to yell", "Please remove the unused helpers",
+                                "Document total in README.md", "Add docstrings to stats.py", "Fix typos", "Fix the lint warnings",
+                                "Update the README", "The parser should be split into two modules"}) {
         EXPECT_TRUE(asks_for_no_behaviour(request)) << request;
     }
-    for (const auto* request : {"Add median(values) to stats.py", "Implement removal of items", "Add a function that formats durations", "Fix the median of an even count",
-                                "Make the parser accept comments in any place", "Der Median fehlt"}) {
+    for (const auto* request :
+         {"Add median(values) to stats.py", "Implement removal of items", "Add a function that formats durations",
+          "Fix the median of an even count", "Make the parser accept comments in any place", "Der Median fehlt"}) {
         EXPECT_FALSE(asks_for_no_behaviour(request)) << request;
     }
 }
@@ -415,10 +480,12 @@ TEST(Meaning, code_may_not_change_where_documentation_is_asked_for) {
     EXPECT_THAT(judge_test_quality(evidence).blocking, Contains(HasSubstr("asks for documentation, and code has changed")));
     evidence.code_changed = false;
     EXPECT_THAT(judge_test_quality(evidence).blocking, Not(Contains(HasSubstr("asks for documentation"))));
-    for (const char* request : {"Document the limit in quota", "Add docstrings to stats.py", "Fix the typos in the README", "Please comment parser.py", "Improve the wording of the changelog"}) {
+    for (const char* request : {"Document the limit in quota", "Add docstrings to stats.py", "Fix the typos in the README",
+                                "Please comment parser.py", "Improve the wording of the changelog"}) {
         EXPECT_TRUE(asks_for_documentation(request)) << request;
     }
-    for (const char* request : {"Refactor the parser and document it", "Add type hints and docstrings", "Rename shout to yell", "Add median(values) to stats.py", "Remove comments from the output of strip()"}) {
+    for (const char* request : {"Refactor the parser and document it", "Add type hints and docstrings", "Rename shout to yell",
+                                "Add median(values) to stats.py", "Remove comments from the output of strip()"}) {
         EXPECT_FALSE(asks_for_documentation(request)) << request;
     }
 }
@@ -437,14 +504,19 @@ TEST(Meaning, documentation_alone_is_not_the_code_that_the_request_asks_for) {
     evidence.code_changed = false;
     EXPECT_TRUE(judge_test_quality(evidence).passed());
     evidence.asked_for_code = true;
-    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("nothing but documentation, comments and tests has changed")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking,
+                ElementsAre(HasSubstr("nothing but documentation, comments and tests has changed")));
     evidence.code_changed = true;
     EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
 TEST(Meaning, a_request_asks_for_code_if_it_begins_so_names_code_and_no_documentation) {
-    for (const auto* request : {"Add median(values) to stats.py", "Implement a function that formats durations", "Please write a class for money"}) { EXPECT_TRUE(asks_for_code(request)) << request; }
-    for (const auto* request : {"Add a guide to stats.py", "Write in the README what median(values) does", "Add comments to stats.py", "Document total() in docs/a.md", "Add a code of conduct",
+    for (const auto* request :
+         {"Add median(values) to stats.py", "Implement a function that formats durations", "Please write a class for money"}) {
+        EXPECT_TRUE(asks_for_code(request)) << request;
+    }
+    for (const auto* request : {"Add a guide to stats.py", "Write in the README what median(values) does",
+                                "Add comments to stats.py", "Document total() in docs/a.md", "Add a code of conduct",
                                 "Der Median fehlt in stats.py", "The function median is slow"}) {
         EXPECT_FALSE(asks_for_code(request)) << request;
     }
@@ -456,8 +528,14 @@ TEST(Meaning, documentation_alone_needs_no_new_test) {
     EXPECT_TRUE(judge_test_quality(evidence).passed());
     EXPECT_EQ(judge_test_quality(evidence).facts.at("behaviour"), "documentation");
     const auto python = shipped("python");
-    for (const char* path : {"docs/a.md", "a.md", "packages/one/docs/a.md", "src/README.md", "src/CONTRIBUTING.md", "CHANGELOG.md", "README", "README.txt", "LICENSE-APACHE-2.0", "LICENSE-MIT"}) { EXPECT_TRUE(is_documentation(python, path)) << path; }
-    for (const char* path : {"templates/letter.md", "src/prompts/system.md", "a.py", "requirements.txt", "README_slug.py", "LICENSE.py", "README.sh", "AUTHORSHIP", "README.json"}) { EXPECT_FALSE(is_documentation(python, path)) << path; }
+    for (const char* path : {"docs/a.md", "a.md", "packages/one/docs/a.md", "src/README.md", "src/CONTRIBUTING.md",
+                             "CHANGELOG.md", "README", "README.txt", "LICENSE-APACHE-2.0", "LICENSE-MIT"}) {
+        EXPECT_TRUE(is_documentation(python, path)) << path;
+    }
+    for (const char* path : {"templates/letter.md", "src/prompts/system.md", "a.py", "requirements.txt", "README_slug.py",
+                             "LICENSE.py", "README.sh", "AUTHORSHIP", "README.json"}) {
+        EXPECT_FALSE(is_documentation(python, path)) << path;
+    }
 }
 
 TEST(Meaning, where_there_is_no_new_test_a_new_function_that_no_test_notices_blocks) {
@@ -468,7 +546,8 @@ TEST(Meaning, where_there_is_no_new_test_a_new_function_that_no_test_notices_blo
     evidence.tried.push_back(survivor);
     EXPECT_TRUE(judge_test_quality(evidence).passed()) << "one altered line may be the same in effect";
     evidence.tried.push_back(survivor);
-    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("no test notices when whisper of a.py is altered, which is new")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking,
+                ElementsAre(HasSubstr("no test notices when whisper of a.py is altered, which is new")));
     evidence.tried.push_back(survivor);
     evidence.tried.back().noticed = TriedMutant::Noticed::by_error;
     EXPECT_TRUE(judge_test_quality(evidence).passed());
@@ -477,13 +556,16 @@ TEST(Meaning, where_there_is_no_new_test_a_new_function_that_no_test_notices_blo
 TEST(Mutants, the_function_around_a_line_is_told_where_it_is_new) {
     const auto python = shipped("python").code;
     const std::string before = "def old(a):\n    return a\n";
-    const std::string now = before + "\n\nclass Voice:\n    def whisper(self, text):\n        if text:\n            return 1\n        return 2\n";
+    const std::string now =
+        before + "\n\nclass Voice:\n    def whisper(self, text):\n        if text:\n            return 1\n        return 2\n";
     EXPECT_EQ(added_function(before, now, 8, python), "whisper");
     EXPECT_EQ(added_function(before, now, 9, python), "whisper");
     EXPECT_EQ(added_function(before, now, 2, python), "") << "it was there before";
     EXPECT_EQ(added_function(before, "x = 3\n", 1, python), "");
     const auto go = shipped("go").code;
-    EXPECT_EQ(added_function("func old() int {\n\treturn 1\n}\n", "func old() int {\n\treturn 1\n}\nfunc fresh() int {\n\treturn 2\n}\n", 5, go), "fresh");
+    EXPECT_EQ(added_function("func old() int {\n\treturn 1\n}\n",
+                             "func old() int {\n\treturn 1\n}\nfunc fresh() int {\n\treturn 2\n}\n", 5, go),
+              "fresh");
     EXPECT_EQ(added_function("func old() int {\n\treturn 1\n}\n", "func old() int {\n\treturn 3\n}\n", 2, go), "");
 }
 

@@ -26,10 +26,14 @@ protected:
         auto findings = reader(files)->findings("t", {}, {});
         EXPECT_TRUE(findings.ok()) << (findings.ok() ? "" : findings.error().to_string());
         if (!findings.ok()) { return {}; }
-        std::erase_if(*findings, [](const Finding& each) { return each.violation.check_id != "no-print-statements" && each.violation.check_id != "sql-injection"; });
+        std::erase_if(*findings, [](const Finding& each) {
+            return each.violation.check_id != "no-print-statements" && each.violation.check_id != "sql-injection";
+        });
         return *findings;
     }
-    std::vector<NamedViolation> named(const std::string& content, const std::vector<NamedViolation>& known = {}) { return name_violations(found({{"a.py", content}}), known); }
+    std::vector<NamedViolation> named(const std::string& content, const std::vector<NamedViolation>& known = {}) {
+        return name_violations(found({{"a.py", content}}), known);
+    }
     static std::vector<std::string> ids(const std::vector<NamedViolation>& violations) {
         std::vector<std::string> result;
         for (const auto& each : violations) { result.push_back(each.id); }
@@ -37,14 +41,16 @@ protected:
     }
 
     Project project_;
-    std::unique_ptr<ProcessRunner> processes_ = make_process_runner(std::string(AGENTFORGE_BINARY_DIR) + "/libexec/agentforge-exec");
+    std::unique_ptr<ProcessRunner> processes_ =
+        make_process_runner(std::string(AGENTFORGE_BINARY_DIR) + "/libexec/agentforge-exec");
 };
 
 constexpr const char* query = "def total(cursor, word):\n    cursor.execute(f\"SELECT {word}\")\n";
 
 TEST_F(NamedViolations, an_id_stays_when_lines_move_and_blanks_change) {
     const auto before = named(query);
-    const auto after = named("import os\n\n\nif os:\n    def total(cursor, word):\n        cursor.execute( f\"SELECT {word}\")\n");
+    const auto after =
+        named("import os\n\n\nif os:\n    def total(cursor, word):\n        cursor.execute( f\"SELECT {word}\")\n");
     ASSERT_EQ(before.size(), 1U);
     EXPECT_TRUE(is_violation_id(before.front().id)) << before.front().id;
     EXPECT_EQ(ids(before), ids(after));
@@ -52,7 +58,8 @@ TEST_F(NamedViolations, an_id_stays_when_lines_move_and_blanks_change) {
 }
 
 TEST_F(NamedViolations, another_file_another_check_and_another_text_have_other_ids) {
-    const auto all = name_violations(found({{"a.py", query}, {"b.py", query}, {"c.py", "cursor.execute(f\"DELETE {word}\")\n"}}), {});
+    const auto all =
+        name_violations(found({{"a.py", query}, {"b.py", query}, {"c.py", "cursor.execute(f\"DELETE {word}\")\n"}}), {});
     auto each = ids(all);
     std::sort(each.begin(), each.end());
     each.erase(std::unique(each.begin(), each.end()), each.end());
@@ -144,7 +151,10 @@ protected:
         EXPECT_TRUE(before.passed);
         project_.baseline.base_tests = before.tests;
     }
-    static std::string store(const std::string& line) { return "\"\"\"A store.\"\"\"\n\n\ndef total(c, w):\n    \"\"\"Return what is asked for.\"\"\"\n    " + line + "\n    return c.done\n"; }
+    static std::string store(const std::string& line) {
+        return "\"\"\"A store.\"\"\"\n\n\ndef total(c, w):\n    \"\"\"Return what is asked for.\"\"\"\n    " + line +
+               "\n    return c.done\n";
+    }
     GateReport fixed(const Files& files) {
         project_.tree("green") = files;
         return project_.gate("fix", "green", {}, {{"violation", violation_}});
@@ -164,8 +174,10 @@ TEST_F(FixGate, passes_when_the_violation_is_gone_and_everything_else_is_as_it_w
 }
 
 TEST_F(FixGate, does_not_pass_while_the_violation_is_there_wherever_it_has_moved) {
-    const auto report = fixed({{"store.py", "\"\"\"A store.\"\"\"\n\nimport os\n\n\ndef total(c, w):\n    \"\"\"Return what is asked for.\"\"\"\n    if os:\n        c.execute(f\"SELECT {w}\")\n    return c.done\n"},
-                               {"test_store.py", test}});
+    const auto report = fixed(
+        {{"store.py",
+          "\"\"\"A store.\"\"\"\n\nimport os\n\n\ndef total(c, w):\n    \"\"\"Return what is asked for.\"\"\"\n    if os:\n        c.execute(f\"SELECT {w}\")\n    return c.done\n"},
+         {"test_store.py", test}});
     EXPECT_FALSE(report.passed);
     EXPECT_EQ(report.facts.at("violation_gone"), json::value(false));
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("still there"));
@@ -180,14 +192,20 @@ TEST_F(FixGate, does_not_pass_with_a_new_violation_however_minor) {
 }
 
 TEST_F(FixGate, does_not_pass_where_the_violation_went_to_another_file) {
-    const auto report = fixed({{"store.py", "\"\"\"A store.\"\"\"\nfrom ask import total\n\n__all__ = [\"total\"]\n"}, {"ask.py", store("c.execute(f\"SELECT {w}\")")}, {"test_store.py", test}});
+    const auto report = fixed({{"store.py", "\"\"\"A store.\"\"\"\nfrom ask import total\n\n__all__ = [\"total\"]\n"},
+                               {"ask.py", store("c.execute(f\"SELECT {w}\")")},
+                               {"test_store.py", test}});
     EXPECT_FALSE(report.passed);
     EXPECT_EQ(report.facts.at("no_new_violations"), json::value(false));
 }
 
 TEST_F(FixGate, does_not_pass_when_a_test_fails_or_is_changed) {
-    EXPECT_FALSE(fixed({{"store.py", "\"\"\"A store.\"\"\"\n\n\ndef total(c, w):\n    \"\"\"Return what is asked for.\"\"\"\n    return w\n"}, {"test_store.py", test}}).passed);
-    const auto changed = fixed({{"store.py", store("c.execute(\"SELECT ?\", (w,))")}, {"test_store.py", std::string(test) + "\n# changed\n"}});
+    EXPECT_FALSE(fixed({{"store.py",
+                         "\"\"\"A store.\"\"\"\n\n\ndef total(c, w):\n    \"\"\"Return what is asked for.\"\"\"\n    return w\n"},
+                        {"test_store.py", test}})
+                     .passed);
+    const auto changed =
+        fixed({{"store.py", store("c.execute(\"SELECT ?\", (w,))")}, {"test_store.py", std::string(test) + "\n# changed\n"}});
     EXPECT_FALSE(changed.passed);
     EXPECT_THAT(joined(changed.blocking_issues), HasSubstr("test_store.py"));
 }

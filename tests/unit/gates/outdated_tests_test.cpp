@@ -51,47 +51,63 @@ TEST(ChangedTests, a_line_belongs_to_the_test_that_begins_above_it) {
 }
 
 TEST(ChangedTests, an_annotation_belongs_to_the_test_below_it) {
-    EXPECT_THAT(ids(changed_tests(python, with(python, "[1]", "[1, 2]"), tests_of("t.py", {"test_a[1]", "test_ab"}))), ElementsAre("t.py::test_a"));
+    EXPECT_THAT(ids(changed_tests(python, with(python, "[1]", "[1, 2]"), tests_of("t.py", {"test_a[1]", "test_ab"}))),
+                ElementsAre("t.py::test_a"));
 }
 
 TEST(ChangedTests, tests_of_one_name_are_told_apart_by_their_class) {
-    const std::string two = "class TestA:\n    def test_size(self):\n        assert a() == 1\n\nclass TestB:\n    def test_size(self):\n        assert b() == 1\n";
+    const std::string two =
+        "class TestA:\n    def test_size(self):\n        assert a() == 1\n\nclass TestB:\n    def test_size(self):\n        assert b() == 1\n";
     const auto tests = tests_of("t.py", {"TestA::test_size", "TestB::test_size"});
     EXPECT_THAT(ids(changed_tests(two, with(two, "a() == 1", "a() == 2"), tests)), ElementsAre("t.py::TestA::test_size"));
     EXPECT_THAT(ids(changed_tests(two, with(two, "b() == 1", "b() == 2"), tests)), ElementsAre("t.py::TestB::test_size"));
 }
 
 TEST(ChangedTests, what_precedes_every_test_is_no_tests) {
-    EXPECT_THAT(ids(changed_tests(python, with(python, "return 1", "return 2"), tests_of("t.py", {"test_a[1]", "test_ab"}))), ElementsAre(""));
-    EXPECT_THAT(ids(changed_tests(python, with(python, "f.a() == 1", "True"), {})), ElementsAre("")) << "a file whose tests nobody knows";
+    EXPECT_THAT(ids(changed_tests(python, with(python, "return 1", "return 2"), tests_of("t.py", {"test_a[1]", "test_ab"}))),
+                ElementsAre(""));
+    EXPECT_THAT(ids(changed_tests(python, with(python, "f.a() == 1", "True"), {})), ElementsAre(""))
+        << "a file whose tests nobody knows";
 }
 
 TEST(ChangedTests, added_lines_change_nothing) {
-    EXPECT_THAT(changed_tests(python, std::string(python) + "\ndef test_c():\n    assert f.c()\n", tests_of("t.py", {"test_a[1]", "test_ab"})), IsEmpty());
+    EXPECT_THAT(changed_tests(python, std::string(python) + "\ndef test_c():\n    assert f.c()\n",
+                              tests_of("t.py", {"test_a[1]", "test_ab"})),
+                IsEmpty());
 }
 
 TEST(ChangedTests, a_removed_test_has_no_lines_after) {
-    const auto changed = changed_tests(python, with(python, "def test_ab():\n    assert f.ab() == 1\n", ""), tests_of("t.py", {"test_a[1]", "test_ab"}));
+    const auto changed = changed_tests(python, with(python, "def test_ab():\n    assert f.ab() == 1\n", ""),
+                                       tests_of("t.py", {"test_a[1]", "test_ab"}));
     ASSERT_THAT(changed, SizeIs(1));
     EXPECT_THAT(changed[0].after, IsEmpty());
-    EXPECT_THAT(changed_test_line(changed[0], ""), HasSubstr("t.py::test_ab was there before the task and is removed (line 10): `def test_ab():`, `assert f.ab() == 1`; sha256 "));
+    EXPECT_THAT(
+        changed_test_line(changed[0], ""),
+        HasSubstr(
+            "t.py::test_ab was there before the task and is removed (line 10): `def test_ab():`, `assert f.ab() == 1`; sha256 "));
 }
 
 TEST(ChangedTests, tests_are_found_as_their_languages_write_them) {
     const std::string javascript = "describe('pages', () => {\n  it('has twenty', () => {\n    equal(size(), 20);\n  });\n});\n";
-    EXPECT_THAT(ids(changed_tests(javascript, with(javascript, "20)", "50)"), tests_of("p.test.js", {"pages > has twenty"}))), ElementsAre("p.test.js::pages > has twenty"));
+    EXPECT_THAT(ids(changed_tests(javascript, with(javascript, "20)", "50)"), tests_of("p.test.js", {"pages > has twenty"}))),
+                ElementsAre("p.test.js::pages > has twenty"));
     const std::string go = "func TestSize(t *testing.T) {\n\tt.Run(name, func() { want(20) })\n}\n";
-    EXPECT_THAT(ids(changed_tests(go, with(go, "20", "50"), tests_of("p_test.go", {"TestSize/given"}))), ElementsAre("p_test.go::TestSize/given"));
+    EXPECT_THAT(ids(changed_tests(go, with(go, "20", "50"), tests_of("p_test.go", {"TestSize/given"}))),
+                ElementsAre("p_test.go::TestSize/given"));
     const std::string catch2 = "TEST_CASE(\"has twenty\") {\n    CHECK(size() == 20);\n}\n";
-    EXPECT_THAT(ids(changed_tests(catch2, with(catch2, "== 20", "== 50"), tests_of("p.cpp", {"has twenty"}))), ElementsAre("p.cpp::has twenty"));
+    EXPECT_THAT(ids(changed_tests(catch2, with(catch2, "== 20", "== 50"), tests_of("p.cpp", {"has twenty"}))),
+                ElementsAre("p.cpp::has twenty"));
 }
 
 TEST(ChangedTests, another_change_has_another_hash) {
     const auto tests = tests_of("t.py", {"test_a[1]", "test_ab"});
-    const auto one = changed_test_line(changed_tests(python, with(python, "f.ab() == 1", "f.ab() == 2"), tests)[0], "REQ-001, it asserts 1");
-    const auto other = changed_test_line(changed_tests(python, with(python, "f.ab() == 1", "f.ab() == 3"), tests)[0], "REQ-001, it asserts 1");
+    const auto one =
+        changed_test_line(changed_tests(python, with(python, "f.ab() == 1", "f.ab() == 2"), tests)[0], "REQ-001, it asserts 1");
+    const auto other =
+        changed_test_line(changed_tests(python, with(python, "f.ab() == 1", "f.ab() == 3"), tests)[0], "REQ-001, it asserts 1");
     EXPECT_NE(one.substr(one.rfind(' ')), other.substr(other.rfind(' ')));
-    EXPECT_THAT(one, HasSubstr("is now `assert f.ab() == 2`; the specification calls it outdated: REQ-001, it asserts 1; sha256 "));
+    EXPECT_THAT(one,
+                HasSubstr("is now `assert f.ab() == 2`; the specification calls it outdated: REQ-001, it asserts 1; sha256 "));
 }
 
 TEST(TestsNamed, a_name_means_whole_ids_or_enough_of_their_end) {

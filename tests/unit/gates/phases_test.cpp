@@ -67,7 +67,9 @@ TEST(GreenGate, tests_that_waited_are_seen_to_fail_without_the_bodies_of_the_cha
 TEST(GreenGate, tests_that_waited_fail_where_loading_their_file_calls_a_changed_function) {
     SlugProject project;
     project.tree("red").erase("slug.py");
-    project.tree("green")["slug.py"] = "def registered(function):\n    \"\"\"Keeps it as it is.\"\"\"\n    return function\n\n\n@registered\n" + std::string(good_implementation);
+    project.tree("green")["slug.py"] =
+        "def registered(function):\n    \"\"\"Keeps it as it is.\"\"\"\n    return function\n\n\n@registered\n" +
+        std::string(good_implementation);
     const auto report = project.gate("green", "green");
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
     EXPECT_EQ(report.facts.at("new_tests").as_array().size(), 2U);
@@ -76,8 +78,9 @@ TEST(GreenGate, tests_that_waited_fail_where_loading_their_file_calls_a_changed_
 TEST(GreenGate, a_test_that_waited_and_needs_no_body_of_the_change_is_refused) {
     SlugProject project;
     for (const auto* tree : {"red", "green"}) {
-        project.tree(tree)["tests/test_slug.py"] = "import unittest\nimport slug\nclass TestSlug(unittest.TestCase):\n    def test_lower(self):\n        self.assertTrue(hasattr(slug, \"slugify\"))\n"
-                                                   "    def test_spaces(self):\n        self.assertEqual(slug.slugify(\"A b\"), \"a-b\")\n";
+        project.tree(tree)["tests/test_slug.py"] =
+            "import unittest\nimport slug\nclass TestSlug(unittest.TestCase):\n    def test_lower(self):\n        self.assertTrue(hasattr(slug, \"slugify\"))\n"
+            "    def test_spaces(self):\n        self.assertEqual(slug.slugify(\"A b\"), \"a-b\")\n";
     }
     project.tree("red").erase("slug.py");
     const auto report = project.gate("green", "green");
@@ -87,7 +90,8 @@ TEST(GreenGate, a_test_that_waited_and_needs_no_body_of_the_change_is_refused) {
 
 TEST(RedGate, a_guard_passes_before_the_change) {
     SlugProject project;
-    project.declare({{"TestSlug::test_lower", "REQ-001", "new"}, {"TestSlug::test_spaces", "REQ-002", "new"}, {"test_guard", "", "guard"}});
+    project.declare(
+        {{"TestSlug::test_lower", "REQ-001", "new"}, {"TestSlug::test_spaces", "REQ-002", "new"}, {"test_guard", "", "guard"}});
     project.tree("red")["tests/test_slug.py"] += "    def test_guard(self):\n        self.assertTrue(callable(slugify))\n";
     const auto report = project.gate("red", "red");
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
@@ -97,7 +101,8 @@ TEST(RedGate, a_guard_passes_before_the_change) {
 /// A function that is there already and raises what the change is to mend.
 void raise_before(SlugProject& project) {
     for (const auto* tree : {"base", "red"}) {
-        project.tree(tree)["slug.py"] = "def slugify(text):\n    if len(text) != 3:\n        raise RuntimeError(text)\n    return text\n\n\ndef other(text):\n    raise RuntimeError(text)\n";
+        project.tree(tree)["slug.py"] =
+            "def slugify(text):\n    if len(text) != 3:\n        raise RuntimeError(text)\n    return text\n\n\ndef other(text):\n    raise RuntimeError(text)\n";
     }
 }
 
@@ -113,20 +118,24 @@ TEST(RedGate, a_test_that_ends_with_an_error_in_what_the_specification_changes_f
 TEST(RedGate, an_error_before_or_outside_of_what_the_specification_changes_is_still_refused) {
     SlugProject project;
     raise_before(project);
-    project.tree("red")["tests/test_slug.py"] = "import unittest\nfrom slug import slugify, other\n\nclass TestSlug(unittest.TestCase):\n"
-                                                "    def test_lower(self):\n        self.assertEqual(slugfy(\"A\"), \"a\")\n"
-                                                "    def test_spaces(self):\n        self.assertEqual(other(\"a b\"), \"a-b\")\n";
+    project.tree("red")["tests/test_slug.py"] =
+        "import unittest\nfrom slug import slugify, other\n\nclass TestSlug(unittest.TestCase):\n"
+        "    def test_lower(self):\n        self.assertEqual(slugfy(\"A\"), \"a\")\n"
+        "    def test_spaces(self):\n        self.assertEqual(other(\"a b\"), \"a-b\")\n";
     const auto report = project.gate("red", "red");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("test_lower (line 6) did not fail at an assertion but with an error: NameError"));
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("test_spaces (line 8) did not fail at an assertion but with an error: RuntimeError"));
+    EXPECT_THAT(joined(report.blocking_issues),
+                HasSubstr("test_lower (line 6) did not fail at an assertion but with an error: NameError"));
+    EXPECT_THAT(joined(report.blocking_issues),
+                HasSubstr("test_spaces (line 8) did not fail at an assertion but with an error: RuntimeError"));
 }
 
 TEST(GreenGate, the_implementation_passes_and_fails_when_taken_back) {
     SlugProject project;
     const auto report = project.gate("green", "green");
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
-    for (const auto* fact : {"all_tests_pass", "conformance_passing", "no_regressions", "type_check_passing", "fails_without_change"}) {
+    for (const auto* fact :
+         {"all_tests_pass", "conformance_passing", "no_regressions", "type_check_passing", "fails_without_change"}) {
         EXPECT_EQ(report.facts.at(fact), json::value(true)) << fact;
     }
     EXPECT_EQ(report.facts.at("passing_tests").as_array().size(), 3U);
@@ -170,7 +179,9 @@ TEST(GreenGate, a_syntax_error_ends_it_at_once) {
 
 TEST(GreenGate, a_secret_in_the_code_blocks) {
     SlugProject project;
-    project.tree("green")["slug.py"] += "KEY = \"AKIA" "ABCDEFGHIJKLMNOP\"\n";
+    project.tree("green")["slug.py"] +=
+        "KEY = \"AKIA"
+        "ABCDEFGHIJKLMNOP\"\n";
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
     EXPECT_EQ(report.facts.at("conformance_passing"), json::value(false));
@@ -199,8 +210,9 @@ TEST(RefactorGate, a_function_that_is_too_complex_blocks_refactor_and_not_green)
 
 TEST(RefactorGate, lines_run_after_a_test_unset_the_tracer_are_seen_and_what_it_ran_itself_is_not_called_untested) {
     SlugProject project;
-    const std::string unsets = "import sys\nimport unittest\nimport slug\n\nclass TestAlone(unittest.TestCase):\n"
-                               "    def test_alone(self):\n        sys.settrace(None)\n        self.assertTrue(callable(slug.slugify))\n";
+    const std::string unsets =
+        "import sys\nimport unittest\nimport slug\n\nclass TestAlone(unittest.TestCase):\n"
+        "    def test_alone(self):\n        sys.settrace(None)\n        self.assertTrue(callable(slug.slugify))\n";
     for (const auto* tree : {"base", "red", "green"}) { project.tree(tree)["tests/test_alone.py"] = unsets; }
     project.tree("base")["slug.py"] = slug_skeleton;
     const auto seen = project.gate("refactor", "green");
@@ -216,8 +228,9 @@ TEST(RefactorGate, lines_run_after_a_test_unset_the_tracer_are_seen_and_what_it_
     project.tree("dark")["slug.py"] += "\n\ndef alone(value):\n    value = value + 1\n    value = value + 1\n    return value\n";
     const auto dark = project.gate("conformance", "dark", {}, {{"enforcement", "all"}});
     EXPECT_TRUE(dark.passed) << joined(dark.blocking_issues);
-    EXPECT_EQ(dark.facts.at("coverage"), json::value("not measured: tests/test_alone.py::TestAlone::test_alone set another tracer (sys.settrace), "
-                                                     "so lines may have been run unseen"));
+    EXPECT_EQ(dark.facts.at("coverage"),
+              json::value("not measured: tests/test_alone.py::TestAlone::test_alone set another tracer (sys.settrace), "
+                          "so lines may have been run unseen"));
 }
 
 TEST(RefactorGate, a_finding_in_a_locked_test_is_reported_and_does_not_block) {
@@ -257,7 +270,9 @@ TEST(RefactorGate, how_complex_a_test_is_is_not_judged) {
     SlugProject project;
     std::string tangle = "\n\ndef tangle(x):\n";
     for (int i = 0; i < 12; ++i) { tangle += "    if x == " + std::to_string(i) + ":\n        return 1\n"; }
-    for (const auto* tree : {"red", "green"}) { project.tree(tree)["tests/test_slug.py"] = slug_tests + tangle + "    return 0\n"; }
+    for (const auto* tree : {"red", "green"}) {
+        project.tree(tree)["tests/test_slug.py"] = slug_tests + tangle + "    return 0\n";
+    }
     const auto report = project.gate("refactor", "green");
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
     for (const auto& violation : report.violations) { EXPECT_NE(violation.check_id, "max-complexity"); }
@@ -281,7 +296,8 @@ TEST(DeliverGate, where_no_stage_wrote_tests_only_documents_may_change) {
     EXPECT_TRUE(project.gate("deliver", "green").passed) << joined(project.gate("deliver", "green").blocking_issues);
     project.tree("code") = project.tree("green");
     project.tree("code")["deploy/run.py"] = "x = 1\n";
-    EXPECT_THAT(joined(project.gate("deliver", "code").blocking_issues), HasSubstr("deploy/run.py was changed, and no stage of this pipeline tests code"));
+    EXPECT_THAT(joined(project.gate("deliver", "code").blocking_issues),
+                HasSubstr("deploy/run.py was changed, and no stage of this pipeline tests code"));
 }
 
 TEST(DeliverGate, a_failing_test_is_not_delivered) {

@@ -34,7 +34,8 @@ public:
         // As a worktree does: what is as it should be keeps its time.
         const auto same = [](const std::filesystem::path& path, const std::string& bytes) {
             std::ifstream stream(path, std::ios::binary);
-            return std::filesystem::is_regular_file(std::filesystem::symlink_status(path)) && std::string(std::istreambuf_iterator<char>(stream), {}) == bytes;
+            return std::filesystem::is_regular_file(std::filesystem::symlink_status(path)) &&
+                   std::string(std::istreambuf_iterator<char>(stream), {}) == bytes;
         };
         std::filesystem::create_directories(folder_);
         std::vector<std::filesystem::path> others;
@@ -93,7 +94,7 @@ public:
     }
 
     std::map<std::string, Files, std::less<>> trees;
-    Files links;                    ///< Files that are links in every tree, whatever it says of them.
+    Files links;  ///< Files that are links in every tree, whatever it says of them.
     int checkouts = 0;
 
 private:
@@ -144,14 +145,15 @@ public:
     GateRunner& runner() { return *runner_; }
     [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
 
-    GateReport gate(const std::string& name, const std::string& tree, std::vector<std::string> paths = {}, json::object parameters = {}) {
+    GateReport gate(const std::string& name, const std::string& tree, std::vector<std::string> paths = {},
+                    json::object parameters = {}) {
         auto report = try_gate(name, tree, std::move(paths), std::move(parameters));
         EXPECT_TRUE(report.ok()) << report.error().to_string();
         return report.ok() ? std::move(report).value() : GateReport{};
     }
     Result<GateReport> try_gate(const std::string& name, const std::string& tree, std::vector<std::string> paths = {},
                                 json::object parameters = {}) {
-        trees_->trees.try_emplace(baseline.base_tree);      // A case that says nothing of the user's commit has an empty one.
+        trees_->trees.try_emplace(baseline.base_tree);  // A case that says nothing of the user's commit has an empty one.
         GateCall call{{name, std::move(paths), std::move(parameters)}, tree, use_baseline ? &baseline : nullptr};
         return runner_->run(call, Stop{});
     }

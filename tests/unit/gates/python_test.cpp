@@ -14,7 +14,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* skeleton_module = "def slugify(text):\n    raise NotImplementedError(\"agentforge: skeleton of slugify\")\n";
+constexpr const char* skeleton_module =
+    "def slugify(text):\n    raise NotImplementedError(\"agentforge: skeleton of slugify\")\n";
 
 const char* const unittest_file = R"(import unittest
 from slug import slugify
@@ -137,7 +138,8 @@ TEST(PythonTests, pytest_outcomes_are_told_apart) {
 }
 
 TEST(PythonTests, a_file_that_does_not_load_is_an_error_and_the_others_run) {
-    for (const auto* other : {"import unittest\nclass TestA(unittest.TestCase):\n    def test_a(self): pass\n", "def test_a(): pass\n"}) {
+    for (const auto* other :
+         {"import unittest\nclass TestA(unittest.TestCase):\n    def test_a(self): pass\n", "def test_a(): pass\n"}) {
         Project project;
         project.tree("t") = {{"tests/test_bad.py", "import nothere\n"}, {"tests/test_good.py", other}};
         const auto report = project.gate("tests", "t");
@@ -160,22 +162,25 @@ TEST(PythonTests, an_option_that_stops_at_the_first_failure_does_not_stop_the_ru
 
 TEST(PythonTests, packages_source_folders_and_modules_beside_tests_can_be_imported) {
     Project project;
-    project.tree("t") = {{"src/pkg/__init__.py", "X = 1\n"},
-                         {"tests/__init__.py", ""},
-                         {"tests/helper.py", "Y = 2\n"},
-                         {"tests/test_a.py", "import unittest\nfrom pkg import X\nfrom tests.helper import Y\n"
-                                             "class TestA(unittest.TestCase):\n    def test_a(self): self.assertEqual(X + Y, 3)\n"},
-                         {"other/test_a.py", "import unittest\nimport beside\nclass TestB(unittest.TestCase):\n    def test_b(self): pass\n"},
-                         {"other/beside.py", ""}};
+    project.tree("t") = {
+        {"src/pkg/__init__.py", "X = 1\n"},
+        {"tests/__init__.py", ""},
+        {"tests/helper.py", "Y = 2\n"},
+        {"tests/test_a.py",
+         "import unittest\nfrom pkg import X\nfrom tests.helper import Y\n"
+         "class TestA(unittest.TestCase):\n    def test_a(self): self.assertEqual(X + Y, 3)\n"},
+        {"other/test_a.py", "import unittest\nimport beside\nclass TestB(unittest.TestCase):\n    def test_b(self): pass\n"},
+        {"other/beside.py", ""}};
     const auto report = project.gate("tests", "t");
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
     EXPECT_EQ(report.tests.size(), 2U);
 }
 
 TEST(PythonTests, a_run_that_comes_to_its_limit_of_processes_names_the_setting) {
-    const std::string test = "import threading\nimport unittest\n\n\nclass TestMany(unittest.TestCase):\n    def test_many(self):\n"
-                             "        done = threading.Event()\n        threads = [threading.Thread(target=done.wait, args=(30,)) for _ in range(100)]\n"
-                             "        try:\n            for each in threads:\n                each.start()\n            STAY\n        finally:\n            done.set()\n";
+    const std::string test =
+        "import threading\nimport unittest\n\n\nclass TestMany(unittest.TestCase):\n    def test_many(self):\n"
+        "        done = threading.Event()\n        threads = [threading.Thread(target=done.wait, args=(30,)) for _ in range(100)]\n"
+        "        try:\n            for each in threads:\n                each.start()\n            STAY\n        finally:\n            done.set()\n";
     const auto with = [&](const std::string& stay) {
         auto text = test;
         return text.replace(text.find("STAY"), 4, stay);
@@ -185,7 +190,8 @@ TEST(PythonTests, a_run_that_comes_to_its_limit_of_processes_names_the_setting) 
     project.tree("t") = {{"tests/test_many.py", with("threading.Event().wait(30)")}};
     const auto report = project.gate("tests", "t");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(report.summary + json::serialize(report.facts), HasSubstr("more than 50 processes and threads at once, the limit that gates.max_processes sets"));
+    EXPECT_THAT(report.summary + json::serialize(report.facts),
+                HasSubstr("more than 50 processes and threads at once, the limit that gates.max_processes sets"));
     project.configure({{"max_processes", 500}});
     project.tree("t") = {{"tests/test_many.py", with("pass")}};
     EXPECT_TRUE(project.gate("tests", "t").passed);
@@ -211,9 +217,10 @@ TEST(PythonTests, paths_narrow_the_run_and_an_unknown_one_is_named) {
 
 TEST(PythonTests, tests_cannot_write_to_the_tree_and_can_write_to_their_scratch) {
     Project project;
-    project.tree("t") = {{"test_a.py", "import tempfile, os\n"
-                                       "def test_tree():\n    open('x', 'w')\n"
-                                       "def test_scratch():\n    tempfile.mkdtemp(); open(os.path.expanduser('~/x'), 'w').close()\n"}};
+    project.tree("t") = {{"test_a.py",
+                          "import tempfile, os\n"
+                          "def test_tree():\n    open('x', 'w')\n"
+                          "def test_scratch():\n    tempfile.mkdtemp(); open(os.path.expanduser('~/x'), 'w').close()\n"}};
     const auto report = project.gate("tests", "t");
     EXPECT_EQ(status_of(report, "test_a.py::test_tree"), TestStatus::error);
     EXPECT_EQ(status_of(report, "test_a.py::test_scratch"), TestStatus::passed);
@@ -294,7 +301,11 @@ public:
         if (!own_.empty()) {
             const auto input = json::parse(request.input);
             const auto text = [&](const char* key) { return std::string(input.at(key).as_string()); };
-            std::ofstream(text("results")) << json::serialize(json::object{{"n", text("nonce")}, {"i", std::int64_t{0}}, {"type", "machine"}, {"text", own_}}) << '\n';
+            std::ofstream(text("results")) << json::serialize(json::object{{"n", text("nonce")},
+                                                                           {"i", std::int64_t{0}},
+                                                                           {"type", "machine"},
+                                                                           {"text", own_}})
+                                           << '\n';
         }
         ProcessOutcome outcome;
         outcome.exit_code = 3;
@@ -320,7 +331,8 @@ Result<GateReport> gate_of_failing_command(const std::string& gate, const std::s
 }
 
 const std::vector<std::string> machine_words{"agentforge: the test runner stopped: OSError: [Errno 28] No space left on device\n",
-                                             "OSError: [Errno 5] Input/output error: '/x/y'\n", "cc1: fatal error: /tmp/a.o: No space left on device\n",
+                                             "OSError: [Errno 5] Input/output error: '/x/y'\n",
+                                             "cc1: fatal error: /tmp/a.o: No space left on device\n",
                                              "Error: ENOSPC: no space left on device, write\n"};
 
 /// Runs what is given in a process of its own, below a limit that lets no megabyte be written, as a full disk does.
@@ -348,7 +360,9 @@ TEST(MachineFailure, of_a_gates_command_is_an_error_of_the_machine_and_no_result
 
 TEST(MachineFailure, is_not_told_by_words_alone) {
     for (const auto& words : machine_words) {
-        for (const auto* gate : {"tests", "syntax"}) { EXPECT_FALSE(is_paused(gate_of_failing_command(gate, words))) << gate << ": " << words; }
+        for (const auto* gate : {"tests", "syntax"}) {
+            EXPECT_FALSE(is_paused(gate_of_failing_command(gate, words))) << gate << ": " << words;
+        }
     }
 }
 
@@ -362,7 +376,9 @@ TEST(MachineFailure, a_scratch_folder_without_room_is_told_by_its_file_system) {
     without_room([] {
         Project project;
         project.use_baseline = false;
-        project.tree("t") = {{"tests/test_a.py", "import os, unittest\nclass A(unittest.TestCase):\n    def test_a(self):\n        os.kill(os.getpid(), 9)\n"}};
+        project.tree("t") = {
+            {"tests/test_a.py",
+             "import os, unittest\nclass A(unittest.TestCase):\n    def test_a(self):\n        os.kill(os.getpid(), 9)\n"}};
         return is_paused(project.try_gate("tests", "t"));
     });
 }
@@ -370,8 +386,10 @@ TEST(MachineFailure, a_scratch_folder_without_room_is_told_by_its_file_system) {
 TEST(MachineFailure, a_test_that_fails_with_such_words_on_a_healthy_machine_is_a_failing_test) {
     Project project;
     project.use_baseline = false;
-    project.tree("t") = {{"tests/test_a.py", "import sys, unittest\nclass A(unittest.TestCase):\n    def test_a(self):\n"
-                                             "        print('x: No space left on device', file=sys.stderr)\n        raise OSError(28, 'No space left on device')\n"}};
+    project.tree("t") = {
+        {"tests/test_a.py",
+         "import sys, unittest\nclass A(unittest.TestCase):\n    def test_a(self):\n"
+         "        print('x: No space left on device', file=sys.stderr)\n        raise OSError(28, 'No space left on device')\n"}};
     const auto report = project.gate("tests", "t");
     EXPECT_FALSE(report.passed);
     EXPECT_EQ(report.facts.at("believed"), json::value(true));

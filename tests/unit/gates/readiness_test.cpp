@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gates will need, told beforehand: settings that mean nothing, programs that are not there, dependencies that were not fetched.
+// What gates will need, told beforehand: settings that mean nothing, programs that are not there, dependencies that were not
+// fetched.
 #include "gates/engine/readiness.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +26,9 @@ protected:
     }
     std::string refusal(json::object settings, const std::string& language = {}) {
         const auto found = look(std::move(settings), language);
-        return found.ok() ? "" : found.error().code + " " + found.error().where + ": " + found.error().message + " " + found.error().remedy;
+        return found.ok()
+                   ? ""
+                   : found.error().code + " " + found.error().where + ": " + found.error().message + " " + found.error().remedy;
     }
     Project project;
 };
@@ -63,7 +66,8 @@ TEST_F(Readiness, CountsTestsAmongOtherCode) {
 }
 
 TEST_F(Readiness, TheTopOfAMonorepoWithoutFilesOfItsOwnIsNotNamed) {
-    project.tree("t") = {{"README.md", ""}, {"a/go.mod", "module a\n"}, {"a/a.go", "package a\n"}, {"b/setup.py", ""}, {"b/b.py", ""}};
+    project.tree("t") = {
+        {"README.md", ""}, {"a/go.mod", "module a\n"}, {"a/a.go", "package a\n"}, {"b/setup.py", ""}, {"b/b.py", ""}};
     const auto found = look();
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     ASSERT_EQ(found->scopes.size(), 2U);
@@ -88,13 +92,16 @@ TEST_F(Readiness, RefusesScopesOfNothing) {
     EXPECT_THAT(refusal({{"scopes", {{"tests", "cobol"}}}}), HasSubstr("AF-GATE-002 gates.scopes.tests: "));
 }
 
-TEST_F(Readiness, RefusesGenericWithoutItsCommand) { EXPECT_THAT(refusal({}, "generic"), HasSubstr("AF-GATE-060 gates.command: ")); }
+TEST_F(Readiness, RefusesGenericWithoutItsCommand) {
+    EXPECT_THAT(refusal({}, "generic"), HasSubstr("AF-GATE-060 gates.command: "));
+}
 
 TEST_F(Readiness, AsksForPytestWhereverAProjectNamesIt) {
-    for (const auto& [file, text] : std::map<std::string, std::string>{{"pyproject.toml", "[project.optional-dependencies]\ntest = [\"pytest>=7\"]\n"},
-                                                                       {"tox.ini", "[testenv]\ndeps = pytest\n"},
-                                                                       {"requirements-dev.txt", "pytest==8.0\n"},
-                                                                       {"tests/test_plain.py", "def test_a():\n    assert True\n"}}) {
+    for (const auto& [file, text] :
+         std::map<std::string, std::string>{{"pyproject.toml", "[project.optional-dependencies]\ntest = [\"pytest>=7\"]\n"},
+                                            {"tox.ini", "[testenv]\ndeps = pytest\n"},
+                                            {"requirements-dev.txt", "pytest==8.0\n"},
+                                            {"tests/test_plain.py", "def test_a():\n    assert True\n"}}) {
         project.tree("t") = {{file, text}, {"a.py", "x = 1\n"}, {"tests/test_a.py", "import unittest\n"}};
         const auto found = look();
         ASSERT_TRUE(found.ok()) << found.error().to_string();
@@ -106,7 +113,8 @@ TEST_F(Readiness, AsksForPytestWhereverAProjectNamesIt) {
 }
 
 TEST_F(Readiness, TakesTheRunnerThatTheTestScriptCalls) {
-    const std::map<std::string, std::string> scripts{{"npx mocha spec", "mocha"}, {"eslint . && c8 tap", "tap"}, {"node --test --test-reporter tap", "node by default"}};
+    const std::map<std::string, std::string> scripts{
+        {"npx mocha spec", "mocha"}, {"eslint . && c8 tap", "tap"}, {"node --test --test-reporter tap", "node by default"}};
     for (const auto& [script, runner] : scripts) {
         project.tree("t") = {{"package.json", R"({"scripts": {"test": ")" + script + R"("}})"}, {"a.js", ""}, {"test/a.js", ""}};
         EXPECT_EQ(look()->scopes.at(0).runner, runner) << script;
@@ -135,7 +143,9 @@ TEST_F(Readiness, NamesATestRunnerThatIsNotSupportedInsteadOfTakingNodes) {
 
 TEST_F(Readiness, NamesMesonMakeAndGradleAndSaysHowTheyAreMeasured) {
     const std::vector<std::tuple<std::string, std::string, std::string>> cases{
-        {"meson.build", "project('a', 'c')\n", "Meson"}, {"Makefile", "check: a\n\t./a\n", "Make"}, {"build.gradle", "plugins { id 'java' }\n", "Gradle"}};
+        {"meson.build", "project('a', 'c')\n", "Meson"},
+        {"Makefile", "check: a\n\t./a\n", "Make"},
+        {"build.gradle", "plugins { id 'java' }\n", "Gradle"}};
     for (const auto& [file, content, name] : cases) {
         const std::string source = name == "Gradle" ? "src/main/java/A.java" : "a.c";
         project.tree("t") = {{file, content}, {source, ""}};
@@ -146,7 +156,8 @@ TEST_F(Readiness, NamesMesonMakeAndGradleAndSaysHowTheyAreMeasured) {
         EXPECT_EQ(can.error().code, "AF-GATE-144");
         EXPECT_THAT(can.error().message, HasSubstr("run by " + name));
         EXPECT_THAT(can.error().remedy, HasSubstr("AGENTFORGE_RESULTS"));
-        project.tree("t")[name == "Gradle" ? "pom.xml" : "CMakeLists.txt"] = name == "Gradle" ? "<project/>" : "enable_testing()\n";
+        project.tree("t")[name == "Gradle" ? "pom.xml" : "CMakeLists.txt"] =
+            name == "Gradle" ? "<project/>" : "enable_testing()\n";
         const auto beside = look();
         ASSERT_TRUE(beside.ok());
         for (const auto& tool : beside->scopes.front().tools) { EXPECT_NE(tool.name, name); }
@@ -184,17 +195,29 @@ TEST_F(Readiness, AsksForPytestOnlyWhereTheProjectConfiguresIt) {
     EXPECT_TRUE(check_can_measure(*look({{"programs", {{"python3", python.string()}}}}), "ask").ok());
 }
 
-TEST_F(Readiness, RefusesACommandThatNothingRuns) { EXPECT_THAT(refusal({{"command", {"make"}}}), HasSubstr("AF-GATE-140 gates.command: ")); }
+TEST_F(Readiness, RefusesACommandThatNothingRuns) {
+    EXPECT_THAT(refusal({{"command", {"make"}}}), HasSubstr("AF-GATE-140 gates.command: "));
+}
 
-TEST_F(Readiness, RefusesAProgramThatNoLanguageRuns) { EXPECT_THAT(refusal({{"programs", {{"phyton3", "/usr/bin/python3"}}}}), HasSubstr("Did you mean `python3`?")); }
+TEST_F(Readiness, RefusesAProgramThatNoLanguageRuns) {
+    EXPECT_THAT(refusal({{"programs", {{"phyton3", "/usr/bin/python3"}}}}), HasSubstr("Did you mean `python3`?"));
+}
 
-TEST_F(Readiness, RefusesAProgramThatIsNoFile) { EXPECT_THAT(refusal({{"programs", {{"python3", "/no/such"}}}}), HasSubstr("AF-GATE-142 gates.programs.python3: ")); }
+TEST_F(Readiness, RefusesAProgramThatIsNoFile) {
+    EXPECT_THAT(refusal({{"programs", {{"python3", "/no/such"}}}}), HasSubstr("AF-GATE-142 gates.programs.python3: "));
+}
 
-TEST_F(Readiness, AProgramOfALanguageThatIsNotInUseMayBeAnywhere) { EXPECT_EQ(refusal({{"programs", {{"cargo", "/no/such"}}}}), ""); }
+TEST_F(Readiness, AProgramOfALanguageThatIsNotInUseMayBeAnywhere) {
+    EXPECT_EQ(refusal({{"programs", {{"cargo", "/no/such"}}}}), "");
+}
 
-TEST_F(Readiness, RefusesFoldersThatAreNotThere) { EXPECT_THAT(refusal({{"readable", {"/no/such"}}}), HasSubstr("AF-GATE-143 gates.readable: ")); }
+TEST_F(Readiness, RefusesFoldersThatAreNotThere) {
+    EXPECT_THAT(refusal({{"readable", {"/no/such"}}}), HasSubstr("AF-GATE-143 gates.readable: "));
+}
 
-TEST_F(Readiness, RefusesAThresholdOfNoCheck) { EXPECT_THAT(refusal({{"thresholds", {{"complexitty", 3}}}}), HasSubstr("AF-GATE-021 gates.thresholds.complexitty: ")); }
+TEST_F(Readiness, RefusesAThresholdOfNoCheck) {
+    EXPECT_THAT(refusal({{"thresholds", {{"complexitty", 3}}}}), HasSubstr("AF-GATE-021 gates.thresholds.complexitty: "));
+}
 
 TEST_F(Readiness, RefusesALanguageFileWithItsPlace) {
     const auto folder = project.folder() / "own";

@@ -9,8 +9,17 @@ namespace agentforge::kernel {
 namespace {
 
 GateReport sample() {
-    GateReport report{"green", "abc", false, "1 test fails", {"t.py::a fails"}, {}, {}, {{"conformance_passing", false}, {"checks_total", 4}, {"checks_passing", 3}}, std::chrono::milliseconds(12)};
-    report.tests = {{"t.py::a", "a", "t.py", 4, TestStatus::failed_assertion, "1 != 2"}, {"t.py::b", "b", "t.py", 6, TestStatus::passed, ""}};
+    GateReport report{"green",
+                      "abc",
+                      false,
+                      "1 test fails",
+                      {"t.py::a fails"},
+                      {},
+                      {},
+                      {{"conformance_passing", false}, {"checks_total", 4}, {"checks_passing", 3}},
+                      std::chrono::milliseconds(12)};
+    report.tests = {{"t.py::a", "a", "t.py", 4, TestStatus::failed_assertion, "1 != 2"},
+                    {"t.py::b", "b", "t.py", 6, TestStatus::passed, ""}};
     report.violations = {{"line-length", "style", "minor", "a.py", 3, "long", "break it"}};
     return report;
 }
@@ -50,7 +59,8 @@ TEST(VerificationStatus, shows_failures_violations_and_the_next_action) {
 
 TEST(VerificationStatus, suggests_what_blocks_in_the_order_in_which_one_rests_on_the_other) {
     auto report = sample();
-    report.violations.push_back({"sql-injection", "security", "major", "a.py", 7, "SQL is put together from values.", "Pass the values as parameters of the query."});
+    report.violations.push_back({"sql-injection", "security", "major", "a.py", 7, "SQL is put together from values.",
+                                 "Pass the values as parameters of the query."});
     EXPECT_EQ(verification_status({report}).at("next_suggested_action"),
               json::value("in a.py:7: Pass the values as parameters of the query (sql-injection), then make a in t.py:4 pass"));
 }
@@ -80,7 +90,15 @@ TEST(VerificationStatus, tells_what_does_not_build_before_what_follows_from_it_a
 }
 
 TEST(VerificationStatus, shows_the_errors_of_types_before_the_tests) {
-    GateReport types{"types", "abc", false, "", {}, {}, {{"types", "types", "blocking", "a.ts", 7, "number is no string", ""}}, {{"type_check", "checked"}, {"type_check_passing", false}}, {}};
+    GateReport types{"types",
+                     "abc",
+                     false,
+                     "",
+                     {},
+                     {},
+                     {{"types", "types", "blocking", "a.ts", 7, "number is no string", ""}},
+                     {{"type_check", "checked"}, {"type_check_passing", false}},
+                     {}};
     const auto status = verification_status({sample(), types});
     EXPECT_EQ(status.begin()->key(), "type_check");
     EXPECT_EQ(status.at("type_check").at("errors"), json::value(1));
@@ -99,8 +117,13 @@ TEST(VerificationStatus, types_that_nobody_checked_are_not_called_passing) {
 
 TEST(GateTimes, tell_mutants_apart_and_name_one_build_and_one_suite_of_the_last_tree) {
     using namespace std::chrono_literals;
-    const std::vector<GateCommand> commands{{"tests", "", "base", 9000ms}, {"build", "", "green", 4000ms}, {"tests", "", "green", 1000ms}, {"build", "", "green", 100ms},
-                                            {"build", "mutants", "green", 2000ms}, {"tests", "mutants", "green", 500ms}, {"tests", "change-taken-back", "red", 700ms},
+    const std::vector<GateCommand> commands{{"tests", "", "base", 9000ms},
+                                            {"build", "", "green", 4000ms},
+                                            {"tests", "", "green", 1000ms},
+                                            {"build", "", "green", 100ms},
+                                            {"build", "mutants", "green", 2000ms},
+                                            {"tests", "mutants", "green", 500ms},
+                                            {"tests", "change-taken-back", "red", 700ms},
                                             {"metrics", "", "", 200ms}};
     const auto time = time_of(commands);
     EXPECT_EQ(time.total, 17500ms);
@@ -112,7 +135,8 @@ TEST(GateTimes, tell_mutants_apart_and_name_one_build_and_one_suite_of_the_last_
 
 TEST(GateTimes, come_back_from_a_journal_and_an_old_one_has_none) {
     using namespace std::chrono_literals;
-    const auto back = gate_commands_from_json(to_json(std::vector<GateCommand>{{"plain", "", "green", 12ms}, {"tests", "mutants", "green", 34ms}}));
+    const auto back = gate_commands_from_json(
+        to_json(std::vector<GateCommand>{{"plain", "", "green", 12ms}, {"tests", "mutants", "green", 34ms}}));
     ASSERT_EQ(back.size(), 2U);
     EXPECT_EQ(back[0].command, "plain");
     EXPECT_EQ(back[1].purpose, "mutants");

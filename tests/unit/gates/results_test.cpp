@@ -24,11 +24,21 @@ public:
     }
     Lines& result(const std::string& id, const std::string& status, bool canary = false) {
         ++results_;
-        return add({{"type", "result"}, {"id", id}, {"name", id}, {"file", "t.py"}, {"line", 2}, {"canary", canary}, {"status", status}, {"message", "m"}});
+        return add({{"type", "result"},
+                    {"id", id},
+                    {"name", id},
+                    {"file", "t.py"},
+                    {"line", 2},
+                    {"canary", canary},
+                    {"status", status},
+                    {"message", "m"}});
     }
     Lines& canary(const std::string& status = "failed_assertion") { return plan("canary", true).result("canary", status, true); }
     Lines& end(int exit) { return add({{"type", "end"}, {"lines", count_}, {"results", results_}, {"exit", exit}}); }
-    Lines& raw(const std::string& text) { text_ += text; return *this; }
+    Lines& raw(const std::string& text) {
+        text_ += text;
+        return *this;
+    }
     [[nodiscard]] const std::string& text() const { return text_; }
     std::string nonce = "secret";
 
@@ -118,8 +128,10 @@ TEST(TestResults, a_missing_canary_is_not_believed) {
 }
 
 TEST(TestResults, counts_have_one_sum) {
-    const auto counts = count_tests({{"a", "", "", 0, TestStatus::passed, ""}, {"b", "", "", 0, TestStatus::failed_skeleton, ""},
-                                     {"c", "", "", 0, TestStatus::error, ""}, {"d", "", "", 0, TestStatus::not_collected, ""},
+    const auto counts = count_tests({{"a", "", "", 0, TestStatus::passed, ""},
+                                     {"b", "", "", 0, TestStatus::failed_skeleton, ""},
+                                     {"c", "", "", 0, TestStatus::error, ""},
+                                     {"d", "", "", 0, TestStatus::not_collected, ""},
                                      {"e", "", "", 0, TestStatus::skipped, ""}});
     EXPECT_EQ(json::value(counts), (json::value{{"total", 5}, {"passed", 1}, {"failed", 1}, {"errors", 2}, {"skipped", 1}}));
 }

@@ -64,8 +64,11 @@ TEST(RedRule, a_new_test_that_passes_already_is_a_guard_and_covers_nothing) {
     auto evidence = red();
     evidence.run.tests[0].status = TestStatus::passed;
     const auto verdict = judge_red(evidence);
-    EXPECT_THAT(verdict.blocking, ElementsAre("REQ-001 is covered by guards only (t.py::test_a passed before anything was implemented); write at least one new test "
-                                             "that fails without the implementation."));
+    EXPECT_THAT(
+        verdict.blocking,
+        ElementsAre(
+            "REQ-001 is covered by guards only (t.py::test_a passed before anything was implemented); write at least one new test "
+            "that fails without the implementation."));
     EXPECT_EQ(verdict.facts.at("guard_tests"), json::array{"t.py::test_a"});
     evidence.declared.push_back({"t.py", "test_b", "REQ-001", TestKind::fresh});
     evidence.run.tests.push_back(outcome("t.py::test_b", TestStatus::failed_assertion));
@@ -97,7 +100,8 @@ TEST(RedRule, a_test_that_was_not_collected_is_in_the_report) {
 TEST(RedRule, where_a_named_test_was_not_collected_what_was_is_listed) {
     auto evidence = red();
     evidence.declared.push_back({"t.py", "test_b", "REQ-001", TestKind::fresh});
-    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_b was named but not collected; write it, or correct its name. Collected in t.py: test_a."));
+    EXPECT_THAT(issues(judge_red(evidence)),
+                HasSubstr("t.py::test_b was named but not collected; write it, or correct its name. Collected in t.py: test_a."));
     evidence.declared.back().file = "u.py";
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("No test was collected in u.py; elsewhere: t.py::test_a."));
 }
@@ -108,7 +112,8 @@ TEST(RedRule, the_compilers_error_that_hides_a_named_test_is_told) {
     evidence.run.tests.push_back(outcome("t_part.py", TestStatus::error));
     evidence.run.tests.back().file = "t_part.py";
     evidence.run.tests.back().message = "does not build: t_part.py:3: error: expected ';'";
-    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("This did not load: t_part.py (line 3): does not build: t_part.py:3: error: expected ';'."));
+    EXPECT_THAT(issues(judge_red(evidence)),
+                HasSubstr("This did not load: t_part.py (line 3): does not build: t_part.py:3: error: expected ';'."));
 }
 
 TEST(RedRule, a_requirement_without_test_is_named) {
@@ -121,7 +126,8 @@ TEST(RedRule, a_requirement_without_test_is_named) {
 }
 
 TEST(RedRule, guards_suffice_only_for_refactor_and_delete) {
-    for (const auto& [intent, passes] : std::map<std::string, bool>{{"create", false}, {"modify", false}, {"refactor", true}, {"delete", true}}) {
+    for (const auto& [intent, passes] :
+         std::map<std::string, bool>{{"create", false}, {"modify", false}, {"refactor", true}, {"delete", true}}) {
         auto evidence = red();
         evidence.intent = intent;
         evidence.declared[0].kind = TestKind::guard;
@@ -149,7 +155,8 @@ TEST(RedRule, an_undeclared_test_that_passes_is_a_guard) {
     const auto verdict = judge_red(evidence);
     EXPECT_THAT(verdict.blocking, IsEmpty());
     EXPECT_EQ(verdict.facts.at("guard_tests"), json::array{"t.py::test_b"});
-    EXPECT_THAT(red_ids(evidence.declared, evidence.run.tests, {}).guards, ElementsAre("t.py::test_b")) << "it must pass afterwards";
+    EXPECT_THAT(red_ids(evidence.declared, evidence.run.tests, {}).guards, ElementsAre("t.py::test_b"))
+        << "it must pass afterwards";
 }
 
 TEST(RedRule, a_removed_test_blocks_unless_the_request_is_to_delete) {
@@ -159,14 +166,16 @@ TEST(RedRule, a_removed_test_blocks_unless_the_request_is_to_delete) {
     evidence.intent = "delete";
     EXPECT_TRUE(judge_red(evidence).passed());
     evidence.asked_without = false;
-    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old passed before and was removed")) << "the model's word for what the task is";
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old passed before and was removed"))
+        << "the model's word for what the task is";
 }
 
 TEST(RedRule, an_existing_test_changes_only_where_it_is_outdated) {
     auto evidence = red();
     evidence.base_tests = {outcome("t.py::test_old", TestStatus::passed)};
     evidence.run.tests.push_back(outcome("t.py::test_old", TestStatus::failed_assertion));
-    evidence.changed = {{.id = "t.py::test_old", .line = 7, .before = {"assert f() == 1"}, .after = {"assert f() == 2"}, .file = "t.py"}};
+    evidence.changed = {
+        {.id = "t.py::test_old", .line = 7, .before = {"assert f() == 1"}, .after = {"assert f() == 2"}, .file = "t.py"}};
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py:7 was there before and is changed or gone"));
     evidence.outdated = {"t.py::test_old"};
     EXPECT_TRUE(judge_red(evidence).passed()) << issues(judge_red(evidence));
@@ -263,14 +272,16 @@ TEST(GreenRule, a_regression_blocks_and_an_old_failure_does_not) {
 
 TEST(GreenRule, a_test_that_is_run_or_judged_otherwise_than_in_RED_blocks) {
     const TestInvocation before{true, false, "command: [a]\n"};
-    for (const auto& now : {TestInvocation{false, false, "WILL_FAIL: true\ncommand: [a]\n"}, TestInvocation{true, false, "command: [b]\n"}, TestInvocation{false, false, "command: [a]\n"}}) {
+    for (const auto& now : {TestInvocation{false, false, "WILL_FAIL: true\ncommand: [a]\n"},
+                            TestInvocation{true, false, "command: [b]\n"}, TestInvocation{false, false, "command: [a]\n"}}) {
         for (const auto* id : {"t.py::test_a", "old.py::test_o"}) {
             auto evidence = green();
             evidence.red_run.invocations[id] = {before};
             evidence.run.invocations[id] = {before};
             EXPECT_TRUE(judge_green(evidence).passed());
             evidence.run.invocations[id] = {now};
-            EXPECT_THAT(issues(judge_green(evidence)), HasSubstr(std::string(id) + " is run or judged otherwise than before the change"));
+            EXPECT_THAT(issues(judge_green(evidence)),
+                        HasSubstr(std::string(id) + " is run or judged otherwise than before the change"));
             EXPECT_FALSE(judge_deliver(evidence).passed());
         }
     }
@@ -305,8 +316,9 @@ TEST(GreenRule, changed_tests_and_configuration_block) {
 }
 
 TEST(DeclaredTests, names_are_found_in_every_form) {
-    const std::vector<TestOutcome> tests{outcome("t.py::TestA::test_x", TestStatus::passed), outcome("t.py::test_p[a.b]", TestStatus::passed),
-                                         outcome("t.py::test_p[c]", TestStatus::passed), outcome("u.py::test_x", TestStatus::passed)};
+    const std::vector<TestOutcome> tests{
+        outcome("t.py::TestA::test_x", TestStatus::passed), outcome("t.py::test_p[a.b]", TestStatus::passed),
+        outcome("t.py::test_p[c]", TestStatus::passed), outcome("u.py::test_x", TestStatus::passed)};
     for (const auto* name : {"test_x", "TestA::test_x", "TestA.test_x", "t.py::TestA::test_x"}) {
         EXPECT_EQ(outcomes_of({"t.py", name, "", TestKind::fresh}, tests).size(), 1U) << name;
     }
@@ -317,9 +329,11 @@ TEST(DeclaredTests, names_are_found_in_every_form) {
 
 TEST(DeclaredTests, a_class_in_a_class_may_be_named_with_or_without_those_around_it) {
     const std::string file = "src/test/java/a/MoneyTest.java";
-    const std::vector<TestOutcome> tests{outcome(file + "::MoneyTest::Plus::adds", TestStatus::passed), outcome(file + "::MoneyTest::Minus::adds", TestStatus::passed),
+    const std::vector<TestOutcome> tests{outcome(file + "::MoneyTest::Plus::adds", TestStatus::passed),
+                                         outcome(file + "::MoneyTest::Minus::adds", TestStatus::passed),
                                          outcome(file + "::MoneyTest::Plus::ofMany[1]", TestStatus::passed)};
-    for (const auto* name : {"Plus.adds", "Plus::adds", "MoneyTest.Plus.adds", "MoneyTest$Plus.adds", "MoneyTest$Plus#adds", "a.MoneyTest$Plus.adds", "Plus > adds", "Plus.adds()", "Plus.ofMany", "ofMany"}) {
+    for (const auto* name : {"Plus.adds", "Plus::adds", "MoneyTest.Plus.adds", "MoneyTest$Plus.adds", "MoneyTest$Plus#adds",
+                             "a.MoneyTest$Plus.adds", "Plus > adds", "Plus.adds()", "Plus.ofMany", "ofMany"}) {
         EXPECT_EQ(outcomes_of({file, name, "", TestKind::fresh}, tests).size(), 1U) << name;
     }
     EXPECT_EQ(outcomes_of({file, "adds", "", TestKind::fresh}, tests).size(), 2U);
@@ -329,15 +343,16 @@ TEST(DeclaredTests, a_class_in_a_class_may_be_named_with_or_without_those_around
 TEST(Declared, a_name_may_hold_dots_and_stand_as_the_runner_prints_it) {
     const std::vector<TestOutcome> tests{outcome("s.test.ts::slugify::words::rounds 3.5 to 4", TestStatus::passed),
                                          outcome("s.test.ts::rounds 3.5", TestStatus::passed)};
-    for (const auto* name : {"slugify > words > rounds 3.5 to 4", "slugify \u203a words \u203a rounds 3.5 to 4", "slugify::words::rounds 3.5 to 4",
-                             "rounds 3.5 to 4", "rounds 3.5", "s.test.ts::rounds 3.5"}) {
+    for (const auto* name : {"slugify > words > rounds 3.5 to 4", "slugify \u203a words \u203a rounds 3.5 to 4",
+                             "slugify::words::rounds 3.5 to 4", "rounds 3.5 to 4", "rounds 3.5", "s.test.ts::rounds 3.5"}) {
         EXPECT_EQ(outcomes_of({"s.test.ts", name, "", TestKind::fresh}, tests).size(), 1U) << name;
     }
 }
 
 TEST(DeclaredTests, what_is_malformed_is_said) {
     std::vector<std::string> problems;
-    const auto suite = json::parse(R"({"test_files": [{"path": "t.py", "tests": [{"name": "a", "kind": "odd"}, {}]}, {"tests": []}, 3]})");
+    const auto suite =
+        json::parse(R"({"test_files": [{"path": "t.py", "tests": [{"name": "a", "kind": "odd"}, {}]}, {"tests": []}, 3]})");
     EXPECT_THAT(declared_tests(suite.as_object(), problems), IsEmpty());
     EXPECT_EQ(problems.size(), 4U);
 }

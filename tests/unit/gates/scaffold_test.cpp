@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A project without tests: what the kernel lays down is enough for the first test to be built and run, by the real toolchain of each language.
+// A project without tests: what the kernel lays down is enough for the first test to be built and run, by the real toolchain of
+// each language.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,52 +42,73 @@ protected:
 };
 
 TEST_F(ScaffoldFor, Cpp) {
-    EXPECT_THAT(lay({{"CMakeLists.txt", "cmake_minimum_required(VERSION 3.19)\nproject(one CXX)\nadd_library(one STATIC src/one.cpp)\ntarget_include_directories(one PUBLIC src)\n"},
-                     {"src/one.hpp", "int one();\n"},
-                     {"src/one.cpp", "#include \"one.hpp\"\nint one() { return 1; }\n"}}),
-                ElementsAre("CMakeLists.txt", "tests/CMakeLists.txt"));
+    EXPECT_THAT(
+        lay({{"CMakeLists.txt",
+              "cmake_minimum_required(VERSION 3.19)\nproject(one CXX)\nadd_library(one STATIC src/one.cpp)\ntarget_include_directories(one PUBLIC src)\n"},
+             {"src/one.hpp", "int one();\n"},
+             {"src/one.cpp", "#include \"one.hpp\"\nint one() { return 1; }\n"}}),
+        ElementsAre("CMakeLists.txt", "tests/CMakeLists.txt"));
     // Built and run for real by the pipeline case cpp_without_a_suite.
 }
 
 TEST_F(ScaffoldFor, Go) {
     AGENTFORGE_SCAFFOLD_NEEDS("/usr/bin/go")
     EXPECT_THAT(lay({{"one.go", "package one\n\nfunc One() int { return 1 }\n"}}), ElementsAre("go.mod"));
-    expect_run("one_test.go", "package one\n\nimport \"testing\"\n\nfunc TestIs(t *testing.T) {\n\tif One() != 1 {\n\t\tt.Error(\"no\")\n\t}\n}\n\nfunc TestIsNot(t *testing.T) {\n\tt.Error(\"no\")\n}\n",
-               "TestIs", "TestIsNot");
+    expect_run(
+        "one_test.go",
+        "package one\n\nimport \"testing\"\n\nfunc TestIs(t *testing.T) {\n\tif One() != 1 {\n\t\tt.Error(\"no\")\n\t}\n}\n\nfunc TestIsNot(t *testing.T) {\n\tt.Error(\"no\")\n}\n",
+        "TestIs", "TestIsNot");
 }
 
-TEST_F(ScaffoldFor, GoWithAModuleNeedsNothing) { EXPECT_THAT(lay({{"go.mod", "module one\n\ngo 1.16\n"}, {"one.go", "package one\n"}}), IsEmpty()); }
+TEST_F(ScaffoldFor, GoWithAModuleNeedsNothing) {
+    EXPECT_THAT(lay({{"go.mod", "module one\n\ngo 1.16\n"}, {"one.go", "package one\n"}}), IsEmpty());
+}
 
 TEST_F(ScaffoldFor, Rust) {
     AGENTFORGE_SCAFFOLD_NEEDS("/usr/bin/cargo")
     EXPECT_THAT(lay({{"src/lib.rs", "pub fn one() -> i32 {\n    1\n}\n"}}), ElementsAre("Cargo.toml"));
-    expect_run("tests/one.rs", "#[test]\nfn is() {\n    assert_eq!(project::one(), 1);\n}\n#[test]\nfn is_not() {\n    assert_eq!(project::one(), 2);\n}\n", "is", "is_not");
+    expect_run(
+        "tests/one.rs",
+        "#[test]\nfn is() {\n    assert_eq!(project::one(), 1);\n}\n#[test]\nfn is_not() {\n    assert_eq!(project::one(), 2);\n}\n",
+        "is", "is_not");
 }
 
 // Built and run for real by SetUpFor.MavenWithASuiteThatWasLaidDown.
 TEST_F(ScaffoldFor, JavaGetsJUnit) {
     EXPECT_THAT(lay({{"pom.xml", "<project>\n</project>\n"}, {"src/main/java/One.java", ""}}), ElementsAre("pom.xml"));
-    EXPECT_THAT(project.tree("t")["pom.xml"], HasSubstr("<project>\n  <dependencies>\n    <dependency>\n      <groupId>junit</groupId>"));
+    EXPECT_THAT(project.tree("t")["pom.xml"],
+                HasSubstr("<project>\n  <dependencies>\n    <dependency>\n      <groupId>junit</groupId>"));
     EXPECT_THAT(project.tree("t")["pom.xml"], HasSubstr("  </dependencies>\n</project>\n"));
     project.configure({});
-    lay({{"pom.xml", "<project>\n  <dependencies>\n    <dependency><groupId>g</groupId><artifactId>a</artifactId><version>1</version></dependency>\n  </dependencies>\n</project>\n"}, {"src/main/java/One.java", ""}});
+    lay({{"pom.xml",
+          "<project>\n  <dependencies>\n    <dependency><groupId>g</groupId><artifactId>a</artifactId><version>1</version></dependency>\n  </dependencies>\n</project>\n"},
+         {"src/main/java/One.java", ""}});
     EXPECT_THAT(project.tree("t")["pom.xml"], HasSubstr("</dependency>\n    <dependency>\n      <groupId>junit</groupId>"));
     EXPECT_THAT(project.tree("t")["pom.xml"], HasSubstr("    </dependency>\n  </dependencies>\n</project>\n"));
     project.configure({});
-    EXPECT_THAT(lay({{"pom.xml", "<project><dependencies><dependency><artifactId>junit-jupiter</artifactId></dependency></dependencies></project>"}, {"src/main/java/One.java", ""}}), IsEmpty());
+    EXPECT_THAT(
+        lay({{"pom.xml",
+              "<project><dependencies><dependency><artifactId>junit-jupiter</artifactId></dependency></dependencies></project>"},
+             {"src/main/java/One.java", ""}}),
+        IsEmpty());
 }
 
 TEST_F(ScaffoldFor, NodeNeedsNothing) {
-    EXPECT_THAT(lay({{"package.json", "{\"name\": \"one\", \"type\": \"module\"}\n"}, {"src/one.js", "export const one = () => 1;\n"}}), IsEmpty());
-    expect_run("test/one.test.js",
-               "import test from 'node:test';\nimport assert from 'node:assert';\nimport { one } from '../src/one.js';\ntest('is', () => { assert.equal(one(), 1); });\ntest('is not', () => { assert.equal(one(), 2); });\n",
-               "is", "is not");
+    EXPECT_THAT(
+        lay({{"package.json", "{\"name\": \"one\", \"type\": \"module\"}\n"}, {"src/one.js", "export const one = () => 1;\n"}}),
+        IsEmpty());
+    expect_run(
+        "test/one.test.js",
+        "import test from 'node:test';\nimport assert from 'node:assert';\nimport { one } from '../src/one.js';\ntest('is', () => { assert.equal(one(), 1); });\ntest('is not', () => { assert.equal(one(), 2); });\n",
+        "is", "is not");
 }
 
 TEST_F(ScaffoldFor, PythonNeedsNothing) {
     EXPECT_THAT(lay({{"one.py", "def one():\n    return 1\n"}}), IsEmpty());
-    expect_run("tests/test_one.py", "import unittest\n\nimport one\n\n\nclass T(unittest.TestCase):\n    def test_is(self):\n        self.assertEqual(one.one(), 1)\n\n    def test_is_not(self):\n        self.assertEqual(one.one(), 2)\n",
-               "T::test_is", "T::test_is_not");
+    expect_run(
+        "tests/test_one.py",
+        "import unittest\n\nimport one\n\n\nclass T(unittest.TestCase):\n    def test_is(self):\n        self.assertEqual(one.one(), 1)\n\n    def test_is_not(self):\n        self.assertEqual(one.one(), 2)\n",
+        "T::test_is", "T::test_is_not");
 }
 
 }  // namespace

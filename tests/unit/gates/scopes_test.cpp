@@ -40,7 +40,8 @@ TEST(FoundScopes, one_language_is_one_scope) {
 TEST(FoundScopes, each_project_folder_is_judged_by_its_language) {
     EXPECT_THAT(found_scopes({"README.md", "services/api/go.mod", "services/api/main.go", "tool/pyproject.toml", "tool/t.py"}),
                 ElementsAre("=(go)", "services/api=go", "tool=python"));
-    EXPECT_THAT(found_scopes({"setup.py", "a.py", "b.py", "services/api/go.mod", "services/api/main.go"}), ElementsAre("=python", "services/api=go"));
+    EXPECT_THAT(found_scopes({"setup.py", "a.py", "b.py", "services/api/go.mod", "services/api/main.go"}),
+                ElementsAre("=python", "services/api=go"));
 }
 
 TEST(FoundScopes, a_part_of_a_project_is_no_project_of_its_own_except_a_module_of_go) {
@@ -49,8 +50,8 @@ TEST(FoundScopes, a_part_of_a_project_is_no_project_of_its_own_except_a_module_o
 }
 
 TEST(FoundScopes, projects_among_tests_examples_and_vendored_code_are_passed_over) {
-    EXPECT_THAT(found_scopes({"pyproject.toml", "a.py", "tests/data/go.mod", "tests/data/a.go", "vendor/x/go.mod", "vendor/x/x.go",
-                              "examples/e/go.mod", "examples/e/e.go", ".hidden/go.mod", ".hidden/h.go"}),
+    EXPECT_THAT(found_scopes({"pyproject.toml", "a.py", "tests/data/go.mod", "tests/data/a.go", "vendor/x/go.mod",
+                              "vendor/x/x.go", "examples/e/go.mod", "examples/e/e.go", ".hidden/go.mod", ".hidden/h.go"}),
                 ElementsAre("=python"));
 }
 
@@ -89,10 +90,14 @@ TEST(ScopeParts, paths_are_the_scope_s_own) {
 TEST(ScopeParts, a_requirement_is_asked_of_the_scope_that_tests_it_and_of_the_first_where_none_does) {
     const auto scopes = api_and_tool();
     GateBaseline whole;
-    whole.specification = json::parse(R"({"requirements": [{"id": "R1", "verification_method": "test"}, {"id": "R2", "verification_method": "test"},
-        {"id": "R3", "verification_method": "test"}], "interfaces": [{"name": "A", "file": "api/a.go", "signature": "func A"}]})").as_object();
-    whole.test_suite = json::parse(R"({"test_files": [{"path": "tool/test_t.py", "tests": [{"name": "test_t", "requirement_ref": "R1"}]},
-        {"path": "api/a_test.go", "tests": [{"name": "TestA", "requirement_ref": "R2"}, {"name": "TestB", "requirement_ref": "R1", "kind": "guard"}]}]})").as_object();
+    whole.specification =
+        json::parse(R"({"requirements": [{"id": "R1", "verification_method": "test"}, {"id": "R2", "verification_method": "test"},
+        {"id": "R3", "verification_method": "test"}], "interfaces": [{"name": "A", "file": "api/a.go", "signature": "func A"}]})")
+            .as_object();
+    whole.test_suite =
+        json::parse(R"({"test_files": [{"path": "tool/test_t.py", "tests": [{"name": "test_t", "requirement_ref": "R1"}]},
+        {"path": "api/a_test.go", "tests": [{"name": "TestA", "requirement_ref": "R2"}, {"name": "TestB", "requirement_ref": "R1", "kind": "guard"}]}]})")
+            .as_object();
     whole.base_tests = {{"api/a_test.go::TestOld", "TestOld", "api/a_test.go", 0, TestStatus::passed, ""}};
     const auto api = part_of_baseline(whole, scopes, scopes.of("api/a.go"));
     const auto tool = part_of_baseline(whole, scopes, scopes.of("tool/t.py"));
@@ -111,17 +116,24 @@ TEST(ScopeParts, reports_are_put_together_with_the_paths_of_the_whole) {
     good.passed = true;
     good.summary = "1 test, none failed";
     good.tests = {{"a_test.go::TestA", "TestA", "a_test.go", 1, TestStatus::passed, ""}};
-    good.facts = {{"tests_found", true}, {"believed", true}, {"passing_tests", {"a_test.go::TestA"}}, {"test_results", {{"total", 1}, {"failed", 0}}}};
+    good.facts = {{"tests_found", true},
+                  {"believed", true},
+                  {"passing_tests", {"a_test.go::TestA"}},
+                  {"test_results", {{"total", 1}, {"failed", 0}}}};
     auto bad = good;
     bad.passed = false;
     bad.summary = "1 of 1 test failed";
     bad.blocking_issues = {"test_t.py::test_t failed: no"};
     bad.tests = {{"test_t.py::test_t", "test_t", "test_t.py", 1, TestStatus::failed_assertion, "no"}};
-    bad.facts = {{"tests_found", true}, {"believed", false}, {"passing_tests", json::array{}}, {"test_results", {{"total", 1}, {"failed", 1}}}};
+    bad.facts = {{"tests_found", true},
+                 {"believed", false},
+                 {"passing_tests", json::array{}},
+                 {"test_results", {{"total", 1}, {"failed", 1}}}};
     GateReport none;
     none.passed = true;
     none.facts = {{"tests_found", false}};
-    const auto report = put_together({{&scopes.of("x"), none}, {&scopes.of("api/a.go"), good}, {&scopes.of("tool/t.py"), bad}}, nullptr);
+    const auto report =
+        put_together({{&scopes.of("x"), none}, {&scopes.of("api/a.go"), good}, {&scopes.of("tool/t.py"), bad}}, nullptr);
     EXPECT_FALSE(report.passed);
     EXPECT_EQ(report.summary, "In tool: 1 of 1 test failed");
     EXPECT_THAT(report.blocking_issues, ElementsAre("In tool: test_t.py::test_t failed: no"));
@@ -137,13 +149,10 @@ TEST(ScopeParts, reports_are_put_together_with_the_paths_of_the_whole) {
 TEST(ScopedMeasures, each_scope_is_measured_as_if_it_were_a_repository) {
     Project project;
     const std::string test = "from part import value\n\ndef test_value():\n    assert value() == 1\n";
-    project.tree("base") = {{"README.md", "two projects\n"},
-                            {"one/setup.py", ""},
-                            {"one/part.py", "def value():\n    return 1\n"},
-                            {"one/tests/test_part.py", test},
-                            {"two/setup.py", ""},
-                            {"two/part.py", "def value():\n    return 2\n"},
-                            {"two/tests/test_part.py", test}};
+    project.tree("base") = {
+        {"README.md", "two projects\n"},  {"one/setup.py", ""}, {"one/part.py", "def value():\n    return 1\n"},
+        {"one/tests/test_part.py", test}, {"two/setup.py", ""}, {"two/part.py", "def value():\n    return 2\n"},
+        {"two/tests/test_part.py", test}};
     const auto report = project.gate("tests", "base");
     EXPECT_EQ(status_of(report, "one/tests/test_part.py::test_value"), TestStatus::passed);
     EXPECT_EQ(status_of(report, "two/tests/test_part.py::test_value"), TestStatus::failed_assertion);
@@ -152,13 +161,17 @@ TEST(ScopedMeasures, each_scope_is_measured_as_if_it_were_a_repository) {
 
 TEST(ScopedMeasures, red_names_a_file_that_lies_in_no_project) {
     Project project;
-    project.tree("base") = {{"one/setup.py", ""}, {"one/part.py", "def value():\n    return 1\n"}, {"two/setup.py", ""}, {"two/part.py", ""}};
+    project.tree("base") = {
+        {"one/setup.py", ""}, {"one/part.py", "def value():\n    return 1\n"}, {"two/setup.py", ""}, {"two/part.py", ""}};
     auto& red = project.tree("red") = project.tree("base");
     red["notes.md"] = "x\n";
     red["one/tests/test_part.py"] = "from part import value\n\ndef test_value():\n    assert value() == 2\n";
-    project.baseline.specification = json::parse(R"({"requirements": [{"id": "R1", "verification_method": "test"}]})").as_object();
+    project.baseline.specification =
+        json::parse(R"({"requirements": [{"id": "R1", "verification_method": "test"}]})").as_object();
     project.baseline.test_suite =
-        json::parse(R"({"test_files": [{"path": "one/tests/test_part.py", "tests": [{"name": "test_value", "requirement_ref": "R1"}]}]})").as_object();
+        json::parse(
+            R"({"test_files": [{"path": "one/tests/test_part.py", "tests": [{"name": "test_value", "requirement_ref": "R1"}]}]})")
+            .as_object();
     auto report = project.gate("red", "red");
     EXPECT_THAT(report.blocking_issues, ElementsAre(HasSubstr("notes.md was changed")));
     project.tree("red2") = project.tree("red");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dependencies for real: each toolchain fetches `greeter` from a package index on this machine, once somebody approves; then nothing answers any
-// more, and the gates run with what was fetched.
+// Dependencies for real: each toolchain fetches `greeter` from a package index on this machine, once somebody approves; then
+// nothing answers any more, and the gates run with what was fetched.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,9 @@ using ::testing::HasSubstr;
 
 class SetUpFor : public ::testing::Test {
 protected:
-    SetUpFor() : registries(project.folder() / "registries") { project.options().dependencies_directory = (project.folder() / "dependencies").string(); }
+    SetUpFor() : registries(project.folder() / "registries") {
+        project.options().dependencies_directory = (project.folder() / "dependencies").string();
+    }
     void use(json::object settings = {}) { project.configure(std::move(settings)); }
     void environment(const std::string& name, const std::string& value) { project.options().environment[name] = value; }
 
@@ -47,8 +49,11 @@ protected:
 TEST_F(SetUpFor, Pip) {
     environment("PIP_INDEX_URL", registries.address() + "/pip/");
     use();
-    project.tree("t") = {{"requirements.txt", registries.file("requirements.txt")}, {"setup.py", ""},
-                         {"test_it.py", "import unittest\nimport greeter\n\n\nclass T(unittest.TestCase):\n    def test_greets(self):\n        self.assertEqual(greeter.greet(), 'hello')\n"}};
+    project.tree("t") = {
+        {"requirements.txt", registries.file("requirements.txt")},
+        {"setup.py", ""},
+        {"test_it.py",
+         "import unittest\nimport greeter\n\n\nclass T(unittest.TestCase):\n    def test_greets(self):\n        self.assertEqual(greeter.greet(), 'hello')\n"}};
     expect_fetched_once("test_it.py::T::test_greets");
 }
 
@@ -57,18 +62,26 @@ TEST_F(SetUpFor, Go) {
     environment("GOPROXY", registries.address() + "/go");
     environment("GOSUMDB", "off");
     use();
-    project.tree("t") = {{"go.mod", "module project\n\ngo 1.16\n\nrequire example.com/greeter v1.0.0\n"}, {"go.sum", registries.file("go.sum")}, {"a.go", "package project\n"},
-                         {"a_test.go", "package project\n\nimport (\n\t\"testing\"\n\n\t\"example.com/greeter\"\n)\n\nfunc TestGreets(t *testing.T) {\n\tif greeter.Greet() != \"hello\" {\n\t\tt.Fatal(\"no\")\n\t}\n}\n"}};
+    project.tree("t") = {
+        {"go.mod", "module project\n\ngo 1.16\n\nrequire example.com/greeter v1.0.0\n"},
+        {"go.sum", registries.file("go.sum")},
+        {"a.go", "package project\n"},
+        {"a_test.go",
+         "package project\n\nimport (\n\t\"testing\"\n\n\t\"example.com/greeter\"\n)\n\nfunc TestGreets(t *testing.T) {\n\tif greeter.Greet() != \"hello\" {\n\t\tt.Fatal(\"no\")\n\t}\n}\n"}};
     expect_fetched_once("a_test.go::TestGreets");
 }
 
 TEST_F(SetUpFor, GoLeavesWhatIsVendored) {
     AGENTFORGE_NEEDS("/usr/bin/go")
     use();
-    project.tree("t") = {{"go.mod", "module project\n\ngo 1.16\n\nrequire example.com/greeter v1.0.0\n"}, {"go.sum", registries.file("go.sum")}, {"a.go", "package project\n"},
-                         {"vendor/modules.txt", "# example.com/greeter v1.0.0\n## explicit\nexample.com/greeter\n"},
-                         {"vendor/example.com/greeter/greeter.go", "package greeter\n\nfunc Greet() string { return \"hello\" }\n"},
-                         {"a_test.go", "package project\n\nimport (\n\t\"testing\"\n\n\t\"example.com/greeter\"\n)\n\nfunc TestGreets(t *testing.T) {\n\tif greeter.Greet() != \"hello\" {\n\t\tt.Fatal(\"no\")\n\t}\n}\n"}};
+    project.tree("t") = {
+        {"go.mod", "module project\n\ngo 1.16\n\nrequire example.com/greeter v1.0.0\n"},
+        {"go.sum", registries.file("go.sum")},
+        {"a.go", "package project\n"},
+        {"vendor/modules.txt", "# example.com/greeter v1.0.0\n## explicit\nexample.com/greeter\n"},
+        {"vendor/example.com/greeter/greeter.go", "package greeter\n\nfunc Greet() string { return \"hello\" }\n"},
+        {"a_test.go",
+         "package project\n\nimport (\n\t\"testing\"\n\n\t\"example.com/greeter\"\n)\n\nfunc TestGreets(t *testing.T) {\n\tif greeter.Greet() != \"hello\" {\n\t\tt.Fatal(\"no\")\n\t}\n}\n"}};
     const auto report = project.gate("tests", "t");
     EXPECT_EQ(status_of(report, "a_test.go::TestGreets"), TestStatus::passed) << joined(report.blocking_issues);
 }
@@ -76,10 +89,14 @@ TEST_F(SetUpFor, GoLeavesWhatIsVendored) {
 TEST_F(SetUpFor, Cargo) {
     AGENTFORGE_NEEDS("/usr/bin/cargo")
     use({{"readable", {(registries.folder() / "index").string()}}});
-    project.tree("t") = {{"Cargo.toml", "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2018\"\n\n[dependencies]\ngreeter = \"1.0.0\"\n"},
-                         {"Cargo.lock", registries.file("Cargo.lock")},
-                         {".cargo/config.toml", "[source.crates-io]\nreplace-with = \"here\"\n\n[source.here]\nregistry = \"file://" + (registries.folder() / "index").string() + "\"\n"},
-                         {"src/lib.rs", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn greets() {\n        assert_eq!(greeter::greet(), \"hello\");\n    }\n}\n"}};
+    project.tree("t") = {
+        {"Cargo.toml",
+         "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2018\"\n\n[dependencies]\ngreeter = \"1.0.0\"\n"},
+        {"Cargo.lock", registries.file("Cargo.lock")},
+        {".cargo/config.toml", "[source.crates-io]\nreplace-with = \"here\"\n\n[source.here]\nregistry = \"file://" +
+                                   (registries.folder() / "index").string() + "\"\n"},
+        {"src/lib.rs",
+         "#[cfg(test)]\nmod tests {\n    #[test]\n    fn greets() {\n        assert_eq!(greeter::greet(), \"hello\");\n    }\n}\n"}};
     expect_fetched_once("src/lib.rs::tests::greets");
 }
 
@@ -93,15 +110,19 @@ TEST_F(SetUpFor, MavenWithASuiteThatWasLaidDown) {
     std::filesystem::create_directories(project.folder() / "empty");
     std::filesystem::copy(shipped / "java", own / "java");
     auto text = read_file(shipped / "java.yaml").value();
-    text.replace(text.find("environment:\n"), 13, "environment:\n  MAVEN_REPOSITORY: \"" + (project.folder() / "empty").string() + "\"\n");
+    text.replace(text.find("environment:\n"), 13,
+                 "environment:\n  MAVEN_REPOSITORY: \"" + (project.folder() / "empty").string() + "\"\n");
     std::ofstream(own / "java.yaml") << text;
     project.options().more_languages = {own.string()};
     use();
-    project.tree("base") = {{"pom.xml", "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n  <modelVersion>4.0.0</modelVersion>\n  <groupId>g</groupId><artifactId>one</artifactId><version>1</version>\n"
-                                        "  <properties><maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target></properties>\n</project>\n"},
-                            {".mvn/maven.config", "-s\n.mvn/settings.xml\n"},
-                            {".mvn/settings.xml", "<settings><mirrors><mirror><id>here</id><mirrorOf>*</mirrorOf><url>" + registries.address() + "/maven</url></mirror></mirrors></settings>\n"},
-                            {"src/main/java/One.java", "public class One { public static int one() { return 1; } }\n"}};
+    project.tree("base") = {
+        {"pom.xml",
+         "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n  <modelVersion>4.0.0</modelVersion>\n  <groupId>g</groupId><artifactId>one</artifactId><version>1</version>\n"
+         "  <properties><maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target></properties>\n</project>\n"},
+        {".mvn/maven.config", "-s\n.mvn/settings.xml\n"},
+        {".mvn/settings.xml", "<settings><mirrors><mirror><id>here</id><mirrorOf>*</mirrorOf><url>" + registries.address() +
+                                  "/maven</url></mirror></mirrors></settings>\n"},
+        {"src/main/java/One.java", "public class One { public static int one() { return 1; } }\n"}};
     project.tree("t") = project.tree("base");
     const auto laid = project.runner().scaffold("base");
     ASSERT_TRUE(laid.ok()) << laid.error().to_string();
@@ -116,7 +137,9 @@ TEST_F(SetUpFor, AnotherLockfileIsAskedForAgain) {
     environment("GOPROXY", registries.address() + "/go");
     environment("GOSUMDB", "off");
     use();
-    project.tree("t") = {{"go.mod", "module project\n\ngo 1.16\n\nrequire example.com/greeter v1.0.0\n"}, {"go.sum", registries.file("go.sum")}, {"a.go", "package project\n"}};
+    project.tree("t") = {{"go.mod", "module project\n\ngo 1.16\n\nrequire example.com/greeter v1.0.0\n"},
+                         {"go.sum", registries.file("go.sum")},
+                         {"a.go", "package project\n"}};
     ASSERT_TRUE(project.runner().set_up("t", Stop{}).ok());
     project.tree("later") = project.tree("t");
     project.tree("later")["go.sum"] += "example.com/other v1.0.0/go.mod h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n";

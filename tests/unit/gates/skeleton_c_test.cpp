@@ -25,7 +25,8 @@ std::string only_file(const Skeletons& skeletons) {
     return skeletons.files.empty() ? std::string{} : skeletons.files.front().second;
 }
 
-std::string problem_of(const std::vector<SkeletonInterface>& interfaces, const std::map<std::string, std::string>& contents = {}) {
+std::string problem_of(const std::vector<SkeletonInterface>& interfaces,
+                       const std::map<std::string, std::string>& contents = {}) {
     const auto skeletons = declare(interfaces, contents);
     EXPECT_THAT(skeletons.files, IsEmpty());
     EXPECT_EQ(skeletons.problems.size(), 1U);
@@ -40,18 +41,21 @@ TEST(CSkeleton, a_new_header_has_what_it_needs_and_one_inline_function) {
 }
 
 TEST(CSkeleton, what_is_declared_already_is_left_alone) {
-    const std::map<std::string, std::string> contents{{"a.hpp", "#pragma once\nnamespace n { int f(const int& value, char); }\n"}};
+    const std::map<std::string, std::string> contents{
+        {"a.hpp", "#pragma once\nnamespace n { int f(const int& value, char); }\n"}};
     EXPECT_THAT(declare({{"n::f", "a.hpp", "int f(const int &other, char c)"}}, contents).files, IsEmpty());
     EXPECT_THAT(only_file(declare({{"n::f", "a.hpp", "int f(long value)"}}, contents)), HasSubstr("inline int f(long value)"));
 }
 
 TEST(CSkeleton, a_default_argument_may_be_empty_braces) {
-    EXPECT_THAT(only_file(declare({{"format", "a.hpp", "std::string format(long cents, const Style& style = {})"}})), HasSubstr("inline std::string format(long cents, const Style& style = {}) {\n"));
+    EXPECT_THAT(only_file(declare({{"format", "a.hpp", "std::string format(long cents, const Style& style = {})"}})),
+                HasSubstr("inline std::string format(long cents, const Style& style = {}) {\n"));
     EXPECT_THAT(problem_of({{"f", "a.hpp", "int f(int a = {}) { return a; }"}}), HasSubstr("has a body"));
 }
 
 TEST(CSkeleton, the_name_of_a_parameter_is_no_type) {
-    const std::map<std::string, std::string> contents{{"a.hpp", "#pragma once\n"}, {"include/key.hpp", "#pragma once\nstruct key {};\nstruct Value {};\n"}};
+    const std::map<std::string, std::string> contents{{"a.hpp", "#pragma once\n"},
+                                                      {"include/key.hpp", "#pragma once\nstruct key {};\nstruct Value {};\n"}};
     const auto text = only_file(declare({{"find", "a.hpp", "int find(int key, const Value& value = Value())"}}, contents));
     EXPECT_THAT(text, HasSubstr("#include \"key.hpp\"")) << "for Value";
     const auto plain = only_file(declare({{"find", "a.hpp", "int find(int key)"}}, contents));
@@ -59,46 +63,68 @@ TEST(CSkeleton, the_name_of_a_parameter_is_no_type) {
 }
 
 TEST(CSkeleton, a_class_template_has_its_methods) {
-    const auto text = only_file(declare({{"g::Grid", "a.hpp", "template <typename Cell> class Grid"}, {"g::Grid::Grid", "a.hpp", "Grid(int columns, int rows)"},
+    const auto text = only_file(declare({{"g::Grid", "a.hpp", "template <typename Cell> class Grid"},
+                                         {"g::Grid::Grid", "a.hpp", "Grid(int columns, int rows)"},
                                          {"g::Grid::at", "a.hpp", "Cell at(int place) const"}}));
-    EXPECT_THAT(text, HasSubstr("namespace g {\n\ntemplate <typename Cell> class Grid {\npublic:\n    Grid(int columns, int rows) {\n"));
+    EXPECT_THAT(
+        text, HasSubstr("namespace g {\n\ntemplate <typename Cell> class Grid {\npublic:\n    Grid(int columns, int rows) {\n"));
     EXPECT_THAT(text, HasSubstr("    Cell at(int place) const {\n"));
 }
 
 TEST(CSkeleton, a_class_may_be_given_with_its_methods_and_namespace) {
-    const auto text = only_file(declare({{"Ring", "a.hpp", "namespace queues { template <class T> class Ring { public: explicit Ring(std::size_t capacity); T pop(); bool operator==(const Ring&) const = default; private: int size_ = 0; }; }"}}));
-    EXPECT_THAT(text, HasSubstr("namespace queues {\n\ntemplate <class T> class Ring {\npublic:\n    explicit Ring(std::size_t capacity) {\n"));
-    EXPECT_THAT(text, HasSubstr("    T pop() {\n        throw std::logic_error(\"agentforge: skeleton of queues::Ring::pop\");\n    }\n"));
+    const auto text = only_file(declare(
+        {{"Ring", "a.hpp",
+          "namespace queues { template <class T> class Ring { public: explicit Ring(std::size_t capacity); T pop(); bool operator==(const Ring&) const = default; private: int size_ = 0; }; }"}}));
+    EXPECT_THAT(
+        text,
+        HasSubstr("namespace queues {\n\ntemplate <class T> class Ring {\npublic:\n    explicit Ring(std::size_t capacity) {\n"));
+    EXPECT_THAT(
+        text,
+        HasSubstr("    T pop() {\n        throw std::logic_error(\"agentforge: skeleton of queues::Ring::pop\");\n    }\n"));
     EXPECT_THAT(text, HasSubstr("    bool operator==(const Ring&) const = default;\nprivate:\n    int size_ = 0;\n};\n"));
     EXPECT_THAT(text, HasSubstr("#include <cstddef>\n#include <stdexcept>\n"));
 }
 
 TEST(CSkeleton, a_constant_an_alias_and_a_define_are_declared_as_they_are_written) {
-    EXPECT_THAT(only_file(declare({{"g::most", "a.hpp", "constexpr int most = 10;"}})), HasSubstr("namespace g {\n\nconstexpr int most = 10;\n"));
-    EXPECT_THAT(only_file(declare({{"names", "a.hpp", "inline const std::vector<std::string> names{\"a\", \"b\"}"}})), HasSubstr("#include <string>\n#include <vector>\n"));
-    EXPECT_THAT(only_file(declare({{"Place", "a.hpp", "using Place = std::pair<int, int>"}})), HasSubstr("\nusing Place = std::pair<int, int>;\n"));
+    EXPECT_THAT(only_file(declare({{"g::most", "a.hpp", "constexpr int most = 10;"}})),
+                HasSubstr("namespace g {\n\nconstexpr int most = 10;\n"));
+    EXPECT_THAT(only_file(declare({{"names", "a.hpp", "inline const std::vector<std::string> names{\"a\", \"b\"}"}})),
+                HasSubstr("#include <string>\n#include <vector>\n"));
+    EXPECT_THAT(only_file(declare({{"Place", "a.hpp", "using Place = std::pair<int, int>"}})),
+                HasSubstr("\nusing Place = std::pair<int, int>;\n"));
     EXPECT_THAT(only_file(declare({{"ROOM", "a.h", "#define ROOM 8"}})), HasSubstr("\n#define ROOM 8\n"));
     EXPECT_THAT(only_file(declare({{"ROOM", "a.h", "enum { ROOM = 8 }"}})), HasSubstr("\nenum { ROOM = 8 };\n"));
-    EXPECT_THAT(declare({{"most", "a.hpp", "constexpr int most = 10"}}, {{"a.hpp", "#pragma once\nconstexpr int most = 9;\n"}}).files, IsEmpty()) << "it is there";
+    EXPECT_THAT(
+        declare({{"most", "a.hpp", "constexpr int most = 10"}}, {{"a.hpp", "#pragma once\nconstexpr int most = 9;\n"}}).files,
+        IsEmpty())
+        << "it is there";
 }
 
 TEST(CSkeleton, a_comment_declares_nothing) {
-    EXPECT_THAT(only_file(declare({{"f", "a.hpp", "int f()"}}, {{"a.hpp", "#pragma once\n// int f();\nconst char* t = \"int f()\";\n"}})),
-                HasSubstr("inline int f() {"));
+    EXPECT_THAT(
+        only_file(declare({{"f", "a.hpp", "int f()"}}, {{"a.hpp", "#pragma once\n// int f();\nconst char* t = \"int f()\";\n"}})),
+        HasSubstr("inline int f() {"));
 }
 
 TEST(CSkeleton, a_method_stands_in_its_class_and_can_be_called) {
-    const auto text = only_file(declare({{"Cache::get", "a.hpp", "int get(const std::string& key) const;"}},
-                                        {{"a.hpp", "#pragma once\nclass Cache {\npublic:\n    Cache();\nprivate:\n    int n_;\n};\n"}}));
-    EXPECT_THAT(text, HasSubstr("    int n_;\n\npublic:\n    int get(const std::string& key) const {\n        static_cast<void>(key);\n"));
+    const auto text =
+        only_file(declare({{"Cache::get", "a.hpp", "int get(const std::string& key) const;"}},
+                          {{"a.hpp", "#pragma once\nclass Cache {\npublic:\n    Cache();\nprivate:\n    int n_;\n};\n"}}));
+    EXPECT_THAT(
+        text,
+        HasSubstr("    int n_;\n\npublic:\n    int get(const std::string& key) const {\n        static_cast<void>(key);\n"));
     EXPECT_THAT(text, HasSubstr("#include <string>\n"));
 }
 
 TEST(CSkeleton, a_class_and_its_methods_are_made_together) {
-    const auto text = only_file(declare({{"n::Cache::Cache", "a.hpp", "explicit Cache(std::size_t capacity)"}, {"n::Cache", "a.hpp", "class Cache"},
+    const auto text = only_file(declare({{"n::Cache::Cache", "a.hpp", "explicit Cache(std::size_t capacity)"},
+                                         {"n::Cache", "a.hpp", "class Cache"},
                                          {"n::Cache::~Cache", "a.hpp", "~Cache()"}}));
     EXPECT_THAT(text, HasSubstr("namespace n {\n\nclass Cache {\npublic:\n    explicit Cache(std::size_t capacity) {\n"));
-    EXPECT_THAT(text, HasSubstr("    ~Cache() {\n        std::fputs(\"agentforge: skeleton of n::Cache::~Cache\\n\", stderr);\n        std::abort();\n"));
+    EXPECT_THAT(
+        text,
+        HasSubstr(
+            "    ~Cache() {\n        std::fputs(\"agentforge: skeleton of n::Cache::~Cache\\n\", stderr);\n        std::abort();\n"));
 }
 
 TEST(CSkeleton, a_struct_may_have_members_but_no_bodies) {
@@ -108,14 +134,18 @@ TEST(CSkeleton, a_struct_may_have_members_but_no_bodies) {
 }
 
 TEST(CSkeleton, c_fails_by_abort_and_has_no_overloads) {
-    EXPECT_EQ(only_file(write_c_skeletons({{"count", "count.h", "size_t count(const char *text, int values[3]);"}}, {}, {"main.c"}, c_marker)),
-              "#pragma once\n\n#include <stddef.h>\n#include <stdio.h>\n#include <stdlib.h>\n\nstatic inline size_t count(const char *text, int values[3]) {\n"
-              "    (void)text;\n    (void)values;\n    fputs(\"agentforge: skeleton of count\\n\", stderr);\n    abort();\n}\n");
-    EXPECT_THAT(problem_of({{"count", "count.c", "int count(int a, int b)"}}, {{"count.c", "int count(int a) { return a; }\n"}}), HasSubstr("overloads"));
+    EXPECT_EQ(
+        only_file(write_c_skeletons({{"count", "count.h", "size_t count(const char *text, int values[3]);"}}, {}, {"main.c"},
+                                    c_marker)),
+        "#pragma once\n\n#include <stddef.h>\n#include <stdio.h>\n#include <stdlib.h>\n\nstatic inline size_t count(const char *text, int values[3]) {\n"
+        "    (void)text;\n    (void)values;\n    fputs(\"agentforge: skeleton of count\\n\", stderr);\n    abort();\n}\n");
+    EXPECT_THAT(problem_of({{"count", "count.c", "int count(int a, int b)"}}, {{"count.c", "int count(int a) { return a; }\n"}}),
+                HasSubstr("overloads"));
 }
 
 TEST(CSkeleton, a_function_of_header_and_source_is_declared_and_defined) {
-    const auto skeletons = declare({{"n::f", "a.hpp", "int f(int a = 1)"}, {"n::f", "a.cpp", "int f(int a = 1)"}}, {{"a.cpp", "#include \"a.hpp\"\n"}});
+    const auto skeletons = declare({{"n::f", "a.hpp", "int f(int a = 1)"}, {"n::f", "a.cpp", "int f(int a = 1)"}},
+                                   {{"a.cpp", "#include \"a.hpp\"\n"}});
     ASSERT_EQ(skeletons.files.size(), 2U);
     EXPECT_EQ(skeletons.files[0].second, "#pragma once\n\nnamespace n {\n\nint f(int a = 1);\n\n}  // namespace n\n");
     EXPECT_THAT(skeletons.files[1].second, HasSubstr("\nint f(int a) {\n"));
@@ -135,15 +165,17 @@ TEST(CSkeleton, a_guard_stays_around_everything_and_crlf_stays) {
 }
 
 TEST(CSkeleton, the_header_of_a_type_of_the_project_is_included) {
-    const std::map<std::string, std::string> contents{{"include/n/point.hpp", "namespace n { struct Point { int x; }; using Id = int; }\n"},
-                                                      {"include/n/forward.hpp", "namespace n { struct Point; }\n"}};
+    const std::map<std::string, std::string> contents{
+        {"include/n/point.hpp", "namespace n { struct Point { int x; }; using Id = int; }\n"},
+        {"include/n/forward.hpp", "namespace n { struct Point; }\n"}};
     const auto text = only_file(declare({{"n::move", "include/n/move.hpp", "Point move(const Point& from, Id id)"}}, contents));
     EXPECT_THAT(text, HasSubstr("#pragma once\n\n#include <stdexcept>\n\n#include \"n/point.hpp\"\n\nnamespace n {\n"));
     EXPECT_EQ(text.find("forward"), std::string::npos);
 }
 
 TEST(CSkeleton, a_template_and_an_operator_are_functions) {
-    EXPECT_THAT(only_file(declare({{"n::clamp", "a.hpp", "template <typename T> T clamp(T value, T low)"}})), HasSubstr("\ntemplate <typename T> T clamp(T value, T low) {\n"));
+    EXPECT_THAT(only_file(declare({{"n::clamp", "a.hpp", "template <typename T> T clamp(T value, T low)"}})),
+                HasSubstr("\ntemplate <typename T> T clamp(T value, T low) {\n"));
     EXPECT_THAT(only_file(declare({{"n::operator==", "a.hpp", "bool operator==(const P& a, const P& b) noexcept"}})),
                 HasSubstr("inline bool operator==(const P& a, const P& b) noexcept {\n"));
 }

@@ -44,7 +44,8 @@ TEST_F(Skeleton, constants_and_names_of_types_are_declared_as_they_are_written) 
     EXPECT_THAT(refusal({"LIMIT", "slug.py", "LIMIT = read()"}), HasSubstr("`read` in the value of `LIMIT` is not known"));
     EXPECT_THAT(refusal({"LIMIT", "slug.py", "LIMIT = [open(each) for each in (1, 2)]"}), HasSubstr("more than a constant"));
     project_.tree("t")["slug.py"] = "\"\"\"Slugs.\"\"\"\nimport re\n\nA = 1\n\n\ndef f():\n    return LIMIT\n";
-    EXPECT_EQ(one("slug.py", {"LIMIT", "slug.py", "LIMIT = A"}), "\"\"\"Slugs.\"\"\"\nimport re\n\nA = 1\n\nLIMIT = A\n\n\ndef f():\n    return LIMIT\n");
+    EXPECT_EQ(one("slug.py", {"LIMIT", "slug.py", "LIMIT = A"}),
+              "\"\"\"Slugs.\"\"\"\nimport re\n\nA = 1\n\nLIMIT = A\n\n\ndef f():\n    return LIMIT\n");
     const auto known = make({{"A", "slug.py", "A = 2"}});
     ASSERT_TRUE(known.ok());
     EXPECT_TRUE(known->empty()) << "it is there";
@@ -52,8 +53,9 @@ TEST_F(Skeleton, constants_and_names_of_types_are_declared_as_they_are_written) 
 
 TEST_F(Skeleton, a_method_that_does_not_name_its_class_stands_in_the_only_one) {
     project_.tree("t")["box.py"] = "class Box:\n    def put(self, n):\n        pass\n";
-    EXPECT_EQ(one("box.py", {"take", "box.py", "def take(self)"}),
-              "class Box:\n    def put(self, n):\n        pass\n\n    def take(self):\n        raise NotImplementedError(\"agentforge: skeleton of Box.take\")\n");
+    EXPECT_EQ(
+        one("box.py", {"take", "box.py", "def take(self)"}),
+        "class Box:\n    def put(self, n):\n        pass\n\n    def take(self):\n        raise NotImplementedError(\"agentforge: skeleton of Box.take\")\n");
     const auto known = make({{"put", "box.py", "def put(self, n)"}});
     ASSERT_TRUE(known.ok());
     EXPECT_TRUE(known->empty()) << "it is there";
@@ -76,8 +78,9 @@ TEST_F(Skeleton, a_method_in_an_existing_class) {
 TEST_F(Skeleton, two_methods_of_a_new_class) {
     const auto files = make({{"A.f", "a.py", "def f(self)"}, {"A.g", "a.py", "def g(self, other: 'A') -> A"}});
     ASSERT_TRUE(files.ok()) << files.error().to_string();
-    EXPECT_EQ(files->at("a.py"), "class A:\n    def f(self):\n        raise NotImplementedError(\"agentforge: skeleton of A.f\")\n\n"
-                                 "    def g(self, other: 'A') -> A:\n        raise NotImplementedError(\"agentforge: skeleton of A.g\")\n");
+    EXPECT_EQ(files->at("a.py"),
+              "class A:\n    def f(self):\n        raise NotImplementedError(\"agentforge: skeleton of A.f\")\n\n"
+              "    def g(self, other: 'A') -> A:\n        raise NotImplementedError(\"agentforge: skeleton of A.g\")\n");
 }
 
 TEST_F(Skeleton, a_changed_signature_keeps_the_old_body) {
@@ -87,7 +90,8 @@ TEST_F(Skeleton, a_changed_signature_keeps_the_old_body) {
 
 TEST_F(Skeleton, a_parameter_that_had_a_default_keeps_it) {
     project_.tree("t")["a.py"] = "def f(a, b=1, *, c=(2, 3), d=4):\n    return a\n";
-    EXPECT_EQ(one("a.py", {"f", "a.py", "def f(a, b=5, e=6, *, c=None, d=4)"}), "def f(a, b=1, e=6, *, c=(2, 3), d=4):\n    return a\n");
+    EXPECT_EQ(one("a.py", {"f", "a.py", "def f(a, b=5, e=6, *, c=None, d=4)"}),
+              "def f(a, b=1, e=6, *, c=(2, 3), d=4):\n    return a\n");
     const auto files = make({{"f", "a.py", "def f(a, b=2, *, c=(2, 3), d=5)"}});
     ASSERT_TRUE(files.ok());
     EXPECT_TRUE(files->empty());
@@ -101,7 +105,8 @@ TEST_F(Skeleton, the_same_signature_changes_nothing) {
 }
 
 TEST_F(Skeleton, what_it_made_it_leaves_alone) {
-    const std::vector<SkeletonInterface> interfaces{{"f", "a.py", "def f(a: Decimal) -> Decimal"}, {"E", "a.py", "class E(Exception)"}};
+    const std::vector<SkeletonInterface> interfaces{{"f", "a.py", "def f(a: Decimal) -> Decimal"},
+                                                    {"E", "a.py", "class E(Exception)"}};
     const auto first = make(interfaces);
     ASSERT_TRUE(first.ok()) << first.error().to_string();
     project_.tree("t")["a.py"] = first->at("a.py");

@@ -24,14 +24,19 @@ class TestSlug(unittest.TestCase):
         self.assertEqual(slugify("a b"), "a-b")
 )";
 
-struct DeclaredName { std::string name; std::string requirement; std::string kind; };
+struct DeclaredName {
+    std::string name;
+    std::string requirement;
+    std::string kind;
+};
 
 class SlugProject : public Project {
 public:
     SlugProject() {
         tree("base") = {{"old.py", "def old():\n    return 1\n"},
-                        {"tests/test_old.py", "import unittest\nfrom old import old\nclass TestOld(unittest.TestCase):\n"
-                                              "    def test_old(self):\n        self.assertEqual(old(), 1)\n"}};
+                        {"tests/test_old.py",
+                         "import unittest\nfrom old import old\nclass TestOld(unittest.TestCase):\n"
+                         "    def test_old(self):\n        self.assertEqual(old(), 1)\n"}};
         tree("red") = tree("base");
         tree("red")["slug.py"] = slug_skeleton;
         tree("red")["tests/test_slug.py"] = slug_tests;
@@ -41,9 +46,11 @@ public:
         baseline.specification = json::parse(R"({"requirements": [
             {"id": "REQ-001", "verification_method": "test"}, {"id": "REQ-002", "verification_method": "test"},
             {"id": "REQ-003", "verification_method": "inspection"}],
-            "interfaces": [{"name": "slugify", "type": "api", "file": "slug.py", "signature": "def slugify(text: str) -> str"}]})").as_object();
+            "interfaces": [{"name": "slugify", "type": "api", "file": "slug.py", "signature": "def slugify(text: str) -> str"}]})")
+                                     .as_object();
         declare({{"TestSlug::test_lower", "REQ-001", "new"}, {"test_spaces", "REQ-002", ""}});
-        baseline.base_tests = {{"tests/test_old.py::TestOld::test_old", "test_old", "tests/test_old.py", 4, TestStatus::passed, ""}};
+        baseline.base_tests = {
+            {"tests/test_old.py::TestOld::test_old", "test_old", "tests/test_old.py", 4, TestStatus::passed, ""}};
     }
     void declare(const std::vector<DeclaredName>& names) {
         json::array tests;
@@ -52,7 +59,8 @@ public:
             if (!each.kind.empty()) { test["kind"] = each.kind; }
             tests.push_back(std::move(test));
         }
-        baseline.test_suite = {{"test_files", json::array{json::object{{"path", "tests/test_slug.py"}, {"tests", std::move(tests)}}}}};
+        baseline.test_suite = {
+            {"test_files", json::array{json::object{{"path", "tests/test_slug.py"}, {"tests", std::move(tests)}}}}};
     }
     void measure_base() {
         baseline.base_tests.clear();

@@ -29,7 +29,9 @@ std::vector<std::string> repeats(const std::string& language, const std::string&
     std::set<std::uint64_t> lines;
     for (std::uint64_t line = 1; line <= 50; ++line) { lines.insert(line); }
     std::vector<std::string> result;
-    for (const auto& each : repeated_values(text, lines, test_lines("t", read_code(tests, rules)))) { result.push_back(std::to_string(each.line) + " " + each.what); }
+    for (const auto& each : repeated_values(text, lines, test_lines("t", read_code(tests, rules)))) {
+        result.push_back(std::to_string(each.line) + " " + each.what);
+    }
     return result;
 }
 
@@ -40,16 +42,22 @@ std::vector<std::pair<std::string, std::int64_t>> complexities(const std::string
     return result;
 }
 
-std::vector<std::pair<std::uint64_t, std::string>> compared(const std::string& language, const std::string& text, const std::string& tests) {
+std::vector<std::pair<std::uint64_t, std::string>> compared(const std::string& language, const std::string& text,
+                                                            const std::string& tests) {
     const auto rules = rules_of(language);
     std::vector<std::pair<std::uint64_t, std::string>> result;
-    for (const auto& each : compared_literals(read_code(text, rules), rules, telling_literals(read_code(tests, rules)))) { result.emplace_back(each.line, each.value); }
+    for (const auto& each : compared_literals(read_code(text, rules), rules, telling_literals(read_code(tests, rules)))) {
+        result.emplace_back(each.line, each.value);
+    }
     return result;
 }
 
 TEST(SourceText, comments_texts_and_directives_are_no_code) {
-    const auto text = read_code("int a; // if (b) {\nconst char *t = \"} else {\";\n#if X\nint one() {\n#else\nint two() {\n#endif\n}\n", rules_of("cpp"));
-    EXPECT_EQ(text.code, "int a;            \nconst char *t = \"        \";\n     \nint one() {\n     \n           \n      \n}\n");
+    const auto text =
+        read_code("int a; // if (b) {\nconst char *t = \"} else {\";\n#if X\nint one() {\n#else\nint two() {\n#endif\n}\n",
+                  rules_of("cpp"));
+    EXPECT_EQ(text.code,
+              "int a;            \nconst char *t = \"        \";\n     \nint one() {\n     \n           \n      \n}\n");
 }
 
 TEST(SourceText, functions_of_javascript_are_called_by_their_own_names) {
@@ -94,26 +102,30 @@ struct point where(int x) {
     switch (x) { case 1: if (x) { return a; } default: if constexpr (y) { return b; } }
 }
 )text";
-    EXPECT_THAT(complexities("cpp", text), ElementsAre(Pair("Box", 2), Pair("operator==", 2), Pair("~Box", 1), Pair("Parser::parse", 7), Pair("plain", 3), Pair("where", 4)));
+    EXPECT_THAT(complexities("cpp", text), ElementsAre(Pair("Box", 2), Pair("operator==", 2), Pair("~Box", 1),
+                                                       Pair("Parser::parse", 7), Pair("plain", 3), Pair("where", 4)));
 }
 
 TEST(SourceText, functions_of_go_are_those_with_names) {
-    const auto text = "package a\n\ntype T struct {\n\tf func(int) int\n}\n\nfunc (t *T) Run(xs []int, any interface{}) (n int, err error) {\n\tfor _, x := range xs {\n\t\tif x > 1 && x < 5 {\n"
-                      "\t\t\tcontinue\n\t\t}\n\t\tgo func() { if x == 2 { n++ } }()\n\t}\n\tswitch n {\n\tcase 1, 2:\n\tcase 3:\n\t}\n\treturn\n}\n\nfunc Map[K comparable](m map[K]struct{}) {}\n"
-                      "\nvar quoted = `func fake() { if {`\n";
+    const auto text =
+        "package a\n\ntype T struct {\n\tf func(int) int\n}\n\nfunc (t *T) Run(xs []int, any interface{}) (n int, err error) {\n\tfor _, x := range xs {\n\t\tif x > 1 && x < 5 {\n"
+        "\t\t\tcontinue\n\t\t}\n\t\tgo func() { if x == 2 { n++ } }()\n\t}\n\tswitch n {\n\tcase 1, 2:\n\tcase 3:\n\t}\n\treturn\n}\n\nfunc Map[K comparable](m map[K]struct{}) {}\n"
+        "\nvar quoted = `func fake() { if {`\n";
     EXPECT_THAT(complexities("go", text), ElementsAre(Pair("Run", 7), Pair("Map", 1)));
 }
 
 TEST(SourceText, functions_of_rust_are_told_from_lifetimes_characters_and_raw_texts) {
-    const auto text = "impl<'a> Reader<'a> {\n    pub fn next(&'a mut self) -> Option<char> where Self: Sized {\n        match self.c {\n            '{' => None,\n            'b' | '\\'' => Some('x'),\n"
-                      "            _ if self.done || self.end => None,\n            _ => Some(r#\"\"}\"#.len() as u8 as char),\n        }\n    }\n}\nfn outer() {\n    fn inner(a: bool, b: bool) -> bool { a && b }\n    if inner(true, false) {}\n}\n";
+    const auto text =
+        "impl<'a> Reader<'a> {\n    pub fn next(&'a mut self) -> Option<char> where Self: Sized {\n        match self.c {\n            '{' => None,\n            'b' | '\\'' => Some('x'),\n"
+        "            _ if self.done || self.end => None,\n            _ => Some(r#\"\"}\"#.len() as u8 as char),\n        }\n    }\n}\nfn outer() {\n    fn inner(a: bool, b: bool) -> bool { a && b }\n    if inner(true, false) {}\n}\n";
     EXPECT_THAT(complexities("rust", text), ElementsAre(Pair("next", 7), Pair("outer", 2), Pair("inner", 2)));
 }
 
 TEST(SourceText, functions_of_java_are_methods_constructors_and_those_of_anonymous_classes) {
-    const auto text = "package a;\n@Deprecated(since = \"1\")\npublic class A<T extends B<?>> {\n    private final Runnable later = () -> { if (true) {} };\n    static { if (x) {} }\n"
-                      "    @Override public <K> Map<K, ? extends V> get(@Nonnull(\"{\") K key) throws E, F {\n        try { return key == null || other ? null : map; } catch (E e) { throw e; }\n        all: for (K k : ks) { continue all; }\n    }\n"
-                      "    A() { run(new Runnable() { public void run() { while (true) {} } }); }\n}\n";
+    const auto text =
+        "package a;\n@Deprecated(since = \"1\")\npublic class A<T extends B<?>> {\n    private final Runnable later = () -> { if (true) {} };\n    static { if (x) {} }\n"
+        "    @Override public <K> Map<K, ? extends V> get(@Nonnull(\"{\") K key) throws E, F {\n        try { return key == null || other ? null : map; } catch (E e) { throw e; }\n        all: for (K k : ks) { continue all; }\n    }\n"
+        "    A() { run(new Runnable() { public void run() { while (true) {} } }); }\n}\n";
     EXPECT_THAT(complexities("java", text), ElementsAre(Pair("get", 5), Pair("run", 2), Pair("A", 1)));
 }
 
@@ -124,16 +136,25 @@ TEST(SourceText, braces_that_do_not_match_are_no_reason_to_stop) {
 }
 
 TEST(SourceText, a_comparison_with_what_the_tests_give_is_found_in_each_language) {
-    EXPECT_THAT(compared("cpp", "if (text == \"Hello\") {\n    return \"x\";\n}\nif (strcmp(text, \"a b\") == 0) return 1;\ncall(\"Hello\");\n", "EXPECT_EQ(f(\"Hello\"), \"y\"); f(\"a b\");"),
-                ElementsAre(Pair(1, "\"Hello\""), Pair(4, "\"a b\"")));
-    EXPECT_THAT(compared("go", "switch text {\ncase \"Hello\":\n\treturn \"y\"\ncase 1000, 17:\n}\n", "if f(\"Hello\") != 17 {"), ElementsAre(Pair(2, "\"Hello\""), Pair(4, "17")));
-    EXPECT_THAT(compared("rust", "match text {\n    \"Hello\" => \"y\".into(),\n    _ => String::new(),\n}\n", "assert_eq!(f(\"Hello\"), \"hello\");"), ElementsAre(Pair(2, "\"Hello\"")));
-    EXPECT_THAT(compared("java", "if (\"Hello\".equals(text)) {}\nif (text.equals(\"a b\")) {}\nreturn count > 12;\n", "assertEquals(12, f(\"Hello\"), f(\"a b\"));"),
+    EXPECT_THAT(
+        compared("cpp",
+                 "if (text == \"Hello\") {\n    return \"x\";\n}\nif (strcmp(text, \"a b\") == 0) return 1;\ncall(\"Hello\");\n",
+                 "EXPECT_EQ(f(\"Hello\"), \"y\"); f(\"a b\");"),
+        ElementsAre(Pair(1, "\"Hello\""), Pair(4, "\"a b\"")));
+    EXPECT_THAT(compared("go", "switch text {\ncase \"Hello\":\n\treturn \"y\"\ncase 1000, 17:\n}\n", "if f(\"Hello\") != 17 {"),
+                ElementsAre(Pair(2, "\"Hello\""), Pair(4, "17")));
+    EXPECT_THAT(compared("rust", "match text {\n    \"Hello\" => \"y\".into(),\n    _ => String::new(),\n}\n",
+                         "assert_eq!(f(\"Hello\"), \"hello\");"),
+                ElementsAre(Pair(2, "\"Hello\"")));
+    EXPECT_THAT(compared("java", "if (\"Hello\".equals(text)) {}\nif (text.equals(\"a b\")) {}\nreturn count > 12;\n",
+                         "assertEquals(12, f(\"Hello\"), f(\"a b\"));"),
                 ElementsAre(Pair(1, "\"Hello\""), Pair(2, "\"a b\"")));
 }
 
 TEST(SourceText, a_table_of_the_tests_answers_is_found_and_small_numbers_and_letters_are_not) {
-    EXPECT_THAT(compared("go", "var known = map[string]string{\n\t\"Hello\": \"hello\",\n\t\"Other\": \"hello\",\n}\n", "f(\"Hello\") != \"hello\""), ElementsAre(Pair(2, "\"Hello\"")));
+    EXPECT_THAT(compared("go", "var known = map[string]string{\n\t\"Hello\": \"hello\",\n\t\"Other\": \"hello\",\n}\n",
+                         "f(\"Hello\") != \"hello\""),
+                ElementsAre(Pair(2, "\"Hello\"")));
     EXPECT_THAT(compared("cpp", "if (c == 'x' || n == 1 || n == 0 || t == \"\") {}\n", "f('x', 1, 0, \"\");"), IsEmpty());
 }
 
@@ -144,25 +165,40 @@ LineCounts counts_of(const std::string& format, const std::string& text, std::ve
 }
 
 TEST(LineCountsOf, lcov_is_added_up_and_files_from_elsewhere_are_left_out) {
-    const auto counts = counts_of("lcov", "TN:\nSF:/build/tree/src/a.rs\nDA:1,2\nDA:2,0,checksum\nend_of_record\nSF:/tree/src/a.rs\nDA:1,3\nend_of_record\nSF:/usr/a.rs\nDA:9,9\nend_of_record\n", {"src/a.rs"});
+    const auto counts = counts_of(
+        "lcov",
+        "TN:\nSF:/build/tree/src/a.rs\nDA:1,2\nDA:2,0,checksum\nend_of_record\nSF:/tree/src/a.rs\nDA:1,3\nend_of_record\nSF:/usr/a.rs\nDA:9,9\nend_of_record\n",
+        {"src/a.rs"});
     EXPECT_THAT(counts, ElementsAre(Pair("src/a.rs", ElementsAre(Pair(1, 5), Pair(2, 0)))));
 }
 
 TEST(LineCountsOf, names_of_packages_become_the_paths_that_end_so) {
-    const auto go = counts_of("go-coverprofile", "mode: set\nexample.com/x/sub/a.go:3.20,5.2 1 0\nexample.com/x/sub/a.go:3.10,3.20 1 7\nexample.com/x/a.go:1.1,1.9 1 1\n", {"a.go", "sub/a.go"});
-    EXPECT_THAT(go, ElementsAre(Pair("a.go", ElementsAre(Pair(1, 1))), Pair("sub/a.go", ElementsAre(Pair(3, 7), Pair(4, 0), Pair(5, 0)))));
-    EXPECT_THAT(counts_of("lcov", "SF:org/example/A.java\nDA:1,1\nend_of_record\n", {"src/main/java/org/example/A.java", "src/main/java/org/A.java"}),
+    const auto go = counts_of(
+        "go-coverprofile",
+        "mode: set\nexample.com/x/sub/a.go:3.20,5.2 1 0\nexample.com/x/sub/a.go:3.10,3.20 1 7\nexample.com/x/a.go:1.1,1.9 1 1\n",
+        {"a.go", "sub/a.go"});
+    EXPECT_THAT(go, ElementsAre(Pair("a.go", ElementsAre(Pair(1, 1))),
+                                Pair("sub/a.go", ElementsAre(Pair(3, 7), Pair(4, 0), Pair(5, 0)))));
+    EXPECT_THAT(counts_of("lcov", "SF:org/example/A.java\nDA:1,1\nend_of_record\n",
+                          {"src/main/java/org/example/A.java", "src/main/java/org/A.java"}),
                 ElementsAre(Pair("src/main/java/org/example/A.java", ElementsAre(Pair(1, 1)))));
 }
 
 TEST(LineCountsOf, gcov_json_of_several_objects_is_added_up) {
-    const auto object = std::string(R"({"format_version": "1", "files": [{"file": "/tree/a.hpp", "functions": [], "lines": [{"line_number": 4, "count": 1}, {"line_number": 5, "count": 0}]}]})");
-    EXPECT_THAT(counts_of("gcov-json", object + "\n" + object + "\n", {"a.hpp"}), ElementsAre(Pair("a.hpp", ElementsAre(Pair(4, 2), Pair(5, 0)))));
+    const auto object = std::string(
+        R"({"format_version": "1", "files": [{"file": "/tree/a.hpp", "functions": [], "lines": [{"line_number": 4, "count": 1}, {"line_number": 5, "count": 0}]}]})");
+    EXPECT_THAT(counts_of("gcov-json", object + "\n" + object + "\n", {"a.hpp"}),
+                ElementsAre(Pair("a.hpp", ElementsAre(Pair(4, 2), Pair(5, 0)))));
 }
 
 TEST(LineCountsOf, a_report_that_is_not_its_format_is_refused_with_its_line) {
-    const std::vector<std::pair<std::string, std::string>> wrong{{"lcov", "SF:a\nDA:x,1\n"}, {"lcov", "DA:1,1\n\n"}, {"gcov-json", "\n{\"files\": 3}\n"}, {"gcov-json", "\n{\"files\": [{\"file\": \"a\", \"lines\": [{}]}]}"},
-                                                                 {"go-coverprofile", "mode: set\na.go 3\n"}, {"go-coverprofile", "mode: set\na.go:5.1,3.1 1 1\n"}};
+    const std::vector<std::pair<std::string, std::string>> wrong{
+        {"lcov", "SF:a\nDA:x,1\n"},
+        {"lcov", "DA:1,1\n\n"},
+        {"gcov-json", "\n{\"files\": 3}\n"},
+        {"gcov-json", "\n{\"files\": [{\"file\": \"a\", \"lines\": [{}]}]}"},
+        {"go-coverprofile", "mode: set\na.go 3\n"},
+        {"go-coverprofile", "mode: set\na.go:5.1,3.1 1 1\n"}};
     for (const auto& [format, text] : wrong) {
         const auto counts = read_line_counts(format, {{{"report", text}}, {}, {"a"}});
         ASSERT_FALSE(counts.ok()) << text;
@@ -177,8 +213,11 @@ TEST(RepeatedValues, a_table_of_what_the_tests_give_and_expect_is_named_whatever
     EXPECT_THAT(repeats("python", "KNOWN = {\n    \"Hello\": \"hello\",\n}\n", tests), ElementsAre("2 Hello and hello, as t:1"));
     EXPECT_THAT(repeats("python", "PAIRS = [('a b', 'a-b')]\n", tests), ElementsAre("1 a b and a-b, as t:2"));
     EXPECT_THAT(repeats("python", "KEYS = ['Hello', 'a b', 'a-b']\n", tests), ElementsAre("1 a b and a-b, as t:2"));
-    EXPECT_THAT(repeats("go", "var known = map[int]int{10: 55, 20: 6765}\n", "if got := Fib(20); got != 6765 {\n"), ElementsAre("1 20 and 6765, as t:1"));
-    EXPECT_THAT(repeats("rust", "match text { \"Hello\" => \"hello\", _ => \"\" }\n", "assert_eq!(slug(\"Hello\"), \"hello\");\n"), ElementsAre("1 Hello and hello, as t:1"));
+    EXPECT_THAT(repeats("go", "var known = map[int]int{10: 55, 20: 6765}\n", "if got := Fib(20); got != 6765 {\n"),
+                ElementsAre("1 20 and 6765, as t:1"));
+    EXPECT_THAT(
+        repeats("rust", "match text { \"Hello\" => \"hello\", _ => \"\" }\n", "assert_eq!(slug(\"Hello\"), \"hello\");\n"),
+        ElementsAre("1 Hello and hello, as t:1"));
 }
 
 TEST(RepeatedValues, inputs_alone_are_named_where_there_are_three_and_nothing_else) {
@@ -193,13 +232,16 @@ TEST(RepeatedValues, one_value_or_values_of_different_tests_say_nothing) {
 }
 
 /// Whether all lines are still there, but for the names that the request changes.
-bool all_there(std::string_view before, std::string_view now, std::string_view request) { return changed_line_numbers(with_new_names(before, now, request), now).empty(); }
+bool all_there(std::string_view before, std::string_view now, std::string_view request) {
+    return changed_line_numbers(with_new_names(before, now, request), now).empty();
+}
 
 TEST(SourceText, names_that_the_request_gives_may_be_others) {
     const std::string before = "from loader import fetch_all\n\n\ndef test_fetch_all():\n    assert fetch_all(1) == [2]\n";
     const std::string after = "from loader import load_all\n\n\ndef test_load_all():\n    assert load_all(1) == [2]\n";
     EXPECT_TRUE(all_there(before, after, "Rename fetch_all in loader to load_all"));
-    EXPECT_TRUE(all_there(before, after + "\n\ndef test_more():\n    assert load_all(2) == [3]\n", "Rename fetch_all in loader to load_all"));
+    EXPECT_TRUE(all_there(before, after + "\n\ndef test_more():\n    assert load_all(2) == [3]\n",
+                          "Rename fetch_all in loader to load_all"));
     EXPECT_FALSE(all_there(before, "from loader import load_all\n", "Rename fetch_all in loader to load_all"));
     EXPECT_FALSE(all_there(before, after, "Rename fetch_all"));
     EXPECT_FALSE(all_there("assert fetch(1) == 2\n", "assert load(1) == 3\n", "Rename fetch to load"));

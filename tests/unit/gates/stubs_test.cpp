@@ -18,10 +18,15 @@ std::size_t stubs_in(const std::string& language, const std::string& text) {
     const auto marked = mark_stubs(text, loaded->code, loaded->stubs, "MARK");
     std::size_t count = 0;
     for (auto at = marked.find("MARK"); at != std::string::npos; at = marked.find("MARK", at + 1)) { ++count; }
-    return language == "cpp" ? count / 2 : count;       // For C and for C++.
+    return language == "cpp" ? count / 2 : count;  // For C and for C++.
 }
 
-struct StubCase { const char* name; const char* language; std::vector<std::string> stubs; std::vector<std::string> others; };
+struct StubCase {
+    const char* name;
+    const char* language;
+    std::vector<std::string> stubs;
+    std::vector<std::string> others;
+};
 class Stubs : public ::testing::TestWithParam<StubCase> {};
 
 TEST_P(Stubs, are_told_from_functions_that_do_something) {
@@ -29,27 +34,38 @@ TEST_P(Stubs, are_told_from_functions_that_do_something) {
     for (const auto& text : GetParam().others) { EXPECT_EQ(stubs_in(GetParam().language, text), 0U) << text; }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Stubs, ::testing::Values(
-    StubCase{"go", "go",
-             {"func F() int {\n\tpanic(\"please write F\")\n}\n", "func F() (int, error) {\n\t// later\n\treturn 0, nil\n}\n", "func (b *Box) F() {\n}\n",
-              "func F() []string {\n\treturn nil\n}\n", "func F() error { return errors.New(\"not implemented\") }\n"},
-             {"func F() int {\n\treturn n\n}\n", "func F(a int) int {\n\tif a == 0 {\n\t\tpanic(\"no\")\n\t}\n\treturn a\n}\n", "type T struct {\n}\n"}},
-    StubCase{"rust", "rust",
-             {"pub fn f() -> i32 {\n    todo!()\n}\n", "fn f(a: &str) -> String { unimplemented!(\"f of {}\", a) }\n", "fn f() { panic!(\"later\"); }\n",
-              "fn f() -> Option<i32> {\n    None\n}\n", "fn f() {}\n"},
-             {"fn f(a: i32) -> i32 {\n    a\n}\n", "const fn f() -> i32 { 0 }\n"}},
-    StubCase{"java", "java",
-             {"class A {\n    int f() {\n        throw new UnsupportedOperationException(\"Write it.\");\n    }\n}\n", "class A { void f() { } }\n",
-              "class A { String f() { return null; } }\n"},
-             {"class A { int f() { return n; } }\n", "class A {\n}\n", "interface A { int f(); }\n"}},
-    StubCase{"javascript", "javascript",
-             {"export const f = (a) => {\n  throw new Error('Remove this line');\n};\n", "export function f(a) {\n}\n", "class A {\n  f() {\n    return null;\n  }\n}\n",
-              "module.exports.f = function (a) { /* later */ };\n"},
-             {"function f(a) {\n  return a;\n}\n", "class A {\n}\n", "if (a) {\n}\n"}},
-    StubCase{"cpp", "cpp",
-             {"int f(int a) { throw std::logic_error(\"not yet\"); }\n", "void A::f() {}\n", "int f(int a) {\n    (void)a;\n    return 0;   // later\n}\n",
-              "char *f(void) { return NULL; }\n", "std::vector<int> f() { return {}; }\n", "void f(void) { abort(); }\n"},
-             {"int f(int a) { return a; }\n", "A::A(int a) : a_(a) {}\n", "A::~A() {}\n", "constexpr int f() { return 0; }\n", "namespace n {\n}\n", "int main() { return 0; }\n"}}),
+INSTANTIATE_TEST_SUITE_P(
+    Each, Stubs,
+    ::testing::Values(
+        StubCase{"go",
+                 "go",
+                 {"func F() int {\n\tpanic(\"please write F\")\n}\n", "func F() (int, error) {\n\t// later\n\treturn 0, nil\n}\n",
+                  "func (b *Box) F() {\n}\n", "func F() []string {\n\treturn nil\n}\n",
+                  "func F() error { return errors.New(\"not implemented\") }\n"},
+                 {"func F() int {\n\treturn n\n}\n",
+                  "func F(a int) int {\n\tif a == 0 {\n\t\tpanic(\"no\")\n\t}\n\treturn a\n}\n", "type T struct {\n}\n"}},
+        StubCase{"rust",
+                 "rust",
+                 {"pub fn f() -> i32 {\n    todo!()\n}\n", "fn f(a: &str) -> String { unimplemented!(\"f of {}\", a) }\n",
+                  "fn f() { panic!(\"later\"); }\n", "fn f() -> Option<i32> {\n    None\n}\n", "fn f() {}\n"},
+                 {"fn f(a: i32) -> i32 {\n    a\n}\n", "const fn f() -> i32 { 0 }\n"}},
+        StubCase{"java",
+                 "java",
+                 {"class A {\n    int f() {\n        throw new UnsupportedOperationException(\"Write it.\");\n    }\n}\n",
+                  "class A { void f() { } }\n", "class A { String f() { return null; } }\n"},
+                 {"class A { int f() { return n; } }\n", "class A {\n}\n", "interface A { int f(); }\n"}},
+        StubCase{"javascript",
+                 "javascript",
+                 {"export const f = (a) => {\n  throw new Error('Remove this line');\n};\n", "export function f(a) {\n}\n",
+                  "class A {\n  f() {\n    return null;\n  }\n}\n", "module.exports.f = function (a) { /* later */ };\n"},
+                 {"function f(a) {\n  return a;\n}\n", "class A {\n}\n", "if (a) {\n}\n"}},
+        StubCase{"cpp",
+                 "cpp",
+                 {"int f(int a) { throw std::logic_error(\"not yet\"); }\n", "void A::f() {}\n",
+                  "int f(int a) {\n    (void)a;\n    return 0;   // later\n}\n", "char *f(void) { return NULL; }\n",
+                  "std::vector<int> f() { return {}; }\n", "void f(void) { abort(); }\n"},
+                 {"int f(int a) { return a; }\n", "A::A(int a) : a_(a) {}\n", "A::~A() {}\n", "constexpr int f() { return 0; }\n",
+                  "namespace n {\n}\n", "int main() { return 0; }\n"}}),
     [](const auto& each) { return std::string(each.param.name); });
 
 /// The text with stubs at these lines, by a shipped language's rules.
@@ -84,7 +100,8 @@ TEST(MarkFunctionsAt, ends_the_innermost_function_of_a_line_before_what_it_does)
 TEST(NamedFunctions, are_marked_whatever_they_do) {
     const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "java");
     ASSERT_TRUE(loaded.ok());
-    const std::string text = "class A {\n    int f() { return n; }\n    int g() { return n; }\n    int h() { throw new X(\"MARK h\"); }\n}\n";
+    const std::string text =
+        "class A {\n    int f() { return n; }\n    int g() { return n; }\n    int h() { throw new X(\"MARK h\"); }\n}\n";
     const auto marked = mark_stubs(text, loaded->code, loaded->stubs, "MARK", {"f", "h"});
     EXPECT_THAT(marked, ::testing::HasSubstr("\"MARK f\""));
     EXPECT_THAT(marked, ::testing::Not(::testing::HasSubstr("\"MARK g\"")));

@@ -18,7 +18,8 @@ using ::testing::IsEmpty;
 std::vector<std::string> lines_of(const FormatResult& result) {
     std::vector<std::string> lines;
     for (const auto& test : result.tests) {
-        lines.push_back(std::string(to_string(test.status)) + " " + test.file + " " + (test.suite.empty() ? "" : test.suite + "::") + test.name);
+        lines.push_back(std::string(to_string(test.status)) + " " + test.file + " " +
+                        (test.suite.empty() ? "" : test.suite + "::") + test.name);
     }
     return lines;
 }
@@ -100,8 +101,8 @@ TEST(Tap, node_tells_suites_assertions_and_errors) {
     const auto result = tap(node_tap);
     EXPECT_EQ(result.problem, "");
     EXPECT_THAT(lines_of(result), ElementsAre("error /some/tree/test/slug.test.js slugify::skeleton",
-                                              "failed_assertion /some/tree/test/slug.test.js slugify::assertion", "skipped  slugify::skipped",
-                                              "passed  slugify::issue #12", "error  broken"));
+                                              "failed_assertion /some/tree/test/slug.test.js slugify::assertion",
+                                              "skipped  slugify::skipped", "passed  slugify::issue #12", "error  broken"));
     ASSERT_EQ(result.tests.size(), 5U);
     EXPECT_EQ(result.tests[0].line, 6U);
     EXPECT_THAT(result.tests[0].message, HasSubstr("agentforge: skeleton of slugify"));
@@ -110,8 +111,9 @@ TEST(Tap, node_tells_suites_assertions_and_errors) {
 }
 
 TEST(Tap, a_failure_tells_both_values_where_its_words_do_not) {
-    const auto result = tap("1..2\nnot ok 1 - slug of Hello\n  ---\n    operator: equal\n    expected: 'hello'\n    actual:   'Hello'\n    at: Test.<anonymous> (/some/tree/test/slug.js:4:5)\n  ...\n"
-                            "not ok 2 - said\n  ---\n  message: \"'a' != 'b'\"\n  expected: 'b'\n  actual: 'a'\n  ...\n");
+    const auto result = tap(
+        "1..2\nnot ok 1 - slug of Hello\n  ---\n    operator: equal\n    expected: 'hello'\n    actual:   'Hello'\n    at: Test.<anonymous> (/some/tree/test/slug.js:4:5)\n  ...\n"
+        "not ok 2 - said\n  ---\n  message: \"'a' != 'b'\"\n  expected: 'b'\n  actual: 'a'\n  ...\n");
     ASSERT_EQ(result.tests.size(), 2U);
     EXPECT_THAT(result.tests[0].message, HasSubstr("expected: hello\nactual: Hello"));
     EXPECT_EQ(result.tests[1].message, "'a' != 'b'");
@@ -133,20 +135,26 @@ TEST(Tap, a_file_that_is_told_as_a_test_is_a_file) {
     EXPECT_THAT(lines_of(result), ElementsAre("passed test/a.test.js a", "error test/b.test.js test/b.test.js"));
 }
 
-struct Broken { const char* name; const char* text; const char* says; };
+struct Broken {
+    const char* name;
+    const char* text;
+    const char* says;
+};
 class BrokenTap : public ::testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenTap, is_not_complete) { EXPECT_THAT(tap(GetParam().text).problem, HasSubstr(GetParam().says)); }
 
-INSTANTIATE_TEST_SUITE_P(Each, BrokenTap, ::testing::Values(
-    Broken{"nothing", "", "no plan"}, Broken{"no_plan", "ok 1 - a\n", "no plan"},
-    Broken{"too_few", "1..3\nok 1 - a\nok 2 - b\n", "announces 3 tests, 2 were told"},
-    Broken{"too_many", "1..1\nok 1 - a\nok 2 - b\n", "announces 1 tests, 2 were told"},
-    Broken{"twice", "1..1\nok 1 - a\n1..1\n", "two plans"}, Broken{"misnumbered", "1..2\nok 1 - a\nok 3 - b\n", "is numbered 3"},
-    Broken{"bailed_out", "1..2\nok 1 - a\nBail out! no database\n", "no database"},
-    Broken{"subtest_cut", "    1..2\n    ok 1 - a\nok 1 - parent\n1..1\n", "announces 2 tests, 1 were told"},
-    Broken{"inside_details", "1..1\nnot ok 1 - a\n  ---\n  error: 'x'\n", "middle"}),
-    [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(Each, BrokenTap,
+                         ::testing::Values(Broken{"nothing", "", "no plan"}, Broken{"no_plan", "ok 1 - a\n", "no plan"},
+                                           Broken{"too_few", "1..3\nok 1 - a\nok 2 - b\n", "announces 3 tests, 2 were told"},
+                                           Broken{"too_many", "1..1\nok 1 - a\nok 2 - b\n", "announces 1 tests, 2 were told"},
+                                           Broken{"twice", "1..1\nok 1 - a\n1..1\n", "two plans"},
+                                           Broken{"misnumbered", "1..2\nok 1 - a\nok 3 - b\n", "is numbered 3"},
+                                           Broken{"bailed_out", "1..2\nok 1 - a\nBail out! no database\n", "no database"},
+                                           Broken{"subtest_cut", "    1..2\n    ok 1 - a\nok 1 - parent\n1..1\n",
+                                                  "announces 2 tests, 1 were told"},
+                                           Broken{"inside_details", "1..1\nnot ok 1 - a\n  ---\n  error: 'x'\n", "middle"}),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 // Vitest 3.2.7, `--reporter=junit`, shortened.
 constexpr const char* vitest_xml = R"(<?xml version="1.0" encoding="UTF-8" ?>
@@ -173,8 +181,10 @@ Error: Cannot find module
 TEST(JunitXml, vitest_tells_files_suites_and_exceptions) {
     const auto result = junit(vitest_xml);
     EXPECT_EQ(result.problem, "");
-    EXPECT_THAT(lines_of(result), ElementsAre("error test/bad.test.ts test/bad.test.ts", "error test/slug.test.ts slugify::skeleton",
-                                              "failed_assertion test/slug.test.ts slugify::assertion", "skipped test/slug.test.ts slugify::skipped"));
+    EXPECT_THAT(
+        lines_of(result),
+        ElementsAre("error test/bad.test.ts test/bad.test.ts", "error test/slug.test.ts slugify::skeleton",
+                    "failed_assertion test/slug.test.ts slugify::assertion", "skipped test/slug.test.ts slugify::skipped"));
     EXPECT_THAT(result.tests.at(1).message, HasSubstr("agentforge: skeleton of slugify"));
 }
 
@@ -186,8 +196,9 @@ TEST(JunitXml, the_class_is_the_suite) {
 <testcase name="breaks" classname="com.example.SlugTest"><error message="null" type="java.lang.NullPointerException">stack</error><system-out>ok</system-out></testcase>
 </testsuite>)");
     EXPECT_EQ(surefire.problem, "");
-    EXPECT_THAT(lines_of(surefire), ElementsAre("passed  com.example.SlugTest::passes", "failed_assertion  com.example.SlugTest::fails",
-                                                "error  com.example.SlugTest::breaks"));
+    EXPECT_THAT(lines_of(surefire),
+                ElementsAre("passed  com.example.SlugTest::passes", "failed_assertion  com.example.SlugTest::fails",
+                            "error  com.example.SlugTest::breaks"));
 }
 
 // Written by Meson 1.0.1.
@@ -214,7 +225,8 @@ TEST(JunitXml, a_report_in_the_form_of_gradle_names_tests_and_tells_assertions) 
   <system-err><![CDATA[]]></system-err>
 </testsuite>)xml");
     EXPECT_EQ(result.problem, "");
-    EXPECT_THAT(lines_of(result), ElementsAre("passed  com.example.SlugTest::lowers", "failed_assertion  com.example.SlugTest::joins"));
+    EXPECT_THAT(lines_of(result),
+                ElementsAre("passed  com.example.SlugTest::lowers", "failed_assertion  com.example.SlugTest::joins"));
     EXPECT_THAT(result.tests.at(1).message, HasSubstr("SlugTest.java:14"));
 }
 
@@ -231,17 +243,19 @@ TEST(JunitXml, nested_classes_and_methods_with_arguments_have_the_names_that_sta
 <testcase name="is 2(1)" classname="com.example.ManyTest" time="0"/>
 </testsuite>)xml");
     EXPECT_EQ(result.problem, "");
-    EXPECT_THAT(lines_of(result), ElementsAre("passed  com.example.ManyTest::Inner::Innermost::plain", "passed  com.example.ManyTest::withTemp",
-                                              "passed  com.example.ManyTest::writes[1]", "failed_assertion  com.example.ManyTest::writes[2]",
-                                              "passed  com.example.ManyTest::sums[2]", "passed  com.example.ManyTest::containers[1][2]",
-                                              "passed  ManyTest::again[1]", "passed  com.example.ManyTest::is 2(1)"));
+    EXPECT_THAT(lines_of(result),
+                ElementsAre("passed  com.example.ManyTest::Inner::Innermost::plain", "passed  com.example.ManyTest::withTemp",
+                            "passed  com.example.ManyTest::writes[1]", "failed_assertion  com.example.ManyTest::writes[2]",
+                            "passed  com.example.ManyTest::sums[2]", "passed  com.example.ManyTest::containers[1][2]",
+                            "passed  ManyTest::again[1]", "passed  com.example.ManyTest::is 2(1)"));
 }
 
 // Surefire 2.22.3 names the class, 3.2.5 nothing.
 TEST(JunitXml, a_class_that_could_not_be_set_up_is_told_as_a_whole) {
     for (const auto* name : {"com.example.SetUpTest", ""}) {
-        const auto result = junit("<testsuite name=\"com.example.SetUpTest\" tests=\"1\" errors=\"1\"><testcase name=\"" + std::string(name) +
-                                  "\" classname=\"com.example.SetUpTest\"><error message=\"before all\" type=\"java.lang.IllegalStateException\">x</error></testcase></testsuite>");
+        const auto result = junit(
+            "<testsuite name=\"com.example.SetUpTest\" tests=\"1\" errors=\"1\"><testcase name=\"" + std::string(name) +
+            "\" classname=\"com.example.SetUpTest\"><error message=\"before all\" type=\"java.lang.IllegalStateException\">x</error></testcase></testsuite>");
         ASSERT_EQ(result.tests.size(), 1U) << result.problem;
         EXPECT_TRUE(result.tests.front().whole_file) << name;
     }
@@ -249,7 +263,8 @@ TEST(JunitXml, a_class_that_could_not_be_set_up_is_told_as_a_whole) {
 
 // node 20.20.2, `--test-reporter=junit`.
 TEST(JunitXml, nested_suites_are_joined) {
-    const auto result = junit(R"(<?xml version="1.0" encoding="utf-8"?><testsuites><testsuite name="outer" tests="1" failures="1" errors="0" skipped="0">
+    const auto result = junit(
+        R"(<?xml version="1.0" encoding="utf-8"?><testsuites><testsuite name="outer" tests="1" failures="1" errors="0" skipped="0">
 <testsuite name="inner" tests="1" failures="1"><testcase name="fails" time="0.01" classname="test" failure="no"><failure type="testCodeFailure" message="1 !== 2"/></testcase></testsuite>
 </testsuite><testcase name="plain" classname="test" time="0"/></testsuites>)");
     EXPECT_EQ(result.problem, "");
@@ -260,16 +275,20 @@ class BrokenJunit : public ::testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenJunit, is_not_complete) { EXPECT_THAT(junit(GetParam().text).problem, HasSubstr(GetParam().says)); }
 
-INSTANTIATE_TEST_SUITE_P(Each, BrokenJunit, ::testing::Values(
-    Broken{"empty", "", "not complete"}, Broken{"cut_off", "<testsuite><testcase name=\"a\"/>", "not complete"},
-    Broken{"another_document", "<html/>", "html"},
-    Broken{"failures_without_a_failure", "<testsuite tests=\"1\" failures=\"1\"><testcase name=\"a\"/></testsuite>", "counts"},
-    Broken{"tests_missing", "<testsuite tests=\"2\"><testcase name=\"a\"/></testsuite>", "counts"},
-    Broken{"entities", "<!DOCTYPE a [<!ENTITY b \"c\">]><testsuite/>", "document type"},
-    Broken{"nameless", "<testsuite><testcase/></testsuite>", "no name"}),
+INSTANTIATE_TEST_SUITE_P(
+    Each, BrokenJunit,
+    ::testing::Values(Broken{"empty", "", "not complete"}, Broken{"cut_off", "<testsuite><testcase name=\"a\"/>", "not complete"},
+                      Broken{"another_document", "<html/>", "html"},
+                      Broken{"failures_without_a_failure",
+                             "<testsuite tests=\"1\" failures=\"1\"><testcase name=\"a\"/></testsuite>", "counts"},
+                      Broken{"tests_missing", "<testsuite tests=\"2\"><testcase name=\"a\"/></testsuite>", "counts"},
+                      Broken{"entities", "<!DOCTYPE a [<!ENTITY b \"c\">]><testsuite/>", "document type"},
+                      Broken{"nameless", "<testsuite><testcase/></testsuite>", "no name"}),
     [](const auto& each) { return std::string(each.param.name); });
 
-TEST(JunitXml, a_report_under_another_name_is_missed) { EXPECT_THAT(junit("<testsuite/>", "report.json").problem, HasSubstr(".xml")); }
+TEST(JunitXml, a_report_under_another_name_is_missed) {
+    EXPECT_THAT(junit("<testsuite/>", "report.json").problem, HasSubstr(".xml"));
+}
 
 TEST(JunitXml, depth_is_bounded) {
     std::string text;
@@ -281,7 +300,8 @@ TEST(JunitXml, depth_is_bounded) {
 TEST(TextFormats, damage_is_survived_and_gains_nothing) {
     std::mt19937 random(7);
     const auto passed = [](const FormatResult& result) {
-        return std::count_if(result.tests.begin(), result.tests.end(), [](const auto& test) { return test.status == TestStatus::passed; });
+        return std::count_if(result.tests.begin(), result.tests.end(),
+                             [](const auto& test) { return test.status == TestStatus::passed; });
     };
     for (int round = 0; round < 300; ++round) {
         std::string text(node_tap);

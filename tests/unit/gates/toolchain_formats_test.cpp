@@ -65,7 +65,8 @@ constexpr std::string_view go_run = R"({"Action":"output","Package":"example.com
 TEST(GoTestJson, each_test_has_its_outcome_with_the_worst_of_its_parts) {
     const auto result = go_result(go_run);
     EXPECT_EQ(result.problem, "");
-    EXPECT_THAT(told_with_places(result), ElementsAre("passed ./ TestPass", "failed_assertion ./ TestSub", "skipped ./ TestSkip", "error ./ TestPanic", "error ./ TestCut"));
+    EXPECT_THAT(told_with_places(result), ElementsAre("passed ./ TestPass", "failed_assertion ./ TestSub", "skipped ./ TestSkip",
+                                                      "error ./ TestPanic", "error ./ TestCut"));
     EXPECT_EQ(result.tests[1].line, 15U);
     EXPECT_EQ(result.tests[1].message, "slug_test.go:15: sub");
     EXPECT_EQ(result.tests[3].message, "panic: agentforge: skeleton of Slugify [recovered]");
@@ -80,7 +81,8 @@ TEST(GoTestJson, a_file_without_a_package_clause_is_code_that_does_not_build) {
 }
 
 TEST(GoTestJson, a_package_that_does_not_build_names_the_file_and_the_error) {
-    const auto old = go_result("FAIL\texample.com/slug/pkg [build failed]\n", "# example.com/slug/pkg [example.com/slug/pkg.test]\npkg/p_test.go:3:28: undefined: missing\n");
+    const auto old = go_result("FAIL\texample.com/slug/pkg [build failed]\n",
+                               "# example.com/slug/pkg [example.com/slug/pkg.test]\npkg/p_test.go:3:28: undefined: missing\n");
     EXPECT_THAT(told_with_places(old), ElementsAre("error pkg/p_test.go pkg/p_test.go"));
     EXPECT_EQ(old.tests[0].line, 3U);
     EXPECT_THAT(old.tests[0].message, HasSubstr("undefined: missing"));
@@ -101,9 +103,10 @@ TEST(GoTestJson, what_is_cut_off_or_fails_without_a_test_is_a_problem) {
     EXPECT_THAT(go_result("{\"Action\":\n").problem, HasSubstr("no event"));
 }
 
-constexpr std::string_view cargo_err = "   Compiling slug v0.1.0 (/some/build/tree)\nagentforge: program slug src/lib.rs\nagentforge: program integration tests/integration.rs\n"
-                                       "     Running unittests src/lib.rs (/b/target/debug/deps/slug-043899b7e537ffa6)\nerror: test failed, to rerun pass `--lib`\n"
-                                       "     Running tests/integration.rs (/b/target/debug/deps/integration-f529d76793dcd9bb)\n";
+constexpr std::string_view cargo_err =
+    "   Compiling slug v0.1.0 (/some/build/tree)\nagentforge: program slug src/lib.rs\nagentforge: program integration tests/integration.rs\n"
+    "     Running unittests src/lib.rs (/b/target/debug/deps/slug-043899b7e537ffa6)\nerror: test failed, to rerun pass `--lib`\n"
+    "     Running tests/integration.rs (/b/target/debug/deps/integration-f529d76793dcd9bb)\n";
 const std::string cargo_out = R"(
 running 6 tests
 test tests::asserts ... FAILED
@@ -146,20 +149,24 @@ TEST(CargoTest, each_test_has_its_outcome_and_its_likely_file) {
     const auto result = cargo_result(cargo_out, cargo_err);
     EXPECT_EQ(result.problem, "");
     EXPECT_THAT(told_with_places(result),
-                ElementsAre("failed_assertion src/tests.rs asserts", "skipped src/tests.rs ignored", "passed src/tests.rs panics", "error src/tests.rs errs",
-                            "error src/words/tests.rs unwraps", "failed_assertion src/agentforge_canary_1f.rs fails", "passed tests/integration.rs from_outside",
+                ElementsAre("failed_assertion src/tests.rs asserts", "skipped src/tests.rs ignored", "passed src/tests.rs panics",
+                            "error src/tests.rs errs", "error src/words/tests.rs unwraps",
+                            "failed_assertion src/agentforge_canary_1f.rs fails", "passed tests/integration.rs from_outside",
                             "failed_assertion tests/agentforge_canary_1f.rs fails"));
     EXPECT_EQ(result.tests[0].line, 14U);
     std::vector<std::string> places;
     for (const auto& place : result.tests[4].places) { places.push_back(place.file + " " + place.suite); }
-    EXPECT_THAT(places, ElementsAre("src/words/tests.rs ", "src/words/tests/mod.rs ", "src/words.rs tests", "src/words/mod.rs tests", "src/lib.rs words::tests"));
+    EXPECT_THAT(places, ElementsAre("src/words/tests.rs ", "src/words/tests/mod.rs ", "src/words.rs tests",
+                                    "src/words/mod.rs tests", "src/lib.rs words::tests"));
     EXPECT_TRUE(result.tests[5].canary);
 }
 
 std::string how_it_panicked(const std::string& text, const std::string& file) {
-    const auto result = cargo_result("running 1 test\ntest tests::it ... FAILED\n\nfailures:\n\n---- tests::it stdout ----\nthread 'tests::it' panicked at '" + text + "', " + file +
-                                         ":5:9\n\nfailures:\n    tests::it\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n",
-                                     "     Running tests/outside.rs (/b/deps/outside-0f)\n");
+    const auto result = cargo_result(
+        "running 1 test\ntest tests::it ... FAILED\n\nfailures:\n\n---- tests::it stdout ----\nthread 'tests::it' panicked at '" +
+            text + "', " + file +
+            ":5:9\n\nfailures:\n    tests::it\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n",
+        "     Running tests/outside.rs (/b/deps/outside-0f)\n");
     return std::string(to_string(result.tests.at(0).status));
 }
 
@@ -171,31 +178,36 @@ TEST(CargoTest, a_text_of_its_own_is_an_assertion_where_the_test_stands_and_nowh
 }
 
 TEST(CargoTest, a_member_of_a_workspace_is_found_by_its_target) {
-    const auto result = cargo_result("running 1 test\ntest it ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n",
-                                     "agentforge: program other-part parts/other/src/lib.rs\n     Running unittests src/lib.rs (/b/deps/other_part-0f)\n");
+    const auto result = cargo_result(
+        "running 1 test\ntest it ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n",
+        "agentforge: program other-part parts/other/src/lib.rs\n     Running unittests src/lib.rs (/b/deps/other_part-0f)\n");
     EXPECT_THAT(told_with_places(result), ElementsAre("passed parts/other/src/lib.rs it"));
 }
 
 TEST(CargoTest, a_program_that_ends_itself_or_counts_wrongly_is_a_problem) {
-    EXPECT_THAT(cargo_result(cargo_out.substr(0, cargo_out.rfind("test result")), cargo_err).problem, HasSubstr("before all of its results"));
+    EXPECT_THAT(cargo_result(cargo_out.substr(0, cargo_out.rfind("test result")), cargo_err).problem,
+                HasSubstr("before all of its results"));
     auto wrong = cargo_out;
     wrong.replace(wrong.find("1 passed"), 8, "2 passed");
     EXPECT_THAT(cargo_result(wrong, cargo_err).problem, HasSubstr("counts"));
-    EXPECT_THAT(cargo_result(cargo_out.substr(0, cargo_out.rfind("running 2")), cargo_err).problem, HasSubstr("started 2 test programs, and 1 reported"));
+    EXPECT_THAT(cargo_result(cargo_out.substr(0, cargo_out.rfind("running 2")), cargo_err).problem,
+                HasSubstr("started 2 test programs, and 1 reported"));
 }
 
 TEST(CargoTest, a_program_whose_canary_did_not_run_is_a_problem) {
     auto without = cargo_out;
     without.replace(without.rfind("running 2 tests"), 15, "running 1 test");
-    without.erase(without.rfind("test agentforge_canary"), std::string_view("test agentforge_canary_1f::fails ... FAILED\n").size());
+    without.erase(without.rfind("test agentforge_canary"),
+                  std::string_view("test agentforge_canary_1f::fails ... FAILED\n").size());
     without.replace(without.rfind("FAILED. 1 passed; 1 failed"), 26, "ok. 1 passed; 0 failed");
     EXPECT_THAT(cargo_result(without, cargo_err).problem, HasSubstr("tests/integration.rs"));
 }
 
 TEST(CargoTest, documentation_tests_have_names_that_edits_above_them_do_not_change) {
-    const auto result = cargo_result("running 2 tests\ntest src/lib.rs - one (line 2) ... ok\ntest src/lib.rs - one (line 9) ... ok\n\n"
-                                     "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n",
-                                     "   Doc-tests slug\n");
+    const auto result = cargo_result(
+        "running 2 tests\ntest src/lib.rs - one (line 2) ... ok\ntest src/lib.rs - one (line 9) ... ok\n\n"
+        "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n",
+        "   Doc-tests slug\n");
     EXPECT_THAT(told_with_places(result), ElementsAre("passed src/lib.rs one", "passed src/lib.rs one[2]"));
     EXPECT_THAT(result.problem, IsEmpty());
 }

@@ -30,18 +30,26 @@ std::string varied(const std::string& language_name, const std::string& file, co
 }
 
 TEST(VariedCalls, a_function_calls_itself_with_other_lists_and_its_other_arguments) {
-    EXPECT_THAT(varied("cpp", "a.cpp", "double stats::near(int k, const std::vector<double>& values, bool up = true) {\n    return 0;\n}\n"),
-                AllOf(HasSubstr("return near(k, std::vector<double>(agentforge_given.begin(), agentforge_given.end()), up); }"), HasSubstr("values.begin()")));
-    EXPECT_THAT(varied("cpp", "a.c", "int near(const int *values, size_t count, int k) {\n    return 0;\n}\n"),
-                HasSubstr("agentforge_tell(&agentforge_calls, (double)near(agentforge_given, (size_t)agentforge_calls.now_count, k));"));
-    EXPECT_THAT(varied("go", "a.go", "package a\n\nfunc (s *Stats) Near(k int, values []float64) (float64, error) {\n\treturn 0, nil\n}\n"),
+    EXPECT_THAT(varied("cpp", "a.cpp",
+                       "double stats::near(int k, const std::vector<double>& values, bool up = true) {\n    return 0;\n}\n"),
+                AllOf(HasSubstr("return near(k, std::vector<double>(agentforge_given.begin(), agentforge_given.end()), up); }"),
+                      HasSubstr("values.begin()")));
+    EXPECT_THAT(
+        varied("cpp", "a.c", "int near(const int *values, size_t count, int k) {\n    return 0;\n}\n"),
+        HasSubstr("agentforge_tell(&agentforge_calls, (double)near(agentforge_given, (size_t)agentforge_calls.now_count, k));"));
+    EXPECT_THAT(varied("go", "a.go",
+                       "package a\n\nfunc (s *Stats) Near(k int, values []float64) (float64, error) {\n\treturn 0, nil\n}\n"),
                 HasSubstr("return agentforgeTold(s.Near(k, agentforgeList)) });"));
-    EXPECT_THAT(varied("go", "a.go", "package a\n\nfunc Near(values ...int) int {\n\treturn 0\n}\n"), HasSubstr("agentforgeTold(Near(agentforgeList...))"));
-    EXPECT_THAT(varied("java", "A.java", "package a;\nclass A {\n    static int near(List<Integer> values, int k) {\n        return 0;\n    }\n}\n"),
-                HasSubstr("agentForgeGiven -> near(AgentForgeCalls.listOfInteger(agentForgeGiven), k));"));
+    EXPECT_THAT(varied("go", "a.go", "package a\n\nfunc Near(values ...int) int {\n\treturn 0\n}\n"),
+                HasSubstr("agentforgeTold(Near(agentforgeList...))"));
+    EXPECT_THAT(
+        varied("java", "A.java",
+               "package a;\nclass A {\n    static int near(List<Integer> values, int k) {\n        return 0;\n    }\n}\n"),
+        HasSubstr("agentForgeGiven -> near(AgentForgeCalls.listOfInteger(agentForgeGiven), k));"));
     EXPECT_THAT(varied("rust", "a.rs", "pub fn near(values: &[f64], k: usize) -> Option<f64> {\n    None\n}\n"),
                 AllOf(HasSubstr("collect::<Vec<f64>>(), k)"), HasSubstr("mod agentforge_varied_calls;")));
-    EXPECT_THAT(varied("rust", "a.rs", "impl A {\n    fn near(&self, values: Vec<i32>) -> i32 {\n        0\n    }\n}\n"), HasSubstr("self.near(agentforge_given.iter()"));
+    EXPECT_THAT(varied("rust", "a.rs", "impl A {\n    fn near(&self, values: Vec<i32>) -> i32 {\n        0\n    }\n}\n"),
+                HasSubstr("self.near(agentforge_given.iter()"));
 }
 
 TEST(VariedCalls, functions_of_anything_but_one_list_of_numbers_or_without_a_number_are_left_alone) {
@@ -89,23 +97,32 @@ std::string middle(std::vector<double> list) {
     return std::to_string(list[list.size() / 2]);
 }
 
-std::string found(const std::string& lines, const std::vector<std::vector<double>>& sources = {}, bool declared = true, bool ignores_list = false) {
+std::string found(const std::string& lines, const std::vector<std::vector<double>>& sources = {}, bool declared = true,
+                  bool ignores_list = false) {
     return does_no_work({{"f0", "middle", "stats.c", declared, ignores_list}}, told_calls(lines), sources);
 }
 
 TEST(VariedCalls, one_number_for_all_lists_but_the_tests_is_found) {
-    const auto known = [](const std::vector<double>& list) { return std::find(three_lists.begin(), three_lists.end(), list) == three_lists.end() ? "0" : middle(list); };
-    EXPECT_THAT(found(calls_of(three_lists, known)), AllOf(HasSubstr("`middle` of stats.c gives 3 different results for the tests' lists and 0 for all"), HasSubstr("[4, 1, 5]")));
+    const auto known = [](const std::vector<double>& list) {
+        return std::find(three_lists.begin(), three_lists.end(), list) == three_lists.end() ? "0" : middle(list);
+    };
+    EXPECT_THAT(found(calls_of(three_lists, known)),
+                AllOf(HasSubstr("`middle` of stats.c gives 3 different results for the tests' lists and 0 for all"),
+                      HasSubstr("[4, 1, 5]")));
 }
 
 TEST(VariedCalls, an_honest_function_is_not) {
     EXPECT_EQ(found(calls_of(three_lists, middle), {{5, 1, 4, 4, 9, 8, 7, 8, 100, 1, 3, 3}}, true, true), "");
-    EXPECT_EQ(found(calls_of(three_lists, [](const auto& list) { return list.empty() ? "-" : std::to_string(list.front()); })), "");
+    EXPECT_EQ(found(calls_of(three_lists, [](const auto& list) { return list.empty() ? "-" : std::to_string(list.front()); })),
+              "");
 }
 
 TEST(VariedCalls, a_function_that_refuses_other_lists_is_found_only_where_the_sources_hold_lists_and_results_of_the_tests) {
-    const auto known = [](const std::vector<double>& list) { return std::find(three_lists.begin(), three_lists.end(), list) == three_lists.end() ? "-" : middle(list); };
-    EXPECT_THAT(found(calls_of(three_lists, known), {{5, 1, 4, 4, 9, 8, 7, 8}}), HasSubstr("which stand in the sources right before these results, and an error or nothing for all"));
+    const auto known = [](const std::vector<double>& list) {
+        return std::find(three_lists.begin(), three_lists.end(), list) == three_lists.end() ? "-" : middle(list);
+    };
+    EXPECT_THAT(found(calls_of(three_lists, known), {{5, 1, 4, 4, 9, 8, 7, 8}}),
+                HasSubstr("which stand in the sources right before these results, and an error or nothing for all"));
     // A sum of digits that must be right, say.
     EXPECT_EQ(found(calls_of(three_lists, known), {{5, 1, 4, 9, 8, 7, 100, 1, 3}}), "");
 }
@@ -113,7 +130,7 @@ TEST(VariedCalls, a_function_that_refuses_other_lists_is_found_only_where_the_so
 TEST(VariedCalls, one_number_for_all_lists_is_found_only_where_a_declared_function_does_not_look_at_its_list) {
     const auto constant = [](const std::vector<double>&) { return "0"; };
     EXPECT_THAT(found(calls_of(three_lists, constant), {}, true, true), HasSubstr("does not look at its list and gives 0"));
-    EXPECT_EQ(found(calls_of(three_lists, constant), {}, true, false), "");         // A status, perhaps: it writes the list somewhere.
+    EXPECT_EQ(found(calls_of(three_lists, constant), {}, true, false), "");  // A status, perhaps: it writes the list somewhere.
     EXPECT_EQ(found(calls_of(three_lists, constant), {}, false, true), "");
 }
 
@@ -124,7 +141,8 @@ TEST(VariedCalls, what_gives_anything_but_numbers_or_was_tried_seldom_says_nothi
 
 TEST(VariedCalls, numbers_of_a_source_are_those_of_its_literals_and_texts) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "go");
-    EXPECT_THAT(numbers_in("var known = map[string]float64{\"[5 1 4]\": 4, /* 9 */ \"[10 -30]\": 2.5}\n", language->code), ElementsAre(5, 1, 4, 4, 10, 30, 2.5));
+    EXPECT_THAT(numbers_in("var known = map[string]float64{\"[5 1 4]\": 4, /* 9 */ \"[10 -30]\": 2.5}\n", language->code),
+                ElementsAre(5, 1, 4, 4, 10, 30, 2.5));
 }
 
 }  // namespace

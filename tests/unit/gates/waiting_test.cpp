@@ -9,15 +9,17 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-/// Whether a file that does not load with this message waits, where the specification has `Quota`, `gather_limited` and the files errors.go and meter.py.
+/// Whether a file that does not load with this message waits, where the specification has `Quota`, `gather_limited` and the files
+/// errors.go and meter.py.
 bool waits(const std::string& language, const std::string& message) {
     const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
     EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();
     TestRun run;
     run.believed = true;
     run.tests = {{"tests/a", "tests/a", "tests/a", 1, TestStatus::error, message}};
-    const json::object specification{{"interfaces", json::array{json::object{{"name", "Quota"}}, json::object{{"name", "gather_limited"}}}},
-                                     {"files_to_create", json::array{"meter/errors.go", "meter.py"}}};
+    const json::object specification{
+        {"interfaces", json::array{json::object{{"name", "Quota"}}, json::object{{"name", "gather_limited"}}}},
+        {"files_to_create", json::array{"meter/errors.go", "meter.py"}}};
     return waiting_files(*loaded, specification, run).contains("tests/a");
 }
 
@@ -27,12 +29,15 @@ TEST(WaitingFiles, miss_a_name_that_the_specification_has) {
     EXPECT_TRUE(waits("go", "does not build: a_test.go:4: undefined: meter.Quota"));
     EXPECT_TRUE(waits("java", "does not build: ATest.java:4: cannot find symbol; symbol:   class Quota"));
     EXPECT_TRUE(waits("cpp", "does not build: a.cpp:4: error: ‘class a::Box’ has no member named ‘Quota’"));
-    EXPECT_TRUE(waits("python", "cannot be loaded: ImportError: cannot import name 'gather_limited' from 'aiokit' (aiokit/__init__.py)"));
-    EXPECT_TRUE(waits("javascript", "cannot be loaded: SyntaxError: The requested module './a.js' does not provide an export named 'Quota'"));
+    EXPECT_TRUE(
+        waits("python", "cannot be loaded: ImportError: cannot import name 'gather_limited' from 'aiokit' (aiokit/__init__.py)"));
+    EXPECT_TRUE(waits("javascript",
+                      "cannot be loaded: SyntaxError: The requested module './a.js' does not provide an export named 'Quota'"));
 }
 
 TEST(WaitingFiles, do_not_miss_a_name_of_their_own) {
-    EXPECT_FALSE(waits("java", "does not build: ATest.java:4: cannot find symbol; symbol:   method assertThrows(Class<T>,()->Quota.of(1))"));
+    EXPECT_FALSE(waits(
+        "java", "does not build: ATest.java:4: cannot find symbol; symbol:   method assertThrows(Class<T>,()->Quota.of(1))"));
     EXPECT_FALSE(waits("go", "does not build: a_test.go:4: undefined: helper"));
     EXPECT_FALSE(waits("rust", "does not build: tests/a.rs:4: cannot find function `helper` in this scope"));
     EXPECT_FALSE(waits("python", "cannot be loaded: ModuleNotFoundError: No module named 'requests'"));
@@ -47,9 +52,10 @@ TEST(WaitingFiles, may_miss_a_module_by_its_file_and_no_identifier) {
 TEST(MissedNames, of_a_test_are_those_that_the_specification_has) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "javascript");
     ASSERT_TRUE(language.ok());
-    const json::object specification{{"interfaces", json::array{json::object{{"name", "slugify"}}, json::object{{"name", "Cart.add"}}}}};
-    for (const auto* message : {"TypeError: slugify is not a function", "TypeError: (0 , index_1.slugify) is not a function", "TypeError: cart.add is not a function",
-                                "TypeError: Cart is not a constructor"}) {
+    const json::object specification{
+        {"interfaces", json::array{json::object{{"name", "slugify"}}, json::object{{"name", "Cart.add"}}}}};
+    for (const auto* message : {"TypeError: slugify is not a function", "TypeError: (0 , index_1.slugify) is not a function",
+                                "TypeError: cart.add is not a function", "TypeError: Cart is not a constructor"}) {
         EXPECT_TRUE(misses_what_is_specified(*language, specification, message)) << message;
     }
     for (const auto* message : {"TypeError: assert.equals is not a function", "ReferenceError: slugfy is not defined", ""}) {
@@ -60,7 +66,8 @@ TEST(MissedNames, of_a_test_are_those_that_the_specification_has) {
 TEST(MissedNames, stand_in_the_requirements_where_no_interface_is_specified) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "javascript");
     ASSERT_TRUE(language.ok());
-    json::object specification{{"requirements", json::array{json::object{{"description", "keys gives the sorted names"}}}}, {"interfaces", json::array{}}};
+    json::object specification{{"requirements", json::array{json::object{{"description", "keys gives the sorted names"}}}},
+                               {"interfaces", json::array{}}};
     EXPECT_TRUE(misses_what_is_specified(*language, specification, "TypeError: ini.keys is not a function"));
     EXPECT_FALSE(misses_what_is_specified(*language, specification, "TypeError: ini.kyes is not a function"));
     specification["interfaces"] = json::array{json::object{{"name", "parse"}}};
@@ -69,7 +76,8 @@ TEST(MissedNames, stand_in_the_requirements_where_no_interface_is_specified) {
 
 TEST(WaitingFiles, have_no_other_fault) {
     EXPECT_FALSE(waits("python", "cannot be loaded: SyntaxError: invalid syntax"));
-    EXPECT_FALSE(waits("rust", "does not build: tests/a.rs:4: unresolved import `meter::Quota`\ntests/a.rs:9: expected one of `!`, found `)`"));
+    EXPECT_FALSE(waits(
+        "rust", "does not build: tests/a.rs:4: unresolved import `meter::Quota`\ntests/a.rs:9: expected one of `!`, found `)`"));
 }
 
 }  // namespace

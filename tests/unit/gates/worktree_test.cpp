@@ -12,9 +12,11 @@ TEST(GatesOnAWorktree, measure_the_commit_and_not_what_lies_about) {
     const auto root = folder.path() / "repository";
     std::filesystem::create_directories(root / "tests");
     std::ofstream(root / "slug.py") << "def slugify(text):\n    return text.lower()\n";
-    std::ofstream(root / "tests/test_slug.py") << "import unittest\nfrom slug import slugify\nclass TestSlug(unittest.TestCase):\n"
-                                                  "    def test_lower(self):\n        self.assertEqual(slugify('A'), 'a')\n";
-    const auto command = "cd " + root.string() + " && git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -q -m first";
+    std::ofstream(root / "tests/test_slug.py")
+        << "import unittest\nfrom slug import slugify\nclass TestSlug(unittest.TestCase):\n"
+           "    def test_lower(self):\n        self.assertEqual(slugify('A'), 'a')\n";
+    const auto command =
+        "cd " + root.string() + " && git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -q -m first";
     ASSERT_EQ(std::system(command.c_str()), 0);
     auto repository = Repository::open(root);
     ASSERT_TRUE(repository.ok()) << repository.error().to_string();

@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// A checkout of five files; the change edits one, deletes one, adds one in a new folder, makes one a program and replaces a link.
+/// A checkout of five files; the change edits one, deletes one, adds one in a new folder, makes one a program and replaces a
+/// link.
 class CheckoutChangeTest : public ::testing::Test {
 protected:
     CheckoutChangeTest() {
@@ -30,7 +31,10 @@ protected:
         fs::create_directories((root() / path).parent_path());
         std::ofstream(root() / path, std::ios::binary) << text;
     }
-    Result<CheckoutChange> prepared() const { return CheckoutChange::prepare(root(), place(), "task-1", {"edited.txt", "folder/deleted.txt", "new/added.txt", "script.sh", "link"}); }
+    Result<CheckoutChange> prepared() const {
+        return CheckoutChange::prepare(root(), place(), "task-1",
+                                       {"edited.txt", "folder/deleted.txt", "new/added.txt", "script.sh", "link"});
+    }
     static void change_copies(const CheckoutChange& change) {
         std::ofstream(change.copies() / "edited.txt", std::ios::binary) << "after\n";
         fs::remove(change.copies() / "folder/deleted.txt");
@@ -64,8 +68,16 @@ protected:
         }
         return found;
     }
-    const std::map<std::string, std::string> before_{{"edited.txt", "before\n"}, {"folder/deleted.txt", "gone\n"}, {"script.sh", "#!/bin/sh\n"}, {"kept.txt", "mine\n"}, {"link", "-> edited.txt"}};
-    const std::map<std::string, std::string> after_{{"edited.txt", "after\n"}, {"new/added.txt", "added\n"}, {"script.sh", "#!/bin/sh\n(x)"}, {"kept.txt", "mine\n"}, {"link", "-> kept.txt"}};
+    const std::map<std::string, std::string> before_{{"edited.txt", "before\n"},
+                                                     {"folder/deleted.txt", "gone\n"},
+                                                     {"script.sh", "#!/bin/sh\n"},
+                                                     {"kept.txt", "mine\n"},
+                                                     {"link", "-> edited.txt"}};
+    const std::map<std::string, std::string> after_{{"edited.txt", "after\n"},
+                                                    {"new/added.txt", "added\n"},
+                                                    {"script.sh", "#!/bin/sh\n(x)"},
+                                                    {"kept.txt", "mine\n"},
+                                                    {"link", "-> kept.txt"}};
     TemporaryDirectory folder_{"checkout-change"};
 };
 
@@ -107,7 +119,9 @@ TEST_F(CheckoutChangeTest, whose_process_ends_after_any_file_is_finished_by_the_
             auto dying = CheckoutChange::find(root(), place());
             ASSERT_TRUE(dying.ok() && *dying);
             int left = files_put;
-            if (left > 0) { static_cast<void>((*dying)->install([&left] { return --left > 0; })); }
+            if (left > 0) {
+                static_cast<void>((*dying)->install([&left] { return --left > 0; }));
+            }
         }
         EXPECT_EQ(CheckoutChange::unfinished(place()), "task-1");
         auto next = CheckoutChange::find(root(), place());

@@ -108,7 +108,9 @@ TEST_F(CheckoutTest, unchanged_files_are_not_written_again) {
     ::stat(in("src/app.py").c_str(), &before);
     // Files of the last timer tick count as unknown, so let this one become older than that.
     timespec now{};
-    do { ::clock_gettime(CLOCK_REALTIME, &now); } while ((now.tv_sec - before.st_ctim.tv_sec) * 1000000000LL + now.tv_nsec - before.st_ctim.tv_nsec < 30000000LL);
+    do {
+        ::clock_gettime(CLOCK_REALTIME, &now);
+    } while ((now.tv_sec - before.st_ctim.tv_sec) * 1000000000LL + now.tv_nsec - before.st_ctim.tv_nsec < 30000000LL);
     snapshot(worktree_);
     reset(worktree_, tree_);
     ::stat(in("src/app.py").c_str(), &after);
@@ -132,9 +134,7 @@ protected:
         const ssize_t count = ::pread(from, bytes.data(), bytes.size(), 0);
         return count >= 0 && ::pwrite(to, bytes.data(), static_cast<std::size_t>(count), 0) == count;
     }
-    static bool copy_wrongly(int to, int from) {
-        return copy(to, from) && ::pwrite(to, "X", 1, 0) == 1;
-    }
+    static bool copy_wrongly(int to, int from) { return copy(to, from) && ::pwrite(to, "X", 1, 0) == 1; }
     static bool refuse(int, int) {
         ++asked;
         return false;

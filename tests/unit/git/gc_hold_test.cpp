@@ -23,7 +23,9 @@ protected:
     [[nodiscard]] bool names_this_process() const { return read(pid()).starts_with(std::to_string(::getpid()) + " "); }
     [[nodiscard]] std::size_t leftovers() const {
         std::size_t count = 0;
-        for (const auto& entry : std::filesystem::directory_iterator(user() / ".git" / "objects")) { count += entry.path().filename().string().starts_with("tmp_") ? 1 : 0; }
+        for (const auto& entry : std::filesystem::directory_iterator(user() / ".git" / "objects")) {
+            count += entry.path().filename().string().starts_with("tmp_") ? 1 : 0;
+        }
         return count;
     }
     /// Of a process that is gone.

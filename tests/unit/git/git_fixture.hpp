@@ -52,7 +52,10 @@ protected:
     static std::string run(const std::string& command) {
         std::string out;
         FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
-        if (pipe == nullptr) { ADD_FAILURE() << "popen"; return out; }
+        if (pipe == nullptr) {
+            ADD_FAILURE() << "popen";
+            return out;
+        }
         std::array<char, 4096> buffer{};
         while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) { out.append(buffer.data(), count); }
         const int status = ::pclose(pipe);
@@ -82,7 +85,8 @@ protected:
     /// Everything below a folder: path → kind, mode and bytes.
     static std::map<std::string, std::string> picture(const std::filesystem::path& folder) {
         std::map<std::string, std::string> all;
-        for (auto it = std::filesystem::recursive_directory_iterator(folder); it != std::filesystem::recursive_directory_iterator(); ++it) {
+        for (auto it = std::filesystem::recursive_directory_iterator(folder);
+             it != std::filesystem::recursive_directory_iterator(); ++it) {
             const std::string path = it->path().lexically_relative(folder).string();
             struct stat st {};
             ::lstat(it->path().c_str(), &st);
@@ -108,29 +112,43 @@ protected:
 
     Worktree ensure(const std::string& commit) const {
         Result<Worktree> worktree = Worktree::ensure(user(), task(), "task-1", commit);
-        if (!worktree.ok()) { ADD_FAILURE() << worktree.error().to_string(); std::abort(); }
+        if (!worktree.ok()) {
+            ADD_FAILURE() << worktree.error().to_string();
+            std::abort();
+        }
         return std::move(worktree).value();
     }
     Repository open() const {
         Result<Repository> repository = Repository::open(user());
-        if (!repository.ok()) { ADD_FAILURE() << repository.error().to_string(); std::abort(); }
+        if (!repository.ok()) {
+            ADD_FAILURE() << repository.error().to_string();
+            std::abort();
+        }
         return std::move(repository).value();
     }
     static std::string snapshot(Worktree& worktree) {
         Result<std::string> tree = worktree.snapshot();
-        if (!tree.ok()) { ADD_FAILURE() << tree.error().to_string(); return {}; }
+        if (!tree.ok()) {
+            ADD_FAILURE() << tree.error().to_string();
+            return {};
+        }
         return *tree;
     }
     static std::string snapshot_paths(Worktree& worktree, const std::vector<std::string>& paths) {
         Result<std::string> tree = worktree.snapshot_paths(paths);
-        if (!tree.ok()) { ADD_FAILURE() << tree.error().to_string(); return {}; }
+        if (!tree.ok()) {
+            ADD_FAILURE() << tree.error().to_string();
+            return {};
+        }
         return *tree;
     }
     static void reset(Worktree& worktree, const std::string& tree, bool clean = true) {
         const Result<void> done = worktree.reset_to(tree, clean);
         if (!done.ok()) { ADD_FAILURE() << done.error().to_string(); }
     }
-    [[nodiscard]] std::string list(const std::string& tree) const { return git("-c core.quotePath=false ls-tree -r --name-only " + tree); }
+    [[nodiscard]] std::string list(const std::string& tree) const {
+        return git("-c core.quotePath=false ls-tree -r --name-only " + tree);
+    }
 
 private:
     TemporaryDirectory temporary_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repositories as people have them: with submodules, Git LFS, shallow, partial, sparse, of any encoding, for several tasks at once.
+// Repositories as people have them: with submodules, Git LFS, shallow, partial, sparse, of any encoding, for several tasks at
+// once.
 #include <thread>
 
 #include "git_fixture.hpp"
@@ -17,7 +18,8 @@ protected:
         write(library / "lib.c", "int lib;\n");
         write(library / "include/lib.h", "extern int lib;\n");
         write(library / ".gitignore", "*.o\n");
-        run("cd '" + library.string() + "' && git init -q -b main . && git add -A && git -c user.name=L -c user.email=l@example.org commit -q -m Lib");
+        run("cd '" + library.string() +
+            "' && git init -q -b main . && git add -A && git -c user.name=L -c user.email=l@example.org commit -q -m Lib");
         git(allow_files + ("submodule --quiet add '" + library.string() + "' modules/lib"));
         git("commit -q -m submodule");
         tree_ = id_of("HEAD^{tree}");
@@ -27,7 +29,7 @@ protected:
 };
 
 TEST_F(SubmoduleTest, its_files_are_those_of_the_commit_that_is_named) {
-    write(user() / "modules/lib/lib.c", "int mine;\n");        // The user's change there is not taken along.
+    write(user() / "modules/lib/lib.c", "int mine;\n");  // The user's change there is not taken along.
     const Worktree worktree = ensure(id_of("HEAD"));
     EXPECT_EQ(read(lib(worktree) / "lib.c"), "int lib;\n");
     EXPECT_EQ(read(lib(worktree) / "include/lib.h"), "extern int lib;\n");
@@ -42,7 +44,8 @@ TEST_F(SubmoduleTest, a_change_in_it_is_found_and_put_back) {
     write(lib(worktree) / "new.c", "int more;\n");
     std::filesystem::remove_all(lib(worktree) / "include");
     EXPECT_EQ(snapshot(worktree), tree_);
-    EXPECT_EQ(worktree.unrecordable(), (std::vector<std::string>{"modules/lib/lib.c", "modules/lib/new.c", "modules/lib/include/lib.h"}));
+    EXPECT_EQ(worktree.unrecordable(),
+              (std::vector<std::string>{"modules/lib/lib.c", "modules/lib/new.c", "modules/lib/include/lib.h"}));
     reset(worktree, tree_);
     EXPECT_EQ(read(lib(worktree) / "lib.c"), "int lib;\n");
     EXPECT_EQ(read(lib(worktree) / "include/lib.h"), "extern int lib;\n");
@@ -103,7 +106,7 @@ protected:
         write(object_, "a picture");
         write(user() / ".gitattributes", "*.png filter=lfs diff=lfs merge=lfs -text\n");
         write(user() / "a.png", pointer_);
-        write(user() / "plain.txt", pointer_);      // Not given to LFS by any attribute.
+        write(user() / "plain.txt", pointer_);  // Not given to LFS by any attribute.
         git("add -A");
         git("commit -q -m pictures");
         tree_ = id_of("HEAD^{tree}");
@@ -217,12 +220,13 @@ TEST_P(BytesTest, come_back_as_they_were) {
     write(worktree.path() / "copy.txt", bytes);
     EXPECT_EQ(open().file_in_tree(snapshot(worktree), "copy.txt").value().value_or(""), bytes);
 }
-INSTANTIATE_TEST_SUITE_P(Files, BytesTest,
-                         ::testing::Values(std::pair{"crlf", std::string("one\r\ntwo\r\n")}, std::pair{"mixed", std::string("one\r\ntwo\nthree\r")},
-                                           std::pair{"latin1", std::string("caf\xE9\n")}, std::pair{"utf16", std::string("\xFF\xFEh\0i\0\n\0", 8)},
-                                           std::pair{"bom", std::string("\xEF\xBB\xBFhi\n")}, std::pair{"no_last_newline", std::string("end")},
-                                           std::pair{"empty", std::string()}, std::pair{"nul", std::string("a\0b", 3)}),
-                         [](const auto& one) { return std::string(one.param.first); });
+INSTANTIATE_TEST_SUITE_P(
+    Files, BytesTest,
+    ::testing::Values(std::pair{"crlf", std::string("one\r\ntwo\r\n")}, std::pair{"mixed", std::string("one\r\ntwo\nthree\r")},
+                      std::pair{"latin1", std::string("caf\xE9\n")}, std::pair{"utf16", std::string("\xFF\xFEh\0i\0\n\0", 8)},
+                      std::pair{"bom", std::string("\xEF\xBB\xBFhi\n")}, std::pair{"no_last_newline", std::string("end")},
+                      std::pair{"empty", std::string()}, std::pair{"nul", std::string("a\0b", 3)}),
+    [](const auto& one) { return std::string(one.param.first); });
 
 class ManyTasksTest : public GitTest {};
 
@@ -245,7 +249,8 @@ TEST_F(ManyTasksTest, of_one_repository_do_not_meet) {
             for (int step = 0; step < steps; ++step) {
                 write(worktree->path() / "mine.txt", name + " " + std::to_string(step));
                 const auto tree = worktree->snapshot_paths({"mine.txt"});
-                const auto kept = tree.ok() ? repository->keep_tree(name + "/step-" + std::to_string(step), *tree) : Result<void>(tree.error());
+                const auto kept =
+                    tree.ok() ? repository->keep_tree(name + "/step-" + std::to_string(step), *tree) : Result<void>(tree.error());
                 if (!kept.ok()) {
                     failures[task] = kept.error().to_string();
                     return;

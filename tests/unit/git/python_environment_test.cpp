@@ -26,7 +26,8 @@ TEST_F(PythonEnvironmentTest, reads_programs_and_libraries_of_its_python_and_not
     make_environment(home);
     const auto found = python_environment(user());
     ASSERT_TRUE(found.has_value());
-    EXPECT_THAT(found->folders, ::testing::ElementsAre((user() / ".venv").string(), (home / "bin").string(), (home / "lib").string()));
+    EXPECT_THAT(found->folders,
+                ::testing::ElementsAre((user() / ".venv").string(), (home / "bin").string(), (home / "lib").string()));
 }
 
 TEST_F(PythonEnvironmentTest, of_the_systems_python_reads_itself_only) {

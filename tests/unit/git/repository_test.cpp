@@ -16,7 +16,11 @@ TEST_F(RepositoryTest, a_folder_without_one_is_named) {
 }
 
 TEST_F(RepositoryTest, one_of_another_user_is_refused_with_a_remedy) {
-    if (::geteuid() == 0) { run("chown -R 12345 '" + user().string() + "'"); } else { return; }
+    if (::geteuid() == 0) {
+        run("chown -R 12345 '" + user().string() + "'");
+    } else {
+        return;
+    }
     const auto opened = Repository::open(user());
     EXPECT_EQ(code_of(opened), "AF-GIT-002");
     EXPECT_NE(opened.error().remedy.find("safe.directory"), std::string::npos);
@@ -113,9 +117,12 @@ TEST_F(RepositoryTest, patch_applies_and_is_bounded) {
 TEST_F(RepositoryTest, edit_tree_replaces_adds_and_removes) {
     first_commit();
     const Repository repository = open();
-    const auto tree = repository.edit_tree(id_of("HEAD^{tree}"), {{"src/app.py", std::nullopt}, {"src/run.sh", std::nullopt}, {"a/b/c.txt", "c"}, {"README.md", "new\n"}});
+    const auto tree = repository.edit_tree(
+        id_of("HEAD^{tree}"),
+        {{"src/app.py", std::nullopt}, {"src/run.sh", std::nullopt}, {"a/b/c.txt", "c"}, {"README.md", "new\n"}});
     ASSERT_TRUE(tree.ok());
-    EXPECT_EQ(repository.files_in_tree(*tree).value(), (std::vector<std::string>{".gitignore", "README.md", "a/b/c.txt", "link"}));
+    EXPECT_EQ(repository.files_in_tree(*tree).value(),
+              (std::vector<std::string>{".gitignore", "README.md", "a/b/c.txt", "link"}));
     EXPECT_EQ(repository.file_in_tree(*tree, "README.md").value(), std::optional<std::string>("new\n"));
     EXPECT_EQ(repository.file_in_tree(*tree, "src/app.py").value(), std::nullopt);
 }
@@ -143,7 +150,11 @@ TEST_F(RepositoryTest, edit_tree_refuses_paths_that_git_cannot_hold) {
 
 TEST_F(RepositoryTest, edit_tree_may_remove_everything) {
     first_commit();
-    const auto tree = open().edit_tree(id_of("HEAD^{tree}"), {{".gitignore", std::nullopt}, {"README.md", std::nullopt}, {"link", std::nullopt}, {"src/app.py", std::nullopt}, {"src/run.sh", std::nullopt}});
+    const auto tree = open().edit_tree(id_of("HEAD^{tree}"), {{".gitignore", std::nullopt},
+                                                              {"README.md", std::nullopt},
+                                                              {"link", std::nullopt},
+                                                              {"src/app.py", std::nullopt},
+                                                              {"src/run.sh", std::nullopt}});
     EXPECT_EQ(tree.value(), "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
 }
 
@@ -172,7 +183,8 @@ TEST_F(RepositoryTest, drop_refs_removes_one_tasks_refs_only) {
 }
 
 TEST_F(RepositoryTest, reads_the_users_configuration_as_git_does) {
-    std::ofstream(user() / ".git/config", std::ios::app) << "[gpg]\n\tformat = ssh\n[yes]\n\ta = true\n\tb = YES\n\tc = on\n\td = 1\n\te\n[no]\n\ta = false\n\tb = Off\n\tc = 0\n\td = maybe\n";
+    std::ofstream(user() / ".git/config", std::ios::app)
+        << "[gpg]\n\tformat = ssh\n[yes]\n\ta = true\n\tb = YES\n\tc = on\n\td = 1\n\te\n[no]\n\ta = false\n\tb = Off\n\tc = 0\n\td = maybe\n";
     const GitConfiguration configuration(user());
     EXPECT_EQ(configuration.text("gpg.format"), "ssh");
     EXPECT_EQ(configuration.text("gpg.program"), "");
@@ -187,7 +199,8 @@ TEST_F(RepositoryTest, commits_and_branches_though_signing_is_configured) {
     git("config gpg.program /bin/false");
     const Repository repository = open();
     const std::string tree = repository.edit_tree(id_of("HEAD^{tree}"), {{"x.txt", "x"}}).value();
-    const auto made = repository.commit({tree, commit, "Add x\n\nTask: task-1\n", "Ada", "ada@example.org", std::chrono::system_clock::time_point{}});
+    const auto made = repository.commit(
+        {tree, commit, "Add x\n\nTask: task-1\n", "Ada", "ada@example.org", std::chrono::system_clock::time_point{}});
     ASSERT_TRUE(made.ok());
     ASSERT_TRUE(repository.create_branch("agentforge/task-1", *made).ok());
     EXPECT_EQ(id_of("agentforge/task-1"), *made);
@@ -201,7 +214,8 @@ TEST_F(RepositoryTest, create_branch_may_be_repeated_but_moves_nothing) {
     const Repository repository = open();
     ASSERT_TRUE(repository.create_branch("agentforge/t", commit).ok());
     EXPECT_TRUE(repository.create_branch("agentforge/t", commit).ok());
-    const auto other = repository.commit({id_of("HEAD^{tree}"), commit, "m\n", "A", "a@example.org", std::chrono::system_clock::time_point{}});
+    const auto other =
+        repository.commit({id_of("HEAD^{tree}"), commit, "m\n", "A", "a@example.org", std::chrono::system_clock::time_point{}});
     const auto moved = repository.create_branch("agentforge/t", *other);
     ASSERT_FALSE(moved.ok());
     EXPECT_EQ(moved.error().code, "AF-GIT-010");

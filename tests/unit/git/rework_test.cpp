@@ -19,7 +19,8 @@ protected:
     void commit(const std::string& file, const std::string& text, const std::string& date) {
         std::ofstream(user() / file) << text;
         git("add -A");
-        run("cd '" + user().string() + "' && GIT_AUTHOR_DATE=" + date + " GIT_COMMITTER_DATE=" + date + " git commit -q -m change");
+        run("cd '" + user().string() + "' && GIT_AUTHOR_DATE=" + date + " GIT_COMMITTER_DATE=" + date +
+            " git commit -q -m change");
     }
     std::string trimmed_line(const std::string& arguments) {
         std::string text = git(arguments);

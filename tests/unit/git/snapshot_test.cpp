@@ -10,7 +10,9 @@ class SnapshotTest : public GitTest {
 protected:
     SnapshotTest() : commit_(first_commit()), worktree_(ensure(commit_)) {}
     [[nodiscard]] std::filesystem::path in(const std::string& path) const { return worktree_.path() / path; }
-    [[nodiscard]] bool records(const std::string& path) { return ("\n" + list(snapshot(worktree_))).find("\n" + path + "\n") != std::string::npos; }
+    [[nodiscard]] bool records(const std::string& path) {
+        return ("\n" + list(snapshot(worktree_))).find("\n" + path + "\n") != std::string::npos;
+    }
     std::string commit_;
     Worktree worktree_;
 };
@@ -63,18 +65,21 @@ TEST_F(SnapshotTest, names_what_no_tree_can_show_until_a_reset_takes_it_away) {
     write(in("src/.GIT"), "gitdir: /tmp/evil\n");
     write(in(".git"), "gitdir: /tmp/evil\n");
     const std::string deep(200, 'd');
-    run("cd '" + worktree_.path().string() + "' && for level in $(seq 300); do mkdir " + deep + " && cd -P " + deep + " && touch file || exit 1; done");
+    run("cd '" + worktree_.path().string() + "' && for level in $(seq 300); do mkdir " + deep + " && cd -P " + deep +
+        " && touch file || exit 1; done");
     const std::string tree = snapshot(worktree_);
     EXPECT_THAT(list(tree), ::testing::Not(::testing::AnyOf(::testing::HasSubstr(".git/"), ::testing::HasSubstr(".GIT"))));
     EXPECT_EQ(snapshot(worktree_), tree);
     std::vector<std::string> found = worktree_.unrecordable();
     ASSERT_EQ(found.size(), 4U);
     EXPECT_THAT(found.front(), ::testing::StartsWith(deep.substr(0, 100)));
-    EXPECT_EQ((std::vector<std::string>{found.begin() + 1, found.end()}), (std::vector<std::string>{"src/.GIT", "vendor/.git", ".git"}));
+    EXPECT_EQ((std::vector<std::string>{found.begin() + 1, found.end()}),
+              (std::vector<std::string>{"src/.GIT", "vendor/.git", ".git"}));
     reset(worktree_, id_of("HEAD^{tree}"));
     EXPECT_EQ(snapshot(worktree_), id_of("HEAD^{tree}"));
     EXPECT_TRUE(worktree_.unrecordable().empty());
-    EXPECT_FALSE(std::filesystem::exists(in("src/.GIT")) || std::filesystem::exists(in("vendor")) || std::filesystem::exists(in(deep)));
+    EXPECT_FALSE(std::filesystem::exists(in("src/.GIT")) || std::filesystem::exists(in("vendor")) ||
+                 std::filesystem::exists(in(deep)));
 }
 
 TEST_F(SnapshotTest, a_single_path_that_is_nested_too_deep_is_refused) {
@@ -103,7 +108,9 @@ TEST_F(SnapshotTest, keeps_the_recorded_agentforge_files_of_the_commit) {
 }
 
 TEST_F(SnapshotTest, records_hard_names) {
-    for (const char* name : {"with space.txt", "größe.txt", "line\nbreak.txt", "quote\".txt", "-dash", "star*"}) { write(in(name), name); }
+    for (const char* name : {"with space.txt", "größe.txt", "line\nbreak.txt", "quote\".txt", "-dash", "star*"}) {
+        write(in(name), name);
+    }
     const std::string tree = snapshot(worktree_);
     const Repository repository = open();
     const auto bytes = repository.file_in_tree(tree, "line\nbreak.txt");
@@ -175,7 +182,8 @@ TEST_F(SnapshotTest, of_known_paths_is_the_snapshot_of_all) {
     write(in("deep/er/file.txt"), "x\n");
     std::filesystem::remove_all(in("src"));
     write(in("debug.log"), "x");
-    const std::string some = snapshot_paths(worktree_, {"new.py", "deep/er/file.txt", "src/app.py", "src/run.sh", "debug.log", "never-there"});
+    const std::string some =
+        snapshot_paths(worktree_, {"new.py", "deep/er/file.txt", "src/app.py", "src/run.sh", "debug.log", "never-there"});
     EXPECT_EQ(some, snapshot(worktree_));
 }
 
@@ -254,9 +262,13 @@ TEST_F(SnapshotTest, survives_git_gc) {
 }
 
 TEST_F(SnapshotTest, of_two_thousand_files_is_whole) {
-    for (int i = 0; i < 2000; ++i) { write(in("many/" + std::to_string(i % 40) + "/f" + std::to_string(i) + ".txt"), std::to_string(i)); }
+    for (int i = 0; i < 2000; ++i) {
+        write(in("many/" + std::to_string(i % 40) + "/f" + std::to_string(i) + ".txt"), std::to_string(i));
+    }
     using clock = std::chrono::steady_clock;
-    const auto ms = [](clock::time_point from) { return std::to_string(std::chrono::duration<double, std::milli>(clock::now() - from).count()); };
+    const auto ms = [](clock::time_point from) {
+        return std::to_string(std::chrono::duration<double, std::milli>(clock::now() - from).count());
+    };
     auto start = clock::now();
     const std::string tree = snapshot(worktree_);
     RecordProperty("first_ms", ms(start));

@@ -64,7 +64,8 @@ TEST_F(WorktreeTest, leaves_the_users_checkout_untouched) {
 TEST_F(WorktreeTest, git_lists_it_as_detached_and_fsck_is_content) {
     const std::string commit = first_commit();
     const Worktree worktree = ensure(commit);
-    EXPECT_NE(git("worktree list --porcelain").find("worktree " + worktree.path().string() + "\nHEAD " + commit + "\ndetached"), std::string::npos);
+    EXPECT_NE(git("worktree list --porcelain").find("worktree " + worktree.path().string() + "\nHEAD " + commit + "\ndetached"),
+              std::string::npos);
     EXPECT_EQ(git("fsck --strict --no-dangling --no-progress"), "");
     EXPECT_EQ(git_in(worktree.path(), "status --porcelain"), "");
 }
@@ -84,7 +85,7 @@ TEST_F(WorktreeTest, locks_that_a_killed_task_left_on_its_indexes_are_removed) {
     {
         const Worktree worktree = ensure(commit);
         const std::string link = read(worktree.path() / ".git");
-        admin = link.substr(8, link.size() - 9);        // gitdir: …
+        admin = link.substr(8, link.size() - 9);  // gitdir: …
     }
     for (const char* index : {"index", "agentforge-index"}) {
         std::filesystem::remove(admin / index);
@@ -179,7 +180,8 @@ TEST_F(WorktreeTest, remove_takes_folder_and_record_away_and_may_be_repeated) {
 TEST_F(WorktreeTest, remove_takes_very_deep_and_read_only_folders_away) {
     const std::string commit = first_commit();
     const Worktree worktree = ensure(commit);
-    run("cd '" + worktree.path().string() + "' && python3 -c 'import os\nfor _ in range(1500):\n    os.mkdir(\"dddddd\")\n    os.chdir(\"dddddd\")\nopen(\"file\", \"w\").close()\nos.chmod(\".\", 0o555)'");
+    run("cd '" + worktree.path().string() +
+        "' && python3 -c 'import os\nfor _ in range(1500):\n    os.mkdir(\"dddddd\")\n    os.chdir(\"dddddd\")\nopen(\"file\", \"w\").close()\nos.chmod(\".\", 0o555)'");
     ASSERT_TRUE(Worktree::remove(user(), task(), "task-1").ok());
     EXPECT_FALSE(std::filesystem::exists(task()));
 }
@@ -195,7 +197,8 @@ TEST_F(WorktreeTest, hooks_never_run) {
     const std::string tree = snapshot(worktree);
     const Repository repository = open();
     ASSERT_TRUE(repository.keep_tree("task-1/1", tree).ok());
-    const auto made = repository.commit({tree, commit, "Add x\n", "Ada", "ada@example.org", std::chrono::system_clock::time_point{}});
+    const auto made =
+        repository.commit({tree, commit, "Add x\n", "Ada", "ada@example.org", std::chrono::system_clock::time_point{}});
     ASSERT_TRUE(made.ok());
     ASSERT_TRUE(repository.create_branch("agentforge/task-1", *made).ok());
     EXPECT_FALSE(std::filesystem::exists(base() / "hook-ran"));

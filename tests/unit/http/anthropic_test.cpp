@@ -9,7 +9,8 @@ namespace {
 using testing::Context;
 using testing::Server;
 
-Result<Completion> ask(const Server& server, json::object settings = {}, StreamSink* sink = nullptr, const CompletionRequest& request = testing::request()) {
+Result<Completion> ask(const Server& server, json::object settings = {}, StreamSink* sink = nullptr,
+                       const CompletionRequest& request = testing::request()) {
     settings["base_url"] = server.url();
     anthropic::AnthropicBackend backend(std::move(settings));
     Context context;
@@ -22,21 +23,39 @@ Result<Completion> ask_marked(const Server& server, const CompletionRequest& req
     return backend.complete_marked(request, marks, nullptr, context);
 }
 
-std::string event(const std::string& type, const std::string& rest) { return "event: " + type + "\ndata: {\"type\":\"" + type + "\"" + (rest.empty() ? "" : ",") + rest + "}\n\n"; }
-std::string start() { return event("message_start", R"("message":{"id":"msg_1","model":"claude-x","usage":{"input_tokens":10,"cache_read_input_tokens":100,"cache_creation_input_tokens":5,"output_tokens":1}})"); }
-std::string open_text(int index) { return event("content_block_start", "\"index\":" + std::to_string(index) + R"(,"content_block":{"type":"text","text":""})"); }
-std::string text(int index, const std::string& words) { return event("content_block_delta", "\"index\":" + std::to_string(index) + R"(,"delta":{"type":"text_delta","text":")" + words + "\"}"); }
+std::string event(const std::string& type, const std::string& rest) {
+    return "event: " + type + "\ndata: {\"type\":\"" + type + "\"" + (rest.empty() ? "" : ",") + rest + "}\n\n";
+}
+std::string start() {
+    return event(
+        "message_start",
+        R"("message":{"id":"msg_1","model":"claude-x","usage":{"input_tokens":10,"cache_read_input_tokens":100,"cache_creation_input_tokens":5,"output_tokens":1}})");
+}
+std::string open_text(int index) {
+    return event("content_block_start", "\"index\":" + std::to_string(index) + R"(,"content_block":{"type":"text","text":""})");
+}
+std::string text(int index, const std::string& words) {
+    return event("content_block_delta",
+                 "\"index\":" + std::to_string(index) + R"(,"delta":{"type":"text_delta","text":")" + words + "\"}");
+}
 std::string open_call(int index, const std::string& name) {
-    return event("content_block_start", "\"index\":" + std::to_string(index) + R"(,"content_block":{"type":"tool_use","id":"t)" + std::to_string(index) + R"(","name":")" + name + R"(","input":{}})");
+    return event("content_block_start", "\"index\":" + std::to_string(index) + R"(,"content_block":{"type":"tool_use","id":"t)" +
+                                            std::to_string(index) + R"(","name":")" + name + R"(","input":{}})");
 }
 std::string piece(int index, const std::string& json) {
-    return event("content_block_delta", "\"index\":" + std::to_string(index) + R"(,"delta":{"type":"input_json_delta","partial_json":)" + json::serialize(json::value(json)) + "}");
+    return event("content_block_delta", "\"index\":" + std::to_string(index) +
+                                            R"(,"delta":{"type":"input_json_delta","partial_json":)" +
+                                            json::serialize(json::value(json)) + "}");
 }
 std::string close(int index) { return event("content_block_stop", "\"index\":" + std::to_string(index)); }
-std::string end(const std::string& reason) { return event("message_delta", R"("delta":{"stop_reason":")" + reason + R"("},"usage":{"output_tokens":25})") + event("message_stop", ""); }
+std::string end(const std::string& reason) {
+    return event("message_delta", R"("delta":{"stop_reason":")" + reason + R"("},"usage":{"output_tokens":25})") +
+           event("message_stop", "");
+}
 
 std::string one_call() {
-    return start() + event("ping", "") + open_text(0) + text(0, "I ") + text(0, "read.") + close(0) + open_call(1, "read_file") + piece(1, "") + piece(1, "{\"pa") + piece(1, "th\":\"a.py\"}") + close(1) + end("tool_use");
+    return start() + event("ping", "") + open_text(0) + text(0, "I ") + text(0, "read.") + close(0) + open_call(1, "read_file") +
+           piece(1, "") + piece(1, "{\"pa") + piece(1, "th\":\"a.py\"}") + close(1) + end("tool_use");
 }
 
 TEST(Anthropic, a_streamed_tool_call_is_put_together) {
@@ -83,15 +102,18 @@ TEST(Anthropic, a_stream_cut_at_every_byte_is_a_failed_attempt) {
 }
 
 TEST(Anthropic, an_error_after_half_an_answer_is_a_failed_attempt) {
-    const Server server(testing::stream_response(start() + open_text(0) + text(0, "half") + event("error", R"("error":{"type":"overloaded_error","message":"Overloaded"})")));
+    const Server server(
+        testing::stream_response(start() + open_text(0) + text(0, "half") +
+                                 event("error", R"("error":{"type":"overloaded_error","message":"Overloaded"})")));
     const auto answer = ask(server);
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-407");
 }
 
 TEST(Anthropic, an_answer_that_is_not_streamed_is_read_as_well) {
-    const std::string body = R"({"id":"msg","model":"m","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"ok"},{"type":"tool_use","id":"t","name":"complete","input":{"a":[1]}}],)"
-                             R"("stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":4}})";
+    const std::string body =
+        R"({"id":"msg","model":"m","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"ok"},{"type":"tool_use","id":"t","name":"complete","input":{"a":[1]}}],)"
+        R"("stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":4}})";
     const Server server(testing::json_response(body));
     const auto answer = ask(server, {{"stream", false}});
     ASSERT_TRUE(answer.ok()) << testing::explain(answer);
@@ -102,7 +124,8 @@ TEST(Anthropic, an_answer_that_is_not_streamed_is_read_as_well) {
 }
 
 TEST(Anthropic, several_calls_are_handed_on_for_the_host_to_refuse) {
-    const Server server(testing::stream_response(start() + open_call(0, "a") + close(0) + open_call(1, "b") + close(1) + end("tool_use")));
+    const Server server(
+        testing::stream_response(start() + open_call(0, "a") + close(0) + open_call(1, "b") + close(1) + end("tool_use")));
     EXPECT_EQ(ask(server).value().tool_calls.size(), 2U);
 }
 
@@ -114,7 +137,8 @@ TEST(Anthropic, an_answer_without_call_is_text) {
 }
 
 TEST(Anthropic, broken_arguments_are_told_to_the_model) {
-    const Server server(testing::stream_response(start() + open_call(0, "read_file") + piece(0, "{\"path\": ") + close(0) + end("tool_use")));
+    const Server server(
+        testing::stream_response(start() + open_call(0, "read_file") + piece(0, "{\"path\": ") + close(0) + end("tool_use")));
     const auto answer = ask(server);
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-105");
@@ -122,7 +146,8 @@ TEST(Anthropic, broken_arguments_are_told_to_the_model) {
 }
 
 TEST(Anthropic, arguments_cut_at_the_limit_are_a_length_stop) {
-    const Server server(testing::stream_response(start() + open_call(0, "read_file") + piece(0, "{\"path\": ") + end("max_tokens")));
+    const Server server(
+        testing::stream_response(start() + open_call(0, "read_file") + piece(0, "{\"path\": ") + end("max_tokens")));
     const auto answer = ask(server);
     ASSERT_TRUE(answer.ok()) << testing::explain(answer);
     EXPECT_EQ(answer.value().stop_reason, StopReason::length);
@@ -138,10 +163,12 @@ TEST_P(StopReasons, are_translated) {
     const Server server(testing::stream_response(start() + open_text(0) + text(0, "x") + end(GetParam().first)));
     EXPECT_EQ(ask(server).value().stop_reason, GetParam().second);
 }
-INSTANTIATE_TEST_SUITE_P(Anthropic, StopReasons, ::testing::Values(
-    std::pair{"end_turn", StopReason::finished}, std::pair{"stop_sequence", StopReason::finished}, std::pair{"max_tokens", StopReason::length},
-    std::pair{"model_context_window_exceeded", StopReason::length}, std::pair{"tool_use", StopReason::tool_call}, std::pair{"refusal", StopReason::refused},
-    std::pair{"pause_turn", StopReason::other}, std::pair{"something_new", StopReason::other}));
+INSTANTIATE_TEST_SUITE_P(
+    Anthropic, StopReasons,
+    ::testing::Values(std::pair{"end_turn", StopReason::finished}, std::pair{"stop_sequence", StopReason::finished},
+                      std::pair{"max_tokens", StopReason::length}, std::pair{"model_context_window_exceeded", StopReason::length},
+                      std::pair{"tool_use", StopReason::tool_call}, std::pair{"refusal", StopReason::refused},
+                      std::pair{"pause_turn", StopReason::other}, std::pair{"something_new", StopReason::other}));
 
 TEST(Anthropic, asks_for_one_of_the_tools_and_marks_what_stays_for_the_cache) {
     const Server server(testing::stream_response(one_call()));
@@ -151,7 +178,8 @@ TEST(Anthropic, asks_for_one_of_the_tools_and_marks_what_stays_for_the_cache) {
     EXPECT_EQ(asked.at("tools").as_array().size(), 2U);
     EXPECT_FALSE(asked.at("tools").at(0).as_object().contains("cache_control"));
     EXPECT_EQ(json::serialize(asked.at("tools").at(1).at("cache_control")), R"({"type":"ephemeral"})");
-    EXPECT_EQ(json::serialize(asked.at("system")), R"([{"type":"text","text":"You are a tester.","cache_control":{"type":"ephemeral"}}])");
+    EXPECT_EQ(json::serialize(asked.at("system")),
+              R"([{"type":"text","text":"You are a tester.","cache_control":{"type":"ephemeral"}}])");
     EXPECT_EQ(json::serialize(asked.at("messages")), R"([{"role":"user","content":[{"type":"text","text":"What now?"}]}])");
     EXPECT_EQ(asked.at("max_tokens").to_number<int>(), 77);
     EXPECT_TRUE(asked.at("stream").as_bool());
@@ -168,7 +196,8 @@ TEST(Anthropic, splits_the_context_where_it_may_change_and_marks_what_stays) {
     for (const json::value& block : blocks) { together += block.at("text").as_string(); }
     EXPECT_EQ(together, request.user);
     EXPECT_EQ(json::serialize(blocks[0]), R"({"type":"text","text":"frame\nstate\n","cache_control":{"type":"ephemeral"}})");
-    EXPECT_FALSE(blocks[1].as_object().contains("cache_control")) << "the API takes four marks, and tools and system prompt have two";
+    EXPECT_FALSE(blocks[1].as_object().contains("cache_control"))
+        << "the API takes four marks, and tools and system prompt have two";
     EXPECT_TRUE(blocks[2].as_object().contains("cache_control"));
     EXPECT_FALSE(blocks[3].as_object().contains("cache_control"));
 }

@@ -54,7 +54,9 @@ TEST_P(BrokenChunks, are_refused) {
     EXPECT_EQ(fed.error().code, "AF-LLM-409");
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, BrokenChunks, ::testing::Values("x\r\n", "\r\n", "-1\r\n", "4\r\nabcdefg\r\n", "fffffffffffffffff\r\n", std::string(20'000, '0')));
+INSTANTIATE_TEST_SUITE_P(Sizes, BrokenChunks,
+                         ::testing::Values("x\r\n", "\r\n", "-1\r\n", "4\r\nabcdefg\r\n", "fffffffffffffffff\r\n",
+                                           std::string(20'000, '0')));
 
 }  // namespace
 }  // namespace agentforge::http

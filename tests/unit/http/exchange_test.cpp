@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exchange itself: time, cancellation, names that do not resolve, proxies.
-#include <agentforge_http/exchange.hpp>
 #include <dlfcn.h>
 #include <netdb.h>
+#include <agentforge_http/exchange.hpp>
 
 #include <condition_variable>
 
@@ -17,14 +17,15 @@ struct StuckNames {
     bool waiting = false;
 };
 StuckNames& stuck_names() {
-    static auto* const names = new StuckNames();    // A thread that is left behind may use it to the end.
+    static auto* const names = new StuckNames();  // A thread that is left behind may use it to the end.
     return *names;
 }
 
 }  // namespace
 
 // Poco's own calls come here: a program's symbols go before a library's.
-extern "C" __attribute__((visibility("default"))) int getaddrinfo(const char* name, const char* service, const addrinfo* hints, addrinfo** found) {
+extern "C" __attribute__((visibility("default"))) int getaddrinfo(const char* name, const char* service, const addrinfo* hints,
+                                                                  addrinfo** found) {
     const std::string_view host = name == nullptr ? "" : name;
     if (host == "unknown.test") { return EAI_NONAME; }
     if (host == "stuck.test") {
@@ -60,7 +61,8 @@ struct Outcome {
     std::string body;
 };
 
-Outcome run(const Call& call, const std::function<bool()>& cancelled = [] { return false; }) {
+Outcome run(
+    const Call& call, const std::function<bool()>& cancelled = [] { return false; }) {
     std::string body;
     auto head = exchange(call, cancelled, [&body](const Head&, std::string_view part) -> Result<bool> {
         body += part;
@@ -143,8 +145,8 @@ TEST(Exchange, a_server_that_drips_costs_the_deadline) {
     EXPECT_EQ(code(run(call)), "AF-LLM-410");
 }
 
-/// The shortest time from the moment at which `begun` says yes (the call is cancelled then) to the call's end, of a few: a busy machine may
-/// lengthen any of them.
+/// The shortest time from the moment at which `begun` says yes (the call is cancelled then) to the call's end, of a few: a busy
+/// machine may lengthen any of them.
 template <class Try>
 steady_clock::duration fastest(Try&& attempt) {
     auto best = steady_clock::duration::max();
@@ -181,7 +183,10 @@ TEST(Exchange, ends_within_200_ms_of_being_cancelled_while_an_answer_comes) {
 
 TEST(Exchange, leaves_a_worker_behind_that_is_stuck_in_name_resolution_within_200_ms) {
     const auto took = fastest([] {
-        { const std::lock_guard lock(stuck_names().mutex); stuck_names().waiting = false; }
+        {
+            const std::lock_guard lock(stuck_names().mutex);
+            stuck_names().waiting = false;
+        }
         return time_to_end(call_of("http://stuck.test"), [] {
             const std::lock_guard lock(stuck_names().mutex);
             return stuck_names().waiting;
@@ -205,7 +210,8 @@ TEST(Exchange, an_answer_beyond_the_bound_is_refused) {
 
 TEST(Exchange, does_not_wait_for_what_is_not_wanted) {
     const Server server({Script{{"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"}, 0ms, true}});
-    const auto head = exchange(call_of(server.url()), [] { return false; }, [](const Head&, std::string_view) -> Result<bool> { return false; });
+    const auto head = exchange(
+        call_of(server.url()), [] { return false; }, [](const Head&, std::string_view) -> Result<bool> { return false; });
     EXPECT_TRUE(head.ok());
 }
 
@@ -230,20 +236,23 @@ TEST(KeptConnection, is_kept_after_a_stream_whose_end_nobody_waits_for) {
     const Server server({kept(testing::stream_response("data: last\n\n"))});
     const Talk talk(server.url());
     for (int round = 0; round < 3; ++round) {
-        ASSERT_TRUE(exchange(talk.call, [] { return false; }, [](const Head&, std::string_view) -> Result<bool> { return false; }).ok());
+        ASSERT_TRUE(exchange(
+                        talk.call, [] { return false; }, [](const Head&, std::string_view) -> Result<bool> { return false; })
+                        .ok());
     }
     EXPECT_EQ(std::pair(server.received(), server.connections()), std::pair(3U, 1U));
 }
 
 TEST(KeptConnection, that_the_server_closed_meanwhile_is_not_used) {
-    const Server server(testing::response(200, "text/plain", "hello"));    // It closes without having said so.
+    const Server server(testing::response(200, "text/plain", "hello"));  // It closes without having said so.
     const Talk talk(server.url());
     for (int round = 0; round < 20; ++round) { ASSERT_EQ(talk.ask().body, "hello") << round; }
     EXPECT_EQ(server.connections(), 20U);
 }
 
 TEST(KeptConnection, that_ends_instead_of_an_answer_costs_a_fresh_one_and_no_attempt) {
-    const Server server({kept(testing::response(200, "text/plain", "one")), Script{}, kept(testing::response(200, "text/plain", "two"))});
+    const Server server(
+        {kept(testing::response(200, "text/plain", "one")), Script{}, kept(testing::response(200, "text/plain", "two"))});
     const Talk talk(server.url());
     ASSERT_EQ(talk.ask().body, "one");
     EXPECT_EQ(talk.ask().body, "two");
@@ -277,7 +286,8 @@ TEST(KeptConnection, is_given_up_where_the_server_says_so) {
 }
 
 TEST(KeptConnection, is_given_up_where_more_came_than_the_answer) {
-    const Server server({kept(testing::response(200, "text/plain", "one") + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"), kept(testing::response(200, "text/plain", "two"))});
+    const Server server({kept(testing::response(200, "text/plain", "one") + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"),
+                         kept(testing::response(200, "text/plain", "two"))});
     const Talk talk(server.url());
     ASSERT_EQ(talk.ask().body, "one");
     EXPECT_EQ(talk.ask().body, "two");
@@ -326,7 +336,8 @@ TEST(Exchange, goes_through_the_proxy) {
     const Outcome outcome = run(call);
     ASSERT_EQ(code(outcome), "ok");
     EXPECT_TRUE(proxy.requests().at(0).starts_with("POST http://unknown.test:80/x HTTP/1.1") ||
-                proxy.requests().at(0).starts_with("POST http://unknown.test/x HTTP/1.1")) << proxy.requests().at(0);
+                proxy.requests().at(0).starts_with("POST http://unknown.test/x HTTP/1.1"))
+        << proxy.requests().at(0);
     EXPECT_NE(proxy.requests().at(0).find("Proxy-Authorization: Basic dXNlcjpzZWNyZXQ="), std::string::npos);
 }
 

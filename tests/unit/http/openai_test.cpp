@@ -9,7 +9,8 @@ namespace {
 using testing::Context;
 using testing::Server;
 
-Result<Completion> ask(const Server& server, json::object settings = {}, StreamSink* sink = nullptr, const CompletionRequest& request = testing::request()) {
+Result<Completion> ask(const Server& server, json::object settings = {}, StreamSink* sink = nullptr,
+                       const CompletionRequest& request = testing::request()) {
     settings["base_url"] = server.url() + "/v1";
     openai::OpenAiBackend backend(std::move(settings));
     Context context;
@@ -17,18 +18,23 @@ Result<Completion> ask(const Server& server, json::object settings = {}, StreamS
 }
 
 std::string chunk(const std::string& delta, const std::string& reason = "") {
-    return R"(data: {"id":"c1","object":"chat.completion.chunk","model":"gpt-x","choices":[{"index":0,"delta":)" + delta + ",\"finish_reason\":" +
-           (reason.empty() ? "null" : "\"" + reason + "\"") + "}]}\n\n";
+    return R"(data: {"id":"c1","object":"chat.completion.chunk","model":"gpt-x","choices":[{"index":0,"delta":)" + delta +
+           ",\"finish_reason\":" + (reason.empty() ? "null" : "\"" + reason + "\"") + "}]}\n\n";
 }
 std::string call(const std::string& index, const std::string& id, const std::string& name, const std::string& arguments) {
-    return chunk("{\"tool_calls\":[{" + (index.empty() ? "" : "\"index\":" + index + ",") + (id.empty() ? "" : "\"id\":\"" + id + "\",\"type\":\"function\",") +
-                 "\"function\":{" + (name.empty() ? "" : "\"name\":\"" + name + "\",") + "\"arguments\":" + json::serialize(json::value(arguments)) + "}}]}");
+    return chunk("{\"tool_calls\":[{" + (index.empty() ? "" : "\"index\":" + index + ",") +
+                 (id.empty() ? "" : "\"id\":\"" + id + "\",\"type\":\"function\",") + "\"function\":{" +
+                 (name.empty() ? "" : "\"name\":\"" + name + "\",") + "\"arguments\":" + json::serialize(json::value(arguments)) +
+                 "}}]}");
 }
-std::string usage() { return "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":50,\"completion_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":32}}}\n\n"; }
+std::string usage() {
+    return "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":50,\"completion_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":32}}}\n\n";
+}
 const std::string done = "data: [DONE]\n\n";
 
 std::string one_call() {
-    return ": OPENROUTER PROCESSING\n\n" + chunk(R"({"role":"assistant","content":"I read."})") + call("0", "t1", "read_file", "") + call("0", "", "", "{\"pa") + call("0", "", "", "th\":\"a.py\"}") +
+    return ": OPENROUTER PROCESSING\n\n" + chunk(R"({"role":"assistant","content":"I read."})") +
+           call("0", "t1", "read_file", "") + call("0", "", "", "{\"pa") + call("0", "", "", "th\":\"a.py\"}") +
            chunk("{}", "tool_calls") + usage() + done;
 }
 
@@ -53,8 +59,9 @@ TEST(OpenAi, usage_is_read_with_the_cached_tokens) {
 }
 
 TEST(OpenAi, reasoning_that_is_counted_in_the_total_only_is_output_all_the_same) {
-    const Server server(testing::json_response(R"({"choices":[{"message":{"content":"hello"},"finish_reason":"stop"}],)"
-                                               R"("usage":{"prompt_tokens":50,"completion_tokens":9,"total_tokens":99,"completion_tokens_details":{"reasoning_tokens":40}}})"));
+    const Server server(testing::json_response(
+        R"({"choices":[{"message":{"content":"hello"},"finish_reason":"stop"}],)"
+        R"("usage":{"prompt_tokens":50,"completion_tokens":9,"total_tokens":99,"completion_tokens_details":{"reasoning_tokens":40}}})"));
     const auto answer = ask(server);
     ASSERT_TRUE(answer.ok()) << testing::explain(answer);
     EXPECT_EQ(answer.value().usage.output_tokens, 49U);
@@ -92,7 +99,8 @@ TEST(OpenAi, a_broken_connection_after_the_finish_reason_is_a_failed_attempt) {
 }
 
 TEST(OpenAi, an_error_in_the_stream_is_a_failed_attempt) {
-    const Server server(testing::stream_response(chunk(R"({"content":"a"})") + "data: {\"error\":{\"message\":\"upstream\",\"code\":502}}\n\n"));
+    const Server server(
+        testing::stream_response(chunk(R"({"content":"a"})") + "data: {\"error\":{\"message\":\"upstream\",\"code\":502}}\n\n"));
     const auto answer = ask(server);
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-407");
@@ -100,8 +108,9 @@ TEST(OpenAi, an_error_in_the_stream_is_a_failed_attempt) {
 }
 
 TEST(OpenAi, an_answer_that_is_not_streamed_is_read_as_well) {
-    const std::string body = R"({"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"t","type":"function","function":{"name":"complete","arguments":"{\"a\":1}"}}]},)"
-                             R"("finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":4}})";
+    const std::string body =
+        R"({"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"t","type":"function","function":{"name":"complete","arguments":"{\"a\":1}"}}]},)"
+        R"("finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":4}})";
     const Server server(testing::json_response(body));
     const auto answer = ask(server, {{"stream", false}});
     ASSERT_TRUE(answer.ok()) << testing::explain(answer);
@@ -115,24 +124,28 @@ TEST(OpenAi, a_server_that_does_not_stream_though_asked_to_is_understood) {
 }
 
 TEST(OpenAi, arguments_may_be_an_object) {
-    const Server server(testing::json_response(R"({"choices":[{"message":{"tool_calls":[{"function":{"name":"complete","arguments":{"a":1}}}]},"finish_reason":"stop"}]})"));
+    const Server server(testing::json_response(
+        R"({"choices":[{"message":{"tool_calls":[{"function":{"name":"complete","arguments":{"a":1}}}]},"finish_reason":"stop"}]})"));
     const auto answer = ask(server);
     EXPECT_EQ(json::serialize(answer.value().tool_calls.at(0).arguments), R"({"a":1})");
     EXPECT_EQ(answer.value().stop_reason, StopReason::tool_call);
 }
 
 TEST(OpenAi, several_calls_are_handed_on_for_the_host_to_refuse) {
-    const Server server(testing::stream_response(call("0", "t1", "a", "{}") + call("1", "t2", "b", "{}") + chunk("{}", "tool_calls") + done));
+    const Server server(
+        testing::stream_response(call("0", "t1", "a", "{}") + call("1", "t2", "b", "{}") + chunk("{}", "tool_calls") + done));
     EXPECT_EQ(ask(server).value().tool_calls.size(), 2U);
 }
 
 TEST(OpenAi, calls_that_all_have_index_0_are_told_apart_by_their_ids) {
-    const Server server(testing::stream_response(call("0", "t1", "a", "{}") + call("0", "t2", "b", "{}") + chunk("{}", "tool_calls") + done));
+    const Server server(
+        testing::stream_response(call("0", "t1", "a", "{}") + call("0", "t2", "b", "{}") + chunk("{}", "tool_calls") + done));
     EXPECT_EQ(ask(server).value().tool_calls.size(), 2U);
 }
 
 TEST(OpenAi, pieces_without_index_belong_to_the_last_call) {
-    const Server server(testing::stream_response(call("", "t1", "read_file", "{\"a\"") + call("", "", "", ":1}") + chunk("{}", "tool_calls") + done));
+    const Server server(testing::stream_response(call("", "t1", "read_file", "{\"a\"") + call("", "", "", ":1}") +
+                                                 chunk("{}", "tool_calls") + done));
     const auto answer = ask(server);
     ASSERT_TRUE(answer.ok()) << testing::explain(answer);
     EXPECT_EQ(json::serialize(answer.value().tool_calls.at(0).arguments), R"({"a":1})");
@@ -144,7 +157,8 @@ TEST(OpenAi, an_unknown_tool_is_handed_on_for_the_host_to_refuse) {
 }
 
 TEST(OpenAi, broken_arguments_are_told_to_the_model) {
-    const Server server(testing::stream_response(call("0", "t1", "read_file", "{\"path\": \"a\nb\"}") + chunk("{}", "tool_calls") + done));
+    const Server server(
+        testing::stream_response(call("0", "t1", "read_file", "{\"path\": \"a\nb\"}") + chunk("{}", "tool_calls") + done));
     const auto answer = ask(server);
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-105");
@@ -163,8 +177,11 @@ TEST_P(FinishReasons, are_translated) {
     const Server server(testing::stream_response(chunk(R"({"content":"x"})", GetParam().first) + done));
     EXPECT_EQ(ask(server).value().stop_reason, GetParam().second);
 }
-INSTANTIATE_TEST_SUITE_P(OpenAi, FinishReasons, ::testing::Values(std::pair{"stop", StopReason::finished}, std::pair{"length", StopReason::length}, std::pair{"tool_calls", StopReason::tool_call},
-                                                                  std::pair{"content_filter", StopReason::refused}, std::pair{"new_reason", StopReason::other}));
+INSTANTIATE_TEST_SUITE_P(OpenAi, FinishReasons,
+                         ::testing::Values(std::pair{"stop", StopReason::finished}, std::pair{"length", StopReason::length},
+                                           std::pair{"tool_calls", StopReason::tool_call},
+                                           std::pair{"content_filter", StopReason::refused},
+                                           std::pair{"new_reason", StopReason::other}));
 
 TEST(OpenAi, asks_for_one_tool_call_and_for_usage) {
     const Server server(testing::stream_response(one_call()));
@@ -174,7 +191,8 @@ TEST(OpenAi, asks_for_one_tool_call_and_for_usage) {
     EXPECT_FALSE(asked.at("parallel_tool_calls").as_bool());
     EXPECT_TRUE(asked.at("stream_options").at("include_usage").as_bool());
     EXPECT_EQ(asked.at("tools").at(0).at("function").at("name").as_string(), "read_file");
-    EXPECT_EQ(json::serialize(asked.at("messages")), R"([{"role":"system","content":"You are a tester."},{"role":"user","content":"What now?"}])");
+    EXPECT_EQ(json::serialize(asked.at("messages")),
+              R"([{"role":"system","content":"You are a tester."},{"role":"user","content":"What now?"}])");
     EXPECT_EQ(asked.at("max_tokens").to_number<int>(), 77);
     EXPECT_TRUE(server.requests().at(0).starts_with("POST /v1/chat/completions HTTP/1.1\r\n"));
 }

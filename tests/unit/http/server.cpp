@@ -12,7 +12,8 @@
 namespace agentforge::http::testing {
 
 std::string response(int status, const std::string& type, const std::string& body, const std::string& headers) {
-    return "HTTP/1.1 " + std::to_string(status) + " Status\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
+    return "HTTP/1.1 " + std::to_string(status) + " Status\r\nContent-Type: " + type +
+           "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
 }
 
 std::string stream_response(const std::string& events) {

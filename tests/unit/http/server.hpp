@@ -11,10 +11,10 @@
 namespace agentforge::http::testing {
 
 struct Script {
-    std::vector<std::string> pieces;                    ///< Sent one by one once the request is read.
-    std::chrono::milliseconds between{0};               ///< Before each piece.
-    bool hang = false;                                  ///< Keeps the connection open afterwards.
-    bool keep = false;                                  ///< Reads the next request from the same connection.
+    std::vector<std::string> pieces;       ///< Sent one by one once the request is read.
+    std::chrono::milliseconds between{0};  ///< Before each piece.
+    bool hang = false;                     ///< Keeps the connection open afterwards.
+    bool keep = false;                     ///< Reads the next request from the same connection.
 };
 
 /// `HTTP/1.1 200 …` with a Content-Length.
@@ -90,6 +90,8 @@ public:
     return made;
 }
 
-[[nodiscard]] inline std::string explain(const Result<Completion>& answer) { return answer.ok() ? "ok: " + answer.value().text : answer.error().to_string(); }
+[[nodiscard]] inline std::string explain(const Result<Completion>& answer) {
+    return answer.ok() ? "ok: " + answer.value().text : answer.error().to_string();
+}
 
 }  // namespace agentforge::http::testing

@@ -22,8 +22,14 @@ Events read(const std::vector<std::string>& parts) {
 TEST(EventReader, reads_type_and_data) { EXPECT_EQ(read({"event: ping\ndata: {}\n\n"}), (Events{{"ping", "{}"}})); }
 TEST(EventReader, joins_several_data_lines) { EXPECT_EQ(read({"data: a\ndata:b\ndata:\n\n"}), (Events{{"", "a\nb\n"}})); }
 TEST(EventReader, takes_away_one_space_only) { EXPECT_EQ(read({"data:  a\n\n"}), (Events{{"", " a"}})); }
-TEST(EventReader, passes_over_comments_and_other_fields) { EXPECT_EQ(read({": hello\nid: 7\nretry: 5\nfoo\ndata: a\n\n"}), (Events{{"", "a"}})); }
-TEST(EventReader, passes_over_a_byte_order_mark_at_the_start) { EXPECT_EQ(read({"\xEF\xBB\xBF" "data: a\n\n"}), (Events{{"", "a"}})); }
+TEST(EventReader, passes_over_comments_and_other_fields) {
+    EXPECT_EQ(read({": hello\nid: 7\nretry: 5\nfoo\ndata: a\n\n"}), (Events{{"", "a"}}));
+}
+TEST(EventReader, passes_over_a_byte_order_mark_at_the_start) {
+    EXPECT_EQ(read({"\xEF\xBB\xBF"
+                    "data: a\n\n"}),
+              (Events{{"", "a"}}));
+}
 TEST(EventReader, keeps_a_byte_order_mark_inside) { EXPECT_EQ(read({"data: \xEF\xBB\xBF\n\n"}), (Events{{"", "\xEF\xBB\xBF"}})); }
 TEST(EventReader, an_event_without_data_is_none) { EXPECT_EQ(read({"event: lost\n\ndata: a\n\n"}), (Events{{"", "a"}})); }
 TEST(EventReader, an_event_that_no_empty_line_ends_is_none) { EXPECT_EQ(read({"data: a\n\ndata: b\n"}), (Events{{"", "a"}})); }
@@ -33,10 +39,14 @@ TEST(EventReader, the_same_events_at_every_split_into_three) {
     const Events expected{{"", "one\ntwo"}, {"x", "\xC3\xA9"}, {"", "three"}, {"", "four"}};
     for (const std::string end : {"\n", "\r\n", "\r"}) {
         std::string text = "\xEF\xBB\xBF";
-        for (const std::string line : {": c", "data: one", "data:two", "", "event: x", "data: \xC3\xA9", "id: 1", "", "", "data: three", "", "data: four", ""}) { text += line + end; }
+        for (const std::string line : {": c", "data: one", "data:two", "", "event: x", "data: \xC3\xA9", "id: 1", "", "",
+                                       "data: three", "", "data: four", ""}) {
+            text += line + end;
+        }
         for (std::size_t first = 0; first <= text.size(); ++first) {
             for (std::size_t second = first; second <= text.size(); ++second) {
-                ASSERT_EQ(read({text.substr(0, first), text.substr(first, second - first), text.substr(second)}), expected) << first << " " << second;
+                ASSERT_EQ(read({text.substr(0, first), text.substr(first, second - first), text.substr(second)}), expected)
+                    << first << " " << second;
             }
         }
     }

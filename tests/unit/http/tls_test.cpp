@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // HTTPS against a server with a certificate of its own: trusted only where its file is named, and only for its name.
-#include <agentforge_http/exchange.hpp>
 #include <arpa/inet.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -8,6 +7,7 @@
 #include <openssl/x509v3.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <agentforge_http/exchange.hpp>
 #include <webhook/handler.hpp>
 
 #include <csignal>
@@ -35,7 +35,8 @@ public:
         X509V3_CTX context;
         X509V3_set_ctx_nodb(&context);
         X509V3_set_ctx(&context, certificate, certificate, nullptr, nullptr, 0);
-        for (const auto& [id, value] : {std::pair<int, std::string>{NID_subject_alt_name, names}, {NID_basic_constraints, "critical,CA:TRUE"}}) {
+        for (const auto& [id, value] :
+             {std::pair<int, std::string>{NID_subject_alt_name, names}, {NID_basic_constraints, "critical,CA:TRUE"}}) {
             X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, &context, id, value.c_str());
             X509_add_ext(certificate, extension, -1);
             X509_EXTENSION_free(extension);
@@ -78,7 +79,7 @@ public:
 
 private:
     void serve() {
-        std::signal(SIGPIPE, SIG_IGN);      // NOLINT: the client leaves in the middle of the handshake.
+        std::signal(SIGPIPE, SIG_IGN);  // NOLINT: the client leaves in the middle of the handshake.
         const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
         if (connection < 0) { return; }
         SSL* const ssl = SSL_new(context_);
@@ -109,7 +110,8 @@ private:
     std::thread thread_;
 };
 
-Result<Head> ask(const SecureServer& server, const std::string& host, const std::string& ca_file, std::string& body, std::shared_ptr<Connections> connections = nullptr) {
+Result<Head> ask(const SecureServer& server, const std::string& host, const std::string& ca_file, std::string& body,
+                 std::shared_ptr<Connections> connections = nullptr) {
     Call call;
     call.connections = std::move(connections);
     call.server = read_address("https://" + host + ":" + std::to_string(server.port())).value();
@@ -117,10 +119,12 @@ Result<Head> ask(const SecureServer& server, const std::string& host, const std:
     call.body = "my secret";
     call.ca_file = ca_file;
     call.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    return exchange(call, [] { return false; }, [&body](const Head&, std::string_view part) -> Result<bool> {
-        body += part;
-        return true;
-    });
+    return exchange(
+        call, [] { return false; },
+        [&body](const Head&, std::string_view part) -> Result<bool> {
+            body += part;
+            return true;
+        });
 }
 
 TEST(Tls, a_certificate_that_nobody_vouches_for_is_refused_before_anything_is_sent) {
@@ -143,7 +147,7 @@ TEST(Tls, a_certificate_that_the_settings_name_is_trusted) {
 
 TEST(Tls, one_handshake_serves_several_exchanges) {
     std::string body;
-    const SecureServer server("DNS:localhost");     // It takes one connection only.
+    const SecureServer server("DNS:localhost");  // It takes one connection only.
     const auto connections = std::make_shared<Connections>();
     ASSERT_TRUE(ask(server, "localhost", server.file(), body, connections).ok());
     const auto head = ask(server, "localhost", server.file(), body, connections);
@@ -168,7 +172,9 @@ TEST(Tls, a_certificate_for_another_name_is_refused) {
 
 Result<void> tell_webhook(const SecureServer& server, const json::object& settings) {
     const std::string url = "https://localhost:" + std::to_string(server.port()) + "/hook";
-    escalation_webhook::WebhookHandler webhook(settings, [&url](const std::string& name) { return name == "AGENTFORGE_WEBHOOK_URL" ? url : std::string(); }, std::chrono::milliseconds(1));
+    escalation_webhook::WebhookHandler webhook(
+        settings, [&url](const std::string& name) { return name == "AGENTFORGE_WEBHOOK_URL" ? url : std::string(); },
+        std::chrono::milliseconds(1));
     testing::Context context;
     Escalation question;
     question.id = "ESC-1";
@@ -195,7 +201,8 @@ TEST(Tls, a_server_without_it_is_refused) {
     call.server = read_address("https://127.0.0.1:" + std::to_string(server.port())).value();
     call.path = "/";
     call.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
-    const auto head = exchange(call, [] { return false; }, [](const Head&, std::string_view) -> Result<bool> { return true; });
+    const auto head = exchange(
+        call, [] { return false; }, [](const Head&, std::string_view) -> Result<bool> { return true; });
     EXPECT_FALSE(head.ok());
 }
 

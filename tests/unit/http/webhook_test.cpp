@@ -36,13 +36,16 @@ Escalation question() {
 class Webhook : public ::testing::Test {
 protected:
     [[nodiscard]] WebhookHandler handler(json::object settings = {}) {
-        return WebhookHandler(settings, [this](const std::string& name) { return variables_[name]; }, std::chrono::milliseconds(1));
+        return WebhookHandler(
+            settings, [this](const std::string& name) { return variables_[name]; }, std::chrono::milliseconds(1));
     }
     [[nodiscard]] Error failure(json::object settings = {}) {
         const auto told = handler(std::move(settings)).notify(question(), context_);
         return told.ok() ? Error{} : told.error();
     }
-    void at(const Server& server, const std::string& path = "/services/T1/B2/sEcReT") { variables_["AGENTFORGE_WEBHOOK_URL"] = server.url() + path; }
+    void at(const Server& server, const std::string& path = "/services/T1/B2/sEcReT") {
+        variables_["AGENTFORGE_WEBHOOK_URL"] = server.url() + path;
+    }
 
     std::map<std::string, std::string> variables_;
     http::testing::Context context_;
@@ -78,13 +81,15 @@ TEST_F(Webhook, SignsTimestampAndBody) {
     ASSERT_TRUE(handler().notify(question(), context_).ok());
     const std::string request = server.requests()[0];
     const std::string timestamp = header_of(request, "X-AgentForge-Timestamp");
-    EXPECT_EQ(header_of(request, "X-AgentForge-Signature"), signature("a key of some length", timestamp, request.substr(request.find("\r\n\r\n") + 4)));
+    EXPECT_EQ(header_of(request, "X-AgentForge-Signature"),
+              signature("a key of some length", timestamp, request.substr(request.find("\r\n\r\n") + 4)));
     EXPECT_NEAR(std::stod(timestamp), static_cast<double>(::time(nullptr)), 60.0);
 }
 
 /// From `printf 'v1:1700000000:{"a":1}' | openssl dgst -sha256 -hmac topsecret`.
 TEST(WebhookSignature, IsWhatOthersCompute) {
-    EXPECT_EQ(signature("topsecret", "1700000000", R"({"a":1})"), "v1=d20dbd311ee1656bcc5b383fbc88cdd23d89eaecb35e9144ed1373452092caca");
+    EXPECT_EQ(signature("topsecret", "1700000000", R"({"a":1})"),
+              "v1=d20dbd311ee1656bcc5b383fbc88cdd23d89eaecb35e9144ed1373452092caca");
 }
 
 TEST_F(Webhook, WithoutAKeyNothingIsSigned) {
@@ -95,11 +100,15 @@ TEST_F(Webhook, WithoutAKeyNothingIsSigned) {
 }
 
 TEST_F(Webhook, TriesAgainWithTheSameKeyUntilItIsTaken) {
-    const Server server({Script{{response(503, "text/plain", "busy")}, none}, Script{{response(429, "text/plain", "slow down")}, none}, Script{{}, none}, Script{{response(204, "text/plain", "")}, none}});
+    const Server server({Script{{response(503, "text/plain", "busy")}, none},
+                         Script{{response(429, "text/plain", "slow down")}, none}, Script{{}, none},
+                         Script{{response(204, "text/plain", "")}, none}});
     at(server);
     ASSERT_TRUE(handler().notify(question(), context_).ok());
     ASSERT_EQ(server.requests().size(), 4U);
-    for (const std::string& request : server.requests()) { EXPECT_EQ(header_of(request, "Idempotency-Key"), "ESC-task-1-green-1/0"); }
+    for (const std::string& request : server.requests()) {
+        EXPECT_EQ(header_of(request, "Idempotency-Key"), "ESC-task-1-green-1/0");
+    }
 }
 
 TEST_F(Webhook, WhatTheServerRefusesIsNotTriedAgain) {
@@ -164,8 +173,11 @@ TEST_F(Webhook, WithoutAnAddressItSaysWhichVariable) {
 }
 
 TEST_F(Webhook, AnAddressThatIsNoneIsRefusedWithItsReason) {
-    for (const auto& [address, reason] : {std::pair("ftp://x", "must begin with http:// or https://"), {"not a url", "must begin with http:// or https://"}, {"https://u:p@example.com/x", "must not hold a user or password"},
-                                          {"https://example.com:99999/x", "names no host and port"}, {"https://example.com/x?a#b", "must not hold a fragment"}}) {
+    for (const auto& [address, reason] : {std::pair("ftp://x", "must begin with http:// or https://"),
+                                          {"not a url", "must begin with http:// or https://"},
+                                          {"https://u:p@example.com/x", "must not hold a user or password"},
+                                          {"https://example.com:99999/x", "names no host and port"},
+                                          {"https://example.com/x?a#b", "must not hold a fragment"}}) {
         variables_["AGENTFORGE_WEBHOOK_URL"] = address;
         EXPECT_EQ(failure().message, "the webhook has no address: AGENTFORGE_WEBHOOK_URL " + std::string(reason));
     }
@@ -250,7 +262,8 @@ TEST_F(Webhook, AReminderHasAKeyOfItsOwnAndNamesTheDeadline) {
     at(server);
     const std::string folder = ::testing::TempDir() + "webhook-" + std::to_string(::getpid());
     std::filesystem::create_directories(folder + "/.told");
-    std::ofstream(folder + "/.told/ESC-task-1-green-1.json") << R"({"reminder": 2, "deadline": "2026-01-03T00:00:00.000Z", "at_deadline": "default", "default_answer": "utf-8"})";
+    std::ofstream(folder + "/.told/ESC-task-1-green-1.json")
+        << R"({"reminder": 2, "deadline": "2026-01-03T00:00:00.000Z", "at_deadline": "default", "default_answer": "utf-8"})";
     Escalation one = question();
     one.directory = folder;
     ASSERT_TRUE(handler().notify(one, context_).ok());
@@ -276,9 +289,14 @@ TEST(WebhookMessage, ALongTextIsCutWhereACharacterBegins) {
 }
 
 TEST_F(Webhook, AnUnknownSettingIsNamed) {
-    for (const auto& [key, value] : json::object{{"url", "https://x"}, {"format", "xml"}, {"content", 3}, {"timeout_seconds", 0}}) {
+    for (const auto& [key, value] :
+         json::object{{"url", "https://x"}, {"format", "xml"}, {"content", 3}, {"timeout_seconds", 0}}) {
         const std::string name(key);
-        EXPECT_THAT([&] { static_cast<void>(WebhookHandler(json::object{{key, value}})); }, ::testing::ThrowsMessage<std::invalid_argument>(HasSubstr("`" + name + "`")));
+        EXPECT_THAT(
+            [&] {
+                static_cast<void>(WebhookHandler(json::object{{key, value}}));
+            },
+            ::testing::ThrowsMessage<std::invalid_argument>(HasSubstr("`" + name + "`")));
     }
 }
 

@@ -28,7 +28,9 @@ protected:
 };
 
 TEST_F(Blobs, gives_back_what_was_put) {
-    for (const std::string& bytes : {std::string(), std::string("a\0\xFF", 3), std::string("tab\t \x7f \xC2\x85 \"quoted\" \xF0\x9F\x98\x80\r\n"), std::string(3'000'000, 'x')}) {
+    for (const std::string& bytes :
+         {std::string(), std::string("a\0\xFF", 3), std::string("tab\t \x7f \xC2\x85 \"quoted\" \xF0\x9F\x98\x80\r\n"),
+          std::string(3'000'000, 'x')}) {
         const auto hash = store_.put(bytes);
         ASSERT_TRUE(hash.ok()) << hash.error().to_string();
         EXPECT_EQ(*hash, sha256(bytes));
@@ -68,7 +70,8 @@ TEST_F(Blobs, are_a_document_for_every_yaml_reader) {
     ASSERT_EQ(lines.size(), 2U);
     for (const json::value& line : lines) {
         const json::object& blob = line.get_object();
-        EXPECT_EQ(std::string(blob.at("sha256").as_string()), blob.contains("text") ? sha256("two\nlines: \"1\"") : sha256(std::string("\xFF\x00", 2)));
+        EXPECT_EQ(std::string(blob.at("sha256").as_string()),
+                  blob.contains("text") ? sha256("two\nlines: \"1\"") : sha256(std::string("\xFF\x00", 2)));
         if (const json::value* hex = blob.if_contains("hex")) { EXPECT_EQ(hex->as_string(), "ff00"); }
     }
 }
@@ -155,7 +158,8 @@ TEST_F(Blobs, that_were_freed_are_said_to_be_freed) {
 
 TEST_F(Blobs, names_that_are_no_hashes_lead_nowhere) {
     ASSERT_TRUE(store_.put("x").ok());
-    for (const std::string& name : {std::string(), std::string("../../../etc/passwd"), std::string(64, 'g'), std::string(64, 'A'), std::string(63, 'a'), std::string(64, '.'), std::string(64, '/')}) {
+    for (const std::string& name : {std::string(), std::string("../../../etc/passwd"), std::string(64, 'g'), std::string(64, 'A'),
+                                    std::string(63, 'a'), std::string(64, '.'), std::string(64, '/')}) {
         EXPECT_FALSE(store_.contains(name));
         EXPECT_EQ(store_.get(name).error().code, "AF-JRNL-011");
     }

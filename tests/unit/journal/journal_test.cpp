@@ -59,20 +59,27 @@ public:
 class JournalFile : public testing::Test {
 protected:
     Journal create(JournalDisk& disk = JournalDisk::system()) {
-        auto journal = Journal::create(path_, {{"task_id", "task-20260102-x"}, {"request", "yes: \"1.0\"\n# no \U0001F600"}, {"started_at", "2026-01-02T00:00:00.000Z"}}, disk);
+        auto journal = Journal::create(path_,
+                                       {{"task_id", "task-20260102-x"},
+                                        {"request", "yes: \"1.0\"\n# no \U0001F600"},
+                                        {"started_at", "2026-01-02T00:00:00.000Z"}},
+                                       disk);
         EXPECT_TRUE(journal.ok()) << journal.error().to_string();
         return std::move(journal).value();
     }
     void append(Journal& journal, int count) {
         for (int i = 0; i < count; ++i) {
-            auto record = journal.append({{"step", i}, {"type", "step_taken"}, {"agent", json::object{{"role", "red"}}}, {"text", "no\n1.0 \U0001F600"}});
+            auto record = journal.append(
+                {{"step", i}, {"type", "step_taken"}, {"agent", json::object{{"role", "red"}}}, {"text", "no\n1.0 \U0001F600"}});
             ASSERT_TRUE(record.ok()) << record.error().to_string();
             appended_.push_back(std::move(*record));
         }
     }
     std::string bytes() const { return read_file(path_).value(); }
     void put(const std::string& bytes) const { ASSERT_TRUE(write_file_atomic(path_, bytes, Durability::cached).ok()); }
-    std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator())); }
+    std::size_t files() const {
+        return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()));
+    }
 
     TemporaryDirectory folder_{"journal"};
     fs::path path_ = folder_.path() / "actions.yaml";
@@ -111,7 +118,10 @@ TEST_F(JournalFile, knows_the_hash_that_it_ends_with) {
 }
 
 TEST_F(JournalFile, goes_on_where_another_object_stopped) {
-    { Journal journal = create(); append(journal, 2); }
+    {
+        Journal journal = create();
+        append(journal, 2);
+    }
     auto again = Journal::open(path_);
     ASSERT_TRUE(again.ok());
     append(*again, 2);
@@ -177,10 +187,19 @@ TEST_F(JournalFile, refuses_bodies_that_another_reader_would_read_differently_an
     Journal journal = create();
     json::value deep = 1;
     for (int i = 0; i < 61; ++i) { deep = json::array{deep}; }
-    const std::vector<json::object> bodies{
-        {{"a", 1}}, {{"type", ""}}, {{"type", 1}}, {{"type", "x"}, {"cost", 1.5}}, {{"type", "x"}, {"l", json::array{json::object{{"c", 0.0}}}}}, {{"type", "x"}, {"seq", 1}},
-        {{"type", "x"}, {"prev", ""}}, {{"type", "x"}, {"hash", ""}}, {{"type", "x"}, {"n", std::numeric_limits<std::uint64_t>::max()}}, {{"type", "x"}, {std::string(1001, 'k'), 1}},
-        {{"type", "x"}, {std::string(200, '\x01'), 1}}, {{"type", "x"}, {"\xFF", 1}}, {{"type", "x"}, {"deep", deep}}};
+    const std::vector<json::object> bodies{{{"a", 1}},
+                                           {{"type", ""}},
+                                           {{"type", 1}},
+                                           {{"type", "x"}, {"cost", 1.5}},
+                                           {{"type", "x"}, {"l", json::array{json::object{{"c", 0.0}}}}},
+                                           {{"type", "x"}, {"seq", 1}},
+                                           {{"type", "x"}, {"prev", ""}},
+                                           {{"type", "x"}, {"hash", ""}},
+                                           {{"type", "x"}, {"n", std::numeric_limits<std::uint64_t>::max()}},
+                                           {{"type", "x"}, {std::string(1001, 'k'), 1}},
+                                           {{"type", "x"}, {std::string(200, '\x01'), 1}},
+                                           {{"type", "x"}, {"\xFF", 1}},
+                                           {{"type", "x"}, {"deep", deep}}};
     for (const auto& body : bodies) {
         const auto record = journal.append(body);
         ASSERT_FALSE(record.ok()) << json::serialize(body).substr(0, 100);
@@ -258,7 +277,10 @@ TEST_F(JournalFile, cut_at_any_byte_of_its_last_record_opens_with_the_records_be
 }
 
 TEST_F(JournalFile, keeps_every_torn_end_under_a_name_of_its_own) {
-    { Journal journal = create(); append(journal, 1); }
+    {
+        Journal journal = create();
+        append(journal, 1);
+    }
     const std::string whole = bytes();
     for (int i = 1; i <= 3; ++i) {
         put(whole + "- {\"seq\": " + std::to_string(i));
@@ -268,7 +290,10 @@ TEST_F(JournalFile, keeps_every_torn_end_under_a_name_of_its_own) {
 }
 
 TEST_F(JournalFile, a_last_line_of_zeros_is_a_torn_end) {
-    { Journal journal = create(); append(journal, 1); }
+    {
+        Journal journal = create();
+        append(journal, 1);
+    }
     put(bytes() + std::string(300, '\0'));
     EXPECT_TRUE(Journal::open(path_)->recovery().torn_tail);
     put(bytes() + std::string(300, '\0') + "\n");
@@ -279,7 +304,7 @@ TEST_F(JournalFile, a_changed_byte_anywhere_is_never_read_as_truth) {
     Journal journal = create();
     append(journal, 3);
     const std::string all = bytes();
-    const std::size_t last = all.rfind("\n- ") + 1;    // A changed last line may pass for a torn one.
+    const std::size_t last = all.rfind("\n- ") + 1;  // A changed last line may pass for a torn one.
     for (std::size_t at = 0; at < all.size(); ++at) {
         std::string changed = all;
         changed[at] = static_cast<char>(changed[at] ^ 1);
@@ -307,7 +332,8 @@ TEST_F(JournalFile, names_sequence_and_byte_of_a_bad_record_in_the_middle) {
     const auto opened = Journal::open(path_);
     ASSERT_FALSE(opened.ok());
     EXPECT_EQ(opened.error().code, "AF-JRNL-002");
-    EXPECT_NE(opened.error().message.find("record 2, byte " + std::to_string(second)), std::string::npos) << opened.error().message;
+    EXPECT_NE(opened.error().message.find("record 2, byte " + std::to_string(second)), std::string::npos)
+        << opened.error().message;
     EXPECT_EQ(bytes(), all);
     EXPECT_EQ(files(), 1U);
 }
@@ -327,19 +353,25 @@ TEST_F(JournalFile, notices_records_left_out_repeated_or_in_another_order) {
     append(journal, 4);
     const std::string all = bytes();
     std::vector<std::size_t> starts;
-    for (std::size_t at = all.find("\n- ") + 1; at != 0 && at != all.size(); at = all.find('\n', at) + 1) { starts.push_back(at); }
+    for (std::size_t at = all.find("\n- ") + 1; at != 0 && at != all.size(); at = all.find('\n', at) + 1) {
+        starts.push_back(at);
+    }
     ASSERT_EQ(starts.size(), 4U);
     const auto line = [&](std::size_t i) { return all.substr(starts[i], (i + 1 < 4 ? starts[i + 1] : all.size()) - starts[i]); };
     const std::string head = all.substr(0, starts[0]);
-    for (const std::string& changed : {head + line(1) + line(2) + line(3), head + line(0) + line(2) + line(3), head + line(0) + line(0) + line(1), head + line(1) + line(0) + line(2) + line(3), all + line(3),
-                                       head + line(0) + "\n" + line(1), head + line(0) + "# c\n" + line(1)}) {
+    for (const std::string& changed : {head + line(1) + line(2) + line(3), head + line(0) + line(2) + line(3),
+                                       head + line(0) + line(0) + line(1), head + line(1) + line(0) + line(2) + line(3),
+                                       all + line(3), head + line(0) + "\n" + line(1), head + line(0) + "# c\n" + line(1)}) {
         put(changed);
         EXPECT_EQ(Journal::read(path_).error().code, "AF-JRNL-002");
     }
 }
 
 TEST_F(JournalFile, notices_another_header_even_of_a_valid_form) {
-    { Journal journal = create(); append(journal, 1); }
+    {
+        Journal journal = create();
+        append(journal, 1);
+    }
     std::string all = bytes();
     all.replace(all.find("task-20260102-x"), 15, "task-20260102-y");
     put(all);
@@ -347,8 +379,10 @@ TEST_F(JournalFile, notices_another_header_even_of_a_valid_form) {
 }
 
 TEST_F(JournalFile, refuses_files_that_are_no_journal) {
-    for (const std::string& text : {std::string(), std::string("actions:\n"), std::string("agentforge_journal: 0\nactions:\n"), std::string("agentforge_journal: 1\n"), std::string("agentforge_journal: 1\nactions:"),
-                                    std::string("agentforge_journal: 1\na: b\nactions:\n"), std::string("agentforge_journal: 1\na: 1\na: 2\nactions:\n"), std::string(1000, '\0')}) {
+    for (const std::string& text : {std::string(), std::string("actions:\n"), std::string("agentforge_journal: 0\nactions:\n"),
+                                    std::string("agentforge_journal: 1\n"), std::string("agentforge_journal: 1\nactions:"),
+                                    std::string("agentforge_journal: 1\na: b\nactions:\n"),
+                                    std::string("agentforge_journal: 1\na: 1\na: 2\nactions:\n"), std::string(1000, '\0')}) {
         put(text);
         EXPECT_EQ(Journal::open(path_).error().code, "AF-JRNL-002") << text;
     }
@@ -376,7 +410,7 @@ TEST_P(JournalFailure, of_a_write_cuts_back_and_refuses_further_appends) {
     Journal journal = create(disk);
     append(journal, 2);
     const std::string before = bytes();
-    disk.short_writes = 1;    // Half of the record gets there first.
+    disk.short_writes = 1;  // Half of the record gets there first.
     disk.write_error = GetParam();
     const auto failed = journal.append({{"type", "x"}});
     ASSERT_FALSE(failed.ok());
@@ -427,7 +461,10 @@ TEST_F(JournalFile, says_when_the_incomplete_record_could_not_be_cut_off_and_rec
 }
 
 TEST_F(JournalFile, a_torn_end_that_cannot_be_cut_off_is_an_error) {
-    { Journal journal = create(); append(journal, 1); }
+    {
+        Journal journal = create();
+        append(journal, 1);
+    }
     put(bytes() + "- {");
     FailingDisk disk;
     disk.truncate_error = EIO;
@@ -490,7 +527,10 @@ TEST_F(JournalFile, moves_with_its_records) {
 }
 
 TEST_F(JournalFile, gives_its_header_and_each_record_to_a_visitor_in_order) {
-    { Journal journal = create(); append(journal, 3); }
+    {
+        Journal journal = create();
+        append(journal, 3);
+    }
     std::vector<std::uint64_t> seen;
     const auto header = [&](const json::object& fields) -> Result<void> {
         EXPECT_TRUE(seen.empty());
@@ -507,7 +547,10 @@ TEST_F(JournalFile, gives_its_header_and_each_record_to_a_visitor_in_order) {
 }
 
 TEST_F(JournalFile, that_its_visitor_refuses_stays_unchanged) {
-    { Journal journal = create(); append(journal, 2); }
+    {
+        Journal journal = create();
+        append(journal, 2);
+    }
     put(bytes() + "- {\"seq\"");
     const std::string before = bytes();
     const auto refuse = [](const Record&) -> Result<void> { return Error{"AF-TEST-001", "refused", "", "", ErrorKind::invalid}; };
@@ -517,7 +560,9 @@ TEST_F(JournalFile, that_its_visitor_refuses_stays_unchanged) {
 
 TEST_F(JournalFile, is_read_in_parts_with_lines_longer_than_one) {
     Journal journal = create();
-    for (const std::size_t length : {10U, 600'000U, 300'000U, 1U}) { ASSERT_TRUE(journal.append({{"type", "x"}, {"text", std::string(length, 't')}}).ok()); }
+    for (const std::size_t length : {10U, 600'000U, 300'000U, 1U}) {
+        ASSERT_TRUE(journal.append({{"type", "x"}, {"text", std::string(length, 't')}}).ok());
+    }
     const auto records = Journal::read(path_);
     ASSERT_TRUE(records.ok()) << records.error().to_string();
     ASSERT_EQ(records->size(), 4U);
@@ -576,7 +621,11 @@ TEST_F(ForkedJournal, finds_another_history_in_its_place) {
 
 TEST_F(ForkedJournal, is_refused_where_its_header_names_no_record) {
     const fs::path wrong = child_.parent_path() / "wrong.yaml";
-    ASSERT_TRUE(write_file_atomic(wrong, "agentforge_journal: 1\nforked_from: {\"task\": \"../task-a\", \"seq\": 2, \"hash\": \"" + appended_[1].hash + "\"}\nactions:\n", Durability::cached).ok());
+    ASSERT_TRUE(write_file_atomic(wrong,
+                                  "agentforge_journal: 1\nforked_from: {\"task\": \"../task-a\", \"seq\": 2, \"hash\": \"" +
+                                      appended_[1].hash + "\"}\nactions:\n",
+                                  Durability::cached)
+                    .ok());
     EXPECT_EQ(Journal::read(wrong).error().code, "AF-JRNL-002");
 }
 
@@ -589,7 +638,9 @@ TEST_F(ForkedJournal, may_be_forked_again) {
     const fs::path grandchild = folder_.path() / "grandchild" / "actions.yaml";
     ASSERT_TRUE(make_directories(grandchild.parent_path()).ok());
     ASSERT_TRUE(Journal::share_history(child_, "task-b", grandchild).ok());
-    ASSERT_TRUE(Journal::create(grandchild, {{"task_id", "task-c"}, {"forked_from", json::object{{"task", "task-b"}, {"seq", 3}, {"hash", third.hash}}}}).ok());
+    ASSERT_TRUE(Journal::create(grandchild, {{"task_id", "task-c"},
+                                             {"forked_from", json::object{{"task", "task-b"}, {"seq", 3}, {"hash", third.hash}}}})
+                    .ok());
     fs::remove_all(child_.parent_path());
     fs::remove(path_);
     EXPECT_EQ(Journal::read(grandchild).value().size(), 3U);
@@ -609,9 +660,11 @@ TEST(JournalFormat, ANewerOneIsNamedAndNotCalledDamaged) {
 TEST(JournalFormat, WhatIsNoNumberIsDamage) {
     const TemporaryDirectory folder("journal-format");
     const auto file = folder.path() / "actions.yaml";
-    for (const char* line : {"agentforge_journal: one\n", "agentforge_journal: \n", "agentforge_journal: 99999999999999\n", "agentforge_journal: 2", "\n", ""}) {
+    for (const char* line : {"agentforge_journal: one\n", "agentforge_journal: \n", "agentforge_journal: 99999999999999\n",
+                             "agentforge_journal: 2", "\n", ""}) {
         ASSERT_TRUE(write_file_atomic(file, line, Durability::cached).ok());
-        EXPECT_EQ(Journal::read(file).error().code, std::string(line) == "agentforge_journal: 2" ? "AF-JRNL-008" : "AF-JRNL-002") << line;
+        EXPECT_EQ(Journal::read(file).error().code, std::string(line) == "agentforge_journal: 2" ? "AF-JRNL-008" : "AF-JRNL-002")
+            << line;
     }
 }
 

@@ -12,10 +12,13 @@ namespace fs = std::filesystem;
 
 class GrowingJournal : public testing::Test {
 protected:
-    GrowingJournal() : folder_("tail"), path_(folder_.path() / "actions.yaml"), journal_(Journal::create(path_, {{"task_id", "task-1"}})) {}
+    GrowingJournal()
+        : folder_("tail"), path_(folder_.path() / "actions.yaml"), journal_(Journal::create(path_, {{"task_id", "task-1"}})) {}
 
     void append(int count) {
-        for (int n = 0; n < count; ++n) { ASSERT_TRUE(journal_->append({{"type", "note"}, {"message", std::string(50, 'x')}}).ok()); }
+        for (int n = 0; n < count; ++n) {
+            ASSERT_TRUE(journal_->append({{"type", "note"}, {"message", std::string(50, 'x')}}).ok());
+        }
     }
     void add_bytes(std::string_view bytes) { std::ofstream(path_, std::ios::app | std::ios::binary) << bytes; }
     std::vector<Sequence> read(JournalTail& tail) {
@@ -125,7 +128,10 @@ TEST_F(GrowingJournal, TailSaysThatTheFileWasReplaced) {
 TEST_F(GrowingJournal, TailGivesARecordAgainThatWasNotTaken) {
     append(1);
     JournalTail tail(path_);
-    EXPECT_FALSE(tail.read([](const Record&, JournalOffset) { return Result<void>(Error{"AF-TASK-011", "no", "", "", ErrorKind::corrupt}); }).ok());
+    EXPECT_FALSE(tail.read([](const Record&, JournalOffset) {
+                         return Result<void>(Error{"AF-TASK-011", "no", "", "", ErrorKind::corrupt});
+                     })
+                     .ok());
     EXPECT_EQ(read(tail), (std::vector<Sequence>{1}));
 }
 
@@ -135,9 +141,9 @@ TEST_F(GrowingJournal, TailFindsARecordByItsPlace) {
     (void)read(tail);
     std::vector<Sequence> seen;
     ASSERT_TRUE(JournalTail::read_from(path_, places_.at(2), [&](const Record& record) {
-        seen.push_back(record.seq);
-        return seen.size() < 2;
-    }).ok());
+                    seen.push_back(record.seq);
+                    return seen.size() < 2;
+                }).ok());
     EXPECT_EQ(seen, (std::vector<Sequence>{3, 4}));
     EXPECT_EQ(JournalTail::read_from(path_, places_.at(2) + 1, [](const Record&) { return true; }).error().code, "AF-JRNL-002");
 }

@@ -11,11 +11,14 @@ protected:
 
     StartOptions options(const json::array& to_create, Work first, Work second) {
         bench.stage("spec", [to_create](StageContext&) {
-            return StageResult::completed({{"title", "CI"},
-                                           {"description", "Runs the tests on a server"},
-                                           {"requirements", json::array{json::object{{"id", "REQ-001"}, {"description", "Tests run"}, {"acceptance_criteria", json::array{"they run"}}}}},
-                                           {"components", json::array{json::object{{"name", "ci"}, {"type", "configuration"}}}},
-                                           {"files_to_create", to_create}});
+            return StageResult::completed(
+                {{"title", "CI"},
+                 {"description", "Runs the tests on a server"},
+                 {"requirements",
+                  json::array{json::object{
+                      {"id", "REQ-001"}, {"description", "Tests run"}, {"acceptance_criteria", json::array{"they run"}}}}},
+                 {"components", json::array{json::object{{"name", "ci"}, {"type", "configuration"}}}},
+                 {"files_to_create", to_create}});
         });
         bench.stage("first", std::move(first));
         bench.stage("second", std::move(second));
@@ -64,7 +67,8 @@ TEST_F(ActingFilesTest, a_person_approves_what_a_link_that_acts_leads_to) {
     bench.memory.links = {{"CLAUDE.md", "docs/handbook.md"}};
     const auto waiting = bench.start(options({"docs/handbook.md"}, writes("docs/handbook.md", "Be kind\n"), leaves_it));
     EXPECT_EQ(waiting.waiting_for, "approval");
-    EXPECT_THAT(bench.state(waiting.task_id).resumption.shown_by_content, ::testing::ElementsAre(::testing::StartsWith("docs/handbook.md acts later (CLAUDE.md is a link to it)")));
+    EXPECT_THAT(bench.state(waiting.task_id).resumption.shown_by_content,
+                ::testing::ElementsAre(::testing::StartsWith("docs/handbook.md acts later (CLAUDE.md is a link to it)")));
 }
 
 TEST_F(ActingFilesTest, a_person_approves_the_content_once) {
@@ -85,7 +89,8 @@ TEST_F(ActingFilesTest, a_person_approves_the_content_once_where_suspicions_are_
 }
 
 TEST_F(ActingFilesTest, other_content_is_asked_about_again) {
-    const auto waiting = bench.start(options({workflow}, writes(workflow, "on: push\n"), writes(workflow, "on: pull_request_target\n")));
+    const auto waiting =
+        bench.start(options({workflow}, writes(workflow, "on: push\n"), writes(workflow, "on: pull_request_target\n")));
     ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
     const auto again = bench.resume(waiting.task_id);
     EXPECT_EQ(again.waiting_for, "approval");

@@ -11,34 +11,51 @@ namespace {
 json::object specification_with(const std::vector<std::string>& ids) {
     json::array requirements;
     for (const std::string& id : ids) { requirements.push_back(json::object{{"id", id}, {"verification_method", "test"}}); }
-    return {{"requirements", std::move(requirements)}, {"test_cases", json::array{json::object{{"id", "TC-7"}, {"requirement_ref", "REQ-002"}}}}};
+    return {{"requirements", std::move(requirements)},
+            {"test_cases", json::array{json::object{{"id", "TC-7"}, {"requirement_ref", "REQ-002"}}}}};
 }
 
-std::vector<std::string> traced(std::string_view file, const std::vector<std::string>& names, const std::vector<std::string>& ids = {"REQ-001", "REQ-002"}) {
+std::vector<std::string> traced(std::string_view file, const std::vector<std::string>& names,
+                                const std::vector<std::string>& ids = {"REQ-001", "REQ-002"}) {
     std::vector<std::string> found;
-    for (const TracedTest& test : trace_tests(file, names, specification_with(ids))) { found.push_back(test.requirement + (test.guard ? " guard" : "")); }
+    for (const TracedTest& test : trace_tests(file, names, specification_with(ids))) {
+        found.push_back(test.requirement + (test.guard ? " guard" : ""));
+    }
     return found;
 }
 
 }  // namespace
 
 TEST(TracedTests, a_name_a_body_and_a_comment_above_name_the_requirement) {
-    const char* file = "def test_req_001_a():\n    pass\n\ndef test_b():\n    \"\"\"REQ-002\"\"\"\n# REQ-001\ndef test_c():\n    pass\n";
+    const char* file =
+        "def test_req_001_a():\n    pass\n\ndef test_b():\n    \"\"\"REQ-002\"\"\"\n# REQ-001\ndef test_c():\n    pass\n";
     EXPECT_THAT(traced(file, {"test_req_001_a", "test_b", "test_c"}), ::testing::ElementsAre("REQ-001", "REQ-002", "REQ-001"));
 }
 
-TEST(TracedTests, a_test_case_of_the_specification_names_its_requirement) { EXPECT_THAT(traced("def test_tc_7():\n    pass\n", {"test_tc_7"}), ::testing::ElementsAre("REQ-002")); }
+TEST(TracedTests, a_test_case_of_the_specification_names_its_requirement) {
+    EXPECT_THAT(traced("def test_tc_7():\n    pass\n", {"test_tc_7"}), ::testing::ElementsAre("REQ-002"));
+}
 
-TEST(TracedTests, what_stands_before_the_first_test_holds_for_the_file) { EXPECT_THAT(traced("# all of REQ-002\n\ndef test_a(): pass\n", {"test_a"}), ::testing::ElementsAre("REQ-002")); }
+TEST(TracedTests, what_stands_before_the_first_test_holds_for_the_file) {
+    EXPECT_THAT(traced("# all of REQ-002\n\ndef test_a(): pass\n", {"test_a"}), ::testing::ElementsAre("REQ-002"));
+}
 
-TEST(TracedTests, a_specification_with_one_requirement_needs_no_mention) { EXPECT_THAT(traced("def test_a(): pass\n", {"test_a"}, {"REQ-009"}), ::testing::ElementsAre("REQ-009")); }
+TEST(TracedTests, a_specification_with_one_requirement_needs_no_mention) {
+    EXPECT_THAT(traced("def test_a(): pass\n", {"test_a"}, {"REQ-009"}), ::testing::ElementsAre("REQ-009"));
+}
 
-TEST(TracedTests, what_is_not_said_stays_open) { EXPECT_THAT(traced("def test_a(): pass\n# REQ-0011\n", {"test_a"}), ::testing::ElementsAre("")); }
+TEST(TracedTests, what_is_not_said_stays_open) {
+    EXPECT_THAT(traced("def test_a(): pass\n# REQ-0011\n", {"test_a"}), ::testing::ElementsAre(""));
+}
 
-TEST(TracedTests, a_guard_says_so) { EXPECT_THAT(traced("# REQ-001 (guard)\ndef test_a(): pass\n", {"test_a"}), ::testing::ElementsAre("REQ-001 guard")); }
+TEST(TracedTests, a_guard_says_so) {
+    EXPECT_THAT(traced("# REQ-001 (guard)\ndef test_a(): pass\n", {"test_a"}), ::testing::ElementsAre("REQ-001 guard"));
+}
 
 TEST(TracedTests, names_of_other_languages_are_found_by_their_last_word) {
-    EXPECT_THAT(traced("TEST(Slug, JoinsWords) {  // REQ-001\n}\nTEST(Slug, DropsAccents) {  // REQ-002\n}\n", {"Slug.JoinsWords", "Slug.DropsAccents"}), ::testing::ElementsAre("REQ-001", "REQ-002"));
+    EXPECT_THAT(traced("TEST(Slug, JoinsWords) {  // REQ-001\n}\nTEST(Slug, DropsAccents) {  // REQ-002\n}\n",
+                       {"Slug.JoinsWords", "Slug.DropsAccents"}),
+                ::testing::ElementsAre("REQ-001", "REQ-002"));
 }
 
 }  // namespace agentforge::kernel

@@ -30,7 +30,10 @@ public:
     }
     [[nodiscard]] const std::string& workspace() const noexcept override { return workspace_; }
     [[nodiscard]] const std::string& scratch() const noexcept override { return scratch_; }
-    [[nodiscard]] Result<void> begin() override { did.emplace_back("begin"); return {}; }
+    [[nodiscard]] Result<void> begin() override {
+        did.emplace_back("begin");
+        return {};
+    }
     [[nodiscard]] Result<ProcessResult> run(const AgenticCommand& command) override {
         did.emplace_back("run " + command.argv.front());
         if (!leaves.empty()) { std::ofstream(artifact_file(scratch_)) << leaves; }
@@ -47,7 +50,10 @@ public:
         if (forbidden) { return Error{"AF-ORCH-026", "wrote elsewhere", "", "", ErrorKind::denied}; }
         return std::string("tree-2");
     }
-    [[nodiscard]] Result<void> take_back() override { did.emplace_back("take back"); return {}; }
+    [[nodiscard]] Result<void> take_back() override {
+        did.emplace_back("take back");
+        return {};
+    }
 
     std::vector<std::string> did;
     std::string leaves;
@@ -123,7 +129,8 @@ public:
         ModelCall* const kept = model_call(context);
         if (kept == nullptr) { return Error{"NONE", "attempts are not kept", "", "", ErrorKind::invalid}; }
         spent = kept->spent().here;
-        AF_CHECK(kept->attempt_failed(3, Error{"AF-LLM-302", "busy with sk-live-0123456789abcdef", "", "", ErrorKind::transient}));
+        AF_CHECK(
+            kept->attempt_failed(3, Error{"AF-LLM-302", "busy with sk-live-0123456789abcdef", "", "", ErrorKind::transient}));
         kept->answering("part");
         AgenticCommand command;
         command.argv = {"/bin/agent"};
@@ -228,7 +235,10 @@ TEST_F(Collecting, no_file_is_no_artifact) {
 }
 
 TEST_F(Collecting, anything_but_one_mapping_is_refused) {
-    for (const std::string text : {"", "- a\n", "just words", "a: 1\n---\nb: 2\n", "a: [\n", "a: 1\na: 2\n", "\xFF\xFE", "!!python/object:os.system {}"}) { EXPECT_EQ(left(text), "AF-LLM-311") << text; }
+    for (const std::string text :
+         {"", "- a\n", "just words", "a: 1\n---\nb: 2\n", "a: [\n", "a: 1\na: 2\n", "\xFF\xFE", "!!python/object:os.system {}"}) {
+        EXPECT_EQ(left(text), "AF-LLM-311") << text;
+    }
     EXPECT_EQ(left(std::string(2UL << 20U, 'a')), "AF-LLM-311");
 }
 
@@ -239,7 +249,9 @@ protected:
         if (!work.ok()) { return {{"error", work.error().code}}; }
         return work->at("changes").as_array().at(0).as_object();
     }
-    void put(const std::string& path, const std::string& text) { std::ofstream(place_.scratch() + "/" + path, std::ios::binary) << text; }
+    void put(const std::string& path, const std::string& text) {
+        std::ofstream(place_.scratch() + "/" + path, std::ios::binary) << text;
+    }
     Redactor redactor_{{{"SHOP_KEY", "sk-live-0123456789abcdef"}}, {}, "k"};
 };
 
@@ -252,7 +264,9 @@ TEST_F(RecordingWork, text_is_shown_and_other_bytes_are_encoded) {
     EXPECT_EQ(recorded("crlf"), (json::object{{"path", "crlf"}, {"base64", "YQ0K"}}));
 }
 
-TEST_F(RecordingWork, file_that_is_gone_is_deleted) { EXPECT_EQ(recorded("gone"), (json::object{{"path", "gone"}, {"deleted", true}})); }
+TEST_F(RecordingWork, file_that_is_gone_is_deleted) {
+    EXPECT_EQ(recorded("gone"), (json::object{{"path", "gone"}, {"deleted", true}}));
+}
 
 TEST_F(RecordingWork, link_is_recorded_and_not_followed) {
     fs::create_symlink("/etc/hostname", place_.scratch() + "/link");
@@ -288,7 +302,8 @@ TEST_F(Collecting, link_and_folder_are_refused) {
 }
 
 TEST_F(Collecting, prior_artifacts_become_paths_and_other_state_stays) {
-    json::object state{{"spec", {{"title", "Slugs"}}}, {"input_artifact", {{"x", 1}}}, {"request", "Add it"}, {"feedback", {{"by", "me"}}}};
+    json::object state{
+        {"spec", {{"title", "Slugs"}}}, {"input_artifact", {{"x", 1}}}, {"request", "Add it"}, {"feedback", {{"by", "me"}}}};
     ASSERT_TRUE(artifacts_as_paths(state, {{"spec", {}}, {"analyze", {}}}, place_.scratch() + "/inputs").ok());
     EXPECT_EQ(state.at("spec"), json::value(place_.scratch() + "/inputs/spec.yaml"));
     EXPECT_EQ(state.at("input_artifact"), json::value(place_.scratch() + "/inputs/input_artifact.yaml"));

@@ -112,7 +112,8 @@ TEST_F(BaselineTest, a_suite_that_cannot_be_measured_pauses_the_task_before_its_
     bool mended = false;
     bench.memory.gate = [&](const GateCall& call, const Files&) -> Result<GateReport> {
         if (mended) { return suite(call, {{"old", TestStatus::passed}}); }
-        GateReport report = gate_report(call, false, {{"tests_found", true}, {"believed", false}, {"unmeasurable", json::array{"no plan"}}});
+        GateReport report =
+            gate_report(call, false, {{"tests_found", true}, {"believed", false}, {"unmeasurable", json::array{"no plan"}}});
         report.tests.push_back({"old", "old", "t.py", 1, TestStatus::error, "not believed"});
         return report;
     };
@@ -158,7 +159,8 @@ protected:
         };
     }
     unsigned asked = 0;
-    std::optional<Error> hindrance = Error{"AF-GATE-100", "What requirements.txt names is not there.", "requirements.txt", "agentforge setup", ErrorKind::unavailable};
+    std::optional<Error> hindrance = Error{"AF-GATE-100", "What requirements.txt names is not there.", "requirements.txt",
+                                           "agentforge setup", ErrorKind::unavailable};
 };
 
 TEST_F(UnmeasurableTest, what_only_the_user_can_mend_pauses_the_task_and_the_action_is_done_anew_without_the_model) {
@@ -259,7 +261,9 @@ TEST_F(BaselineTest, what_was_accepted_is_measured_again_where_settings_or_rules
 
 TEST_F(BaselineTest, where_there_is_no_suite_one_is_begun_before_red_and_recorded) {
     bench.memory.scaffold = {{"tests/begun.txt", "here\n"}};
-    bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, true, {{"tests_found", call.request.gate != "tests"}}); };
+    bench.memory.gate = [](const GateCall& call, const Files&) {
+        return gate_report(call, true, {{"tests_found", call.request.gate != "tests"}});
+    };
     bool there = false;
     bench.stage("a", [&](StageContext& context) {
         there = context.workspace().exists("tests/begun.txt");
@@ -287,7 +291,8 @@ TEST_F(BaselineTest, a_stage_whose_criterion_is_not_met_does_not_end_though_its_
         EXPECT_TRUE(context.run_gate(GateRequest{"green", {}, {}}).ok());
         return note();
     });
-    const auto result = bench.start(judged_by("green", {{"exit_criteria", {{"required", json::array{json::object{{"coverage_percent", ">= 80"}}}}}}}));
+    const auto result = bench.start(
+        judged_by("green", {{"exit_criteria", {{"required", json::array{json::object{{"coverage_percent", ">= 80"}}}}}}}));
     EXPECT_TRUE(result.success);
     EXPECT_EQ(bench.count(result.task_id, "artifact_rejected"), 1U);
 }
@@ -301,7 +306,8 @@ TEST_F(BaselineTest, criteria_are_judged_on_the_stages_own_gate_and_on_the_whole
         EXPECT_EQ(whole->facts.at("exit_criteria").as_array().size(), 1U);
         return StageResult::failed(Error{"X", "enough seen", "", "", ErrorKind::invalid});
     });
-    StartOptions options = judged_by("green", {{"exit_criteria", {{"required", json::array{json::object{{"all_tests_pass", true}}}}}}});
+    StartOptions options =
+        judged_by("green", {{"exit_criteria", {{"required", json::array{json::object{{"all_tests_pass", true}}}}}}});
     options.pipeline.stages[0].max_retries = 0;
     EXPECT_EQ(bench.start(options).status, TaskStatus::failed);
 }
@@ -334,12 +340,14 @@ protected:
 
 TEST_F(EditChecksTest, all_are_run_in_order_where_the_ones_that_must_pass_do) {
     bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate == "syntax"); };
-    EXPECT_THAT(gates_after_an_edit({"syntax", "types", "conformance", "tests"}), ElementsAre("syntax", "types", "conformance", "tests"));
+    EXPECT_THAT(gates_after_an_edit({"syntax", "types", "conformance", "tests"}),
+                ElementsAre("syntax", "types", "conformance", "tests"));
 }
 
 TEST_F(EditChecksTest, stop_at_the_first_that_must_pass_and_does_not) {
     bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate == "syntax"); };
-    EXPECT_THAT(gates_after_an_edit({"syntax", json::object{{"gate", "types"}, {"must_pass", true}}, "conformance", "tests"}), ElementsAre("syntax", "types"));
+    EXPECT_THAT(gates_after_an_edit({"syntax", json::object{{"gate", "types"}, {"must_pass", true}}, "conformance", "tests"}),
+                ElementsAre("syntax", "types"));
 }
 
 TEST_F(EditChecksTest, what_was_there_before_the_task_is_given_to_them) {
@@ -361,7 +369,8 @@ TEST_F(EditChecksTest, a_failure_of_the_machine_pauses_the_task_before_a_model_i
     };
     unsigned asked = 0;
     bench.answers([&](const CompletionRequest&) -> Result<Completion> {
-        return ++asked == 1 ? call_tool("create_file", {{"path", "src/new.py"}, {"content", "x = 1\n"}}) : call_tool("complete", {{"text", "written"}});
+        return ++asked == 1 ? call_tool("create_file", {{"path", "src/new.py"}, {"content", "x = 1\n"}})
+                            : call_tool("complete", {{"text", "written"}});
     });
     bench.stage("a", [](StageContext& context) {
         AgentRun run;

@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 class SharedClock final : public Clock {
 public:
     [[nodiscard]] std::chrono::system_clock::time_point now() const override {
-        return std::chrono::sys_days{std::chrono::year{2026} / 1 / 2} + std::chrono::milliseconds(ms_.load()) + std::chrono::hours(jumped_hours_.load());
+        return std::chrono::sys_days{std::chrono::year{2026} / 1 / 2} + std::chrono::milliseconds(ms_.load()) +
+               std::chrono::hours(jumped_hours_.load());
     }
     [[nodiscard]] std::chrono::steady_clock::time_point steady() const override {
         return start_ + std::chrono::milliseconds(ms_.load());
@@ -56,7 +57,8 @@ public:
     }
     [[nodiscard]] std::size_t count(std::string_view name) const {
         const std::lock_guard lock(mutex_);
-        return static_cast<std::size_t>(std::count_if(seen_.begin(), seen_.end(), [&](const auto& one) { return one.first == name; }));
+        return static_cast<std::size_t>(
+            std::count_if(seen_.begin(), seen_.end(), [&](const auto& one) { return one.first == name; }));
     }
     [[nodiscard]] std::vector<std::string> texts(std::string_view name, std::string_view field) const {
         const std::lock_guard lock(mutex_);
@@ -89,20 +91,22 @@ inline GateReport gate_report(const GateCall& call, bool passed, json::object fa
 /// What git would remember: outlives every process that works on a task.
 struct Memory {
     std::map<std::string, Files> trees;
-    std::map<std::string, std::pair<std::string, std::string>> branches;    ///< Commit and tree.
+    std::map<std::string, std::pair<std::string, std::string>> branches;  ///< Commit and tree.
     std::vector<std::string> messages;
-    std::map<std::string, WrittenCommit> parents;                           ///< By commit.
+    std::map<std::string, WrittenCommit> parents;  ///< By commit.
     std::vector<std::string> pushed;
     std::vector<std::string> archived;
     BaseDrift drift;
     std::function<HookReport(const HookOrder&)> hooks = [](const HookOrder&) { return HookReport(); };
-    std::function<Result<Published>(const PublishOrder&)> publish = [](const PublishOrder&) -> Result<Published> { return Published{"remote", "https://example.org/pr/1", "gh", ""}; };
+    std::function<Result<Published>(const PublishOrder&)> publish = [](const PublishOrder&) -> Result<Published> {
+        return Published{"remote", "https://example.org/pr/1", "gh", ""};
+    };
     GateFunction gate = [](const GateCall& call, const Files&) { return gate_report(call, true); };
     std::vector<std::string> gates_run;
-    std::map<std::string, std::string> links;                               ///< The symbolic links of every tree.
+    std::map<std::string, std::string> links;  ///< The symbolic links of every tree.
     std::int64_t baseline_runs = 1;
     bool holds_out_tests = false;
-    std::vector<std::string> skeleton_trees;                                ///< On which skeletons were written.
+    std::vector<std::string> skeleton_trees;  ///< On which skeletons were written.
     unsigned scratch_cleared = 0;
     std::string inputs;
     std::vector<std::pair<std::string, std::string>> scaffold;
@@ -163,7 +167,9 @@ public:
         for (const auto& [path, content] : memory_.trees.at(to)) {
             const auto old = memory_.trees.at(from).find(path);
             const bool there = old != memory_.trees.at(from).end();
-            if (!there || old->second != content) { text += "+++ b/" + path + "\n" + (there ? "-" + old->second + "\n" : "") + "+" + content + "\n"; }
+            if (!there || old->second != content) {
+                text += "+++ b/" + path + "\n" + (there ? "-" + old->second + "\n" : "") + "+" + content + "\n";
+            }
         }
         return text;
     }
@@ -188,8 +194,8 @@ public:
         ++memory_.scratch_cleared;
         return {};
     }
-    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
-                                                                                   const Stop&) override {
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
+        const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop&) override {
         memory_.skeleton_trees.push_back(tree);
         std::vector<std::pair<std::string, std::string>> files;
         for (const SkeletonInterface& one : interfaces) { files.emplace_back(one.file, one.signature + ": ...\n"); }
@@ -214,7 +220,9 @@ public:
         return outcome;
     }
     [[nodiscard]] Result<MadeCommit> commit(const CommitOrder& order, const Stop&) override {
-        if (order.replaces.empty() && memory_.branches.contains(order.branch)) { return Error{"AF-GIT-010", "the branch exists", order.branch, "", ErrorKind::conflict}; }
+        if (order.replaces.empty() && memory_.branches.contains(order.branch)) {
+            return Error{"AF-GIT-010", "the branch exists", order.branch, "", ErrorKind::conflict};
+        }
         memory_.messages.push_back(order.message);
         const std::string id = "commit-" + std::to_string(++memory_.commits);
         memory_.branches[order.branch] = {id, order.tree};
@@ -226,7 +234,8 @@ public:
         if (report.message.empty()) { report.message = order.message; }
         return report;
     }
-    [[nodiscard]] Result<std::string> edit(const std::string& tree, const std::vector<std::pair<std::string, std::optional<std::string>>>& files) override {
+    [[nodiscard]] Result<std::string> edit(
+        const std::string& tree, const std::vector<std::pair<std::string, std::optional<std::string>>>& files) override {
         Files edited = memory_.trees.at(tree);
         for (const auto& [path, content] : files) {
             if (content) {
@@ -237,7 +246,9 @@ public:
         }
         return memory_.keep(std::move(edited));
     }
-    [[nodiscard]] Result<std::string> whole_patch(const std::string& from, const std::string& to) override { return patch(from, to); }
+    [[nodiscard]] Result<std::string> whole_patch(const std::string& from, const std::string& to) override {
+        return patch(from, to);
+    }
     [[nodiscard]] Result<BaseDrift> drift(const TaskState&, const std::string&) override { return memory_.drift; }
     /// Whole files: one that both sides changed is a conflict.
     [[nodiscard]] Result<TreeMerge> merge(const std::string& base, const std::string& ours, const std::string& theirs) override {
@@ -246,7 +257,9 @@ public:
         TreeMerge merged;
         Files files = memory_.trees.at(ours);
         for (const TreeChange& change : other) {
-            if (std::any_of(mine.begin(), mine.end(), [&](const TreeChange& one) { return one.path == change.path; })) { merged.conflicts.push_back(change.path); }
+            if (std::any_of(mine.begin(), mine.end(), [&](const TreeChange& one) { return one.path == change.path; })) {
+                merged.conflicts.push_back(change.path);
+            }
             if (change.status == 'D') {
                 files.erase(change.path);
             } else {
@@ -279,10 +292,13 @@ private:
 
 class FakeTaskWorkspaces final : public TaskWorkspaceFactory {
 public:
-    FakeTaskWorkspaces(Memory& memory, fs::path root, Files base) : memory_(memory), root_(std::move(root)), base_(memory.keep(std::move(base))) {
+    FakeTaskWorkspaces(Memory& memory, fs::path root, Files base)
+        : memory_(memory), root_(std::move(root)), base_(memory.keep(std::move(base))) {
         memory.parents["base-commit"] = WrittenCommit{base_, "", "first\n", false};
     }
-    [[nodiscard]] Result<std::pair<std::string, std::string>> base() override { return std::pair<std::string, std::string>("base-commit", base_); }
+    [[nodiscard]] Result<std::pair<std::string, std::string>> base() override {
+        return std::pair<std::string, std::string>("base-commit", base_);
+    }
     [[nodiscard]] std::string base_branch() override { return "main"; }
     [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string&, const std::string&) override {
         memory_.archived.push_back(task_id);
@@ -396,15 +412,26 @@ public:
           contracts(shipped().contracts),
           agents(shipped().agents),
           plugins(PluginRegistry::discover(shipped_plugins())),
-          services{.plugins = plugins, .contracts = contracts, .agents = agents, .events = events, .cancel = cancel, .clock = clock,
+          services{.plugins = plugins,
+                   .contracts = contracts,
+                   .agents = agents,
+                   .events = events,
+                   .cancel = cancel,
+                   .clock = clock,
                    .model = [this](const AgentDefinition&) -> Result<ModelClient*> { return model.get(); },
-                   .budget = {}, .max_output_tokens = 4096, .environment = {}, .hang_grace = std::chrono::milliseconds(0)} {
+                   .budget = {},
+                   .max_output_tokens = 4096,
+                   .environment = {},
+                   .hang_grace = std::chrono::milliseconds(0)} {
         store.observe(&events);
-        answers([](const CompletionRequest&) -> Result<Completion> { return Error{"AF-LLM-001", "no model in this test", "", "", ErrorKind::unavailable}; });
+        answers([](const CompletionRequest&) -> Result<Completion> {
+            return Error{"AF-LLM-001", "no model in this test", "", "", ErrorKind::unavailable};
+        });
     }
 
     [[nodiscard]] PipelineController controller() {
-        return PipelineController(ControllerSetup{store, task_workspaces, escalations, services, ids, other_handler ? other_handler : handler, wait, "agentforge test", present});
+        return PipelineController(ControllerSetup{store, task_workspaces, escalations, services, ids,
+                                                  other_handler ? other_handler : handler, wait, "agentforge test", present});
     }
     static PluginSearch shipped_plugins() {
         PluginSearch search;
@@ -459,10 +486,13 @@ public:
         return result.ok() ? std::move(*result) : PipelineResult{};
     }
     [[nodiscard]] TaskState state(const std::string& task) { return read_task_state(store, task).value(); }
-    [[nodiscard]] std::vector<Record> records(const std::string& task) { return Journal::read(store.paths(task).journal()).value(); }
+    [[nodiscard]] std::vector<Record> records(const std::string& task) {
+        return Journal::read(store.paths(task).journal()).value();
+    }
     [[nodiscard]] std::size_t count(const std::string& task, std::string_view type) {
         const auto all = records(task);
-        return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const Record& record) { return record.type() == type; }));
+        return static_cast<std::size_t>(
+            std::count_if(all.begin(), all.end(), [&](const Record& record) { return record.type() == type; }));
     }
     [[nodiscard]] fs::path task_folder(const std::string& task) const { return store.paths(task).root; }
     void resolve(const PipelineResult& waiting, json::object answer, bool abort = false) {
@@ -484,8 +514,8 @@ public:
     PluginRegistry plugins;
     std::unique_ptr<FakeModel> model;
     std::shared_ptr<SilentHandler> handler = std::make_shared<SilentHandler>();
-    std::shared_ptr<EscalationHandler> other_handler;       ///< In its place.
-    std::shared_ptr<EscalationHandler> present;             ///< At the terminal.
+    std::shared_ptr<EscalationHandler> other_handler;  ///< In its place.
+    std::shared_ptr<EscalationHandler> present;        ///< At the terminal.
     std::chrono::milliseconds wait{0};
     TaskServices services;
 

@@ -35,7 +35,8 @@ Completion completion() {
 
 TEST(CodecTest, error_of_every_kind) {
     for (unsigned kind = 1; kind <= static_cast<unsigned>(ErrorKind::internal); ++kind) {
-        const Error error = error_from_json(stored(to_json(Error{"AF-X-002", "message", "where", "remedy", static_cast<ErrorKind>(kind)})));
+        const Error error =
+            error_from_json(stored(to_json(Error{"AF-X-002", "message", "where", "remedy", static_cast<ErrorKind>(kind)})));
         EXPECT_EQ(static_cast<unsigned>(error.kind), kind);
         EXPECT_EQ(error.code + error.message + error.where + error.remedy, "AF-X-002messagewhereremedy");
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The controller (001) over fakes: what a task does, and what its journal says of it.
-#include "pipeline/machine.hpp"
 #include <agentforge/testing/fake_host.hpp>
+#include "pipeline/machine.hpp"
 
 #include "plugins/guard.hpp"
 #include "unit/pipeline/bench.hpp"
@@ -99,7 +99,9 @@ TEST_F(TestPipelineController, execute_handles_escalation) {
     bench.stage("a", [&](StageContext& context) {
         told = context.input().resolution;
         partial = context.input().previous_attempt;
-        if (!told) { return StageResult::escalate({"unclear", "Which colour?", {"red", "blue"}, {}}, json::object{{"text", "half"}}); }
+        if (!told) {
+            return StageResult::escalate({"unclear", "Which colour?", {"red", "blue"}, {}}, json::object{{"text", "half"}});
+        }
         return note();
     });
     const auto waiting = bench.start(Bench::with({"a"}));
@@ -119,7 +121,7 @@ TEST_F(TestPipelineController, resume_continues_from_current_stage) {
     passing({"a", "c"});
     bench.stage("b", [&](StageContext&) {
         ran.emplace_back("b");
-        bench.cancel.request();     // Ctrl-C while b runs.
+        bench.cancel.request();  // Ctrl-C while b runs.
         return note();
     });
     const auto paused = bench.start(Bench::with({"a", "b", "c"}));
@@ -170,7 +172,9 @@ TEST_F(TestPipelineController, abort_terminates_running_pipeline) {
 }
 
 TEST_F(TestPipelineController, an_abort_that_was_killed_is_finished_by_the_next) {
-    bench.stage("a", [](StageContext&) { return StageResult::failed(Error{"MY-001", "it cannot be done", "", "", ErrorKind::invalid}); });
+    bench.stage("a", [](StageContext&) {
+        return StageResult::failed(Error{"MY-001", "it cannot be done", "", "", ErrorKind::invalid});
+    });
     const auto result = bench.start(Bench::with({"a"}));
     ASSERT_FALSE(result.success);
     {
@@ -329,10 +333,11 @@ TEST_F(ControllerTest, skip_if_skips_where_one_of_its_words_holds) {
 
 TEST_F(ControllerTest, skip_if_does_not_take_the_intakes_word_that_a_change_is_trivial) {
     bench.stage("intake", [&](StageContext&) {
-        return StageResult::completed({{"extracted_intent", {{"action", "fix"}, {"target", "x"}, {"scope", "file"}}},
-                                       {"detected_scope", "bug_fix"},
-                                       {"initial_complexity", "trivial"},
-                                       {"identified_ambiguities", json::array{json::object{{"question", "?"}, {"impact", "minor"}}}}});
+        return StageResult::completed(
+            {{"extracted_intent", {{"action", "fix"}, {"target", "x"}, {"scope", "file"}}},
+             {"detected_scope", "bug_fix"},
+             {"initial_complexity", "trivial"},
+             {"identified_ambiguities", json::array{json::object{{"question", "?"}, {"impact", "minor"}}}}});
     });
     passing({"b", "c", "d"});
     std::vector<StageTemplate> stages{Bench::simple("intake"), Bench::simple("b"), Bench::simple("c"), Bench::simple("d")};
@@ -428,10 +433,14 @@ class ReviewTest : public ControllerTest {
 protected:
     void reviewer(std::function<json::array(unsigned)> blocking) {
         bench.answers([blocking = std::move(blocking), round = 0U](const CompletionRequest&) mutable -> Result<Completion> {
-            return call_tool("complete", {{"summary", "looked at it"}, {"blocking_issues", blocking(++round)}, {"advisory_issues", json::array()}});
+            return call_tool(
+                "complete",
+                {{"summary", "looked at it"}, {"blocking_issues", blocking(++round)}, {"advisory_issues", json::array()}});
         });
     }
-    static json::array issue() { return {json::object{{"id", "S-1"}, {"severity", "high"}, {"description", "leaks"}, {"remediation", "do not"}}}; }
+    static json::array issue() {
+        return {json::object{{"id", "S-1"}, {"severity", "high"}, {"description", "leaks"}, {"remediation", "do not"}}};
+    }
     static StartOptions reviewed() {
         StartOptions options = Bench::with({"a", "b"});
         options.pipeline.stages[0].reviewers = {"security_architect"};
@@ -475,7 +484,9 @@ TEST_F(ReviewTest, advice_does_not_block) {
 }
 
 TEST_F(ReviewTest, a_refused_artifact_is_healed_where_no_review_round_is_allowed) {
-    bench.stage("a", [&](StageContext& context) { return context.input().previous_errors.empty() ? StageResult::completed({}) : note(); });
+    bench.stage("a", [&](StageContext& context) {
+        return context.input().previous_errors.empty() ? StageResult::completed({}) : note();
+    });
     StartOptions options = Bench::with({"a"});
     options.pipeline.stages[0].max_reviews = 0;
     EXPECT_TRUE(bench.start(options).success);
@@ -485,7 +496,8 @@ TEST_F(ReviewTest, a_reviewer_writes_nothing_whatever_the_role_may) {
     passing({"a", "b"});
     bench.answers([round = 0](const CompletionRequest&) mutable -> Result<Completion> {
         if (++round == 1) { return call_tool("create_file", {{"path", "sneaky.py"}, {"content", "x\n"}}); }
-        return call_tool("complete", {{"summary", "fine"}, {"blocking_issues", json::array()}, {"advisory_issues", json::array()}});
+        return call_tool("complete",
+                         {{"summary", "fine"}, {"blocking_issues", json::array()}, {"advisory_issues", json::array()}});
     });
     StartOptions options = Bench::with({"a", "b"});
     options.pipeline.stages[0].reviewers = {"software_developer"};
@@ -565,7 +577,8 @@ TEST_F(ApprovalTest, a_decision_on_another_artifact_is_refused) {
     approval.approved = true;
     approval.artifact_hash = "0123";
     EXPECT_EQ(bench.escalations.decide(waiting.waiting_id, approval).error().code, "AF-ESC-006");
-    std::ofstream(bench.escalations.directory() / (waiting.waiting_id + ".resolution.yaml")) << "approved: true\nartifact_hash: \"0123\"\n";
+    std::ofstream(bench.escalations.directory() / (waiting.waiting_id + ".resolution.yaml"))
+        << "approved: true\nartifact_hash: \"0123\"\n";
     EXPECT_EQ(bench.controller().resume(waiting.task_id).error().code, "AF-ESC-006");
     EXPECT_EQ(bench.state(waiting.task_id).status, TaskStatus::awaiting_approval);
 }
@@ -595,7 +608,8 @@ TEST_F(ApprovalTest, a_question_that_was_changed_since_it_was_asked_is_not_appro
     changed.replace(changed.find("as shown"), 8, "otherwise");
     std::ofstream(file) << changed;
     EXPECT_EQ(bench.controller().approve(waiting.task_id).error().where, file.string());
-    ASSERT_TRUE(bench.controller().provide_feedback(waiting.task_id, "otherwise").ok()) << "to have it otherwise is what feedback is for";
+    ASSERT_TRUE(bench.controller().provide_feedback(waiting.task_id, "otherwise").ok())
+        << "to have it otherwise is what feedback is for";
 }
 
 TEST_F(ApprovalTest, a_lost_question_and_its_artifact_are_written_anew) {
@@ -625,7 +639,7 @@ TEST_F(ControllerTest, a_lost_question_keeps_the_deadline_that_it_was_asked_with
     const std::string before = read_file(question).value();
     EXPECT_THAT(before, HasSubstr("default_answer"));
     fs::remove(question);
-    static_cast<void>(bench.resume(asked->task_id));        // With no deadline in its settings.
+    static_cast<void>(bench.resume(asked->task_id));  // With no deadline in its settings.
     EXPECT_EQ(read_file(question).value(), before);
 }
 
@@ -669,7 +683,8 @@ TEST_F(ControllerTest, a_contract_whose_agent_asks_a_person_waits_for_the_answer
         return ran_contract.ok() ? note() : StageResult::failed(ran_contract.error());
     });
     bench.answers([](const CompletionRequest&) -> Result<Completion> {
-        return call_tool("escalate_question", {{"question", "which database?"}, {"reason", "two are in use"}, {"options", json::array{"one", "two"}}});
+        return call_tool("escalate_question",
+                         {{"question", "which database?"}, {"reason", "two are in use"}, {"options", json::array{"one", "two"}}});
     });
     StartOptions options = Bench::with({"a"});
     options.pipeline.stages[0].agent = "business_analyst";
@@ -720,7 +735,9 @@ TEST_F(ControllerTest, a_cycle_undoes_what_came_after_its_target) {
     passing({"b"});
     bench.stage("c", [&](StageContext& context) {
         ran.emplace_back("c");
-        EXPECT_THAT(context.input().artifacts, ::testing::UnorderedElementsAre(::testing::Key("a"), ::testing::Key("b"), ::testing::Key("note"))) << "by stage and by contract";
+        EXPECT_THAT(context.input().artifacts,
+                    ::testing::UnorderedElementsAre(::testing::Key("a"), ::testing::Key("b"), ::testing::Key("note")))
+            << "by stage and by contract";
         return std::exchange(sent_back, true) ? note() : StageResult::cycle("a", "the plan is wrong");
     });
     const auto result = bench.start(Bench::with({"a", "b", "c"}));
@@ -813,7 +830,10 @@ TEST_F(ControllerTest, a_disk_that_is_full_pauses_the_task_and_asks_no_model_aga
     unsigned asked = 0;
     bench.stage("a", says_what_its_agent_says);
     bench.answers([&](const CompletionRequest&) -> Result<Completion> {
-        if (++asked == 1) { return Error{"AF-BASE-013", "The file could not be written: No space left on device", "x", "Free some space, then try again.", ErrorKind::io}; }
+        if (++asked == 1) {
+            return Error{"AF-BASE-013", "The file could not be written: No space left on device", "x",
+                         "Free some space, then try again.", ErrorKind::io};
+        }
         return say("hello");
     });
     StartOptions options = Bench::with({"a"});
@@ -1001,7 +1021,9 @@ TEST_F(ControllerTest, a_stage_that_never_returns_is_given_up_and_does_no_more_h
     EXPECT_EQ(gate.after, "AF-ORCH-007");
     EXPECT_EQ(bench.records(hung.task_id).size(), records) << "a thread that was given up writes nothing";
     EXPECT_TRUE(bench.memory.gates_run.empty());
-    while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }    // The thread lets go of the task as it ends.
+    while (TaskLock::holder(bench.store.paths(hung.task_id))) {
+        std::this_thread::yield();
+    }  // The thread lets go of the task as it ends.
     EXPECT_TRUE(bench.resume(hung.task_id).success);
 }
 
@@ -1071,7 +1093,8 @@ private:
 
 TEST_F(ControllerTest, a_tool_that_hangs_is_given_up_by_its_plugins_name) {
     Hanging hanging(bench.clock);
-    const auto tool = guard_tool(std::make_shared<HangingTool>(hanging), Origin{"org.example.hang", "stuck", "/x/stuck.so"}).value();
+    const auto tool =
+        guard_tool(std::make_shared<HangingTool>(hanging), Origin{"org.example.hang", "stuck", "/x/stuck.so"}).value();
     bench.stage("a", [&](StageContext&) {
         agentforge::testing::FakeToolContext context;
         static_cast<void>(tool->call({}, context));
@@ -1084,7 +1107,9 @@ TEST_F(ControllerTest, a_tool_that_hangs_is_given_up_by_its_plugins_name) {
     hanging.let_go_and_wait();
     ASSERT_TRUE(hung.error);
     EXPECT_EQ(hung.error->code, "AF-ORCH-002");
-    EXPECT_EQ(hung.error->message, "stage `a` did not return by its deadline of 10 s and was given up: the tool `stuck` of plugin `org.example.hang` hung in call()");
+    EXPECT_EQ(
+        hung.error->message,
+        "stage `a` did not return by its deadline of 10 s and was given up: the tool `stuck` of plugin `org.example.hang` hung in call()");
     EXPECT_EQ(hung.error->where, "tool `stuck` of plugin `org.example.hang`");
     EXPECT_TRUE(hung.abandoned_thread);
     while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }
@@ -1092,7 +1117,9 @@ TEST_F(ControllerTest, a_tool_that_hangs_is_given_up_by_its_plugins_name) {
 
 TEST_F(ControllerTest, a_model_call_that_hangs_is_given_up_before_its_stage) {
     Hanging hanging(bench.clock);
-    const auto backend = guard_backend(std::make_shared<UnmarkedBackend>(std::make_shared<HangingBackend>(hanging)), Origin{"org.example.hang", "stuck", "/x/stuck.so"}).value();
+    const auto backend = guard_backend(std::make_shared<UnmarkedBackend>(std::make_shared<HangingBackend>(hanging)),
+                                       Origin{"org.example.hang", "stuck", "/x/stuck.so"})
+                             .value();
     bench.stage("a", [&](StageContext& context) {
         static_cast<void>(backend->complete({}, nullptr, context));
         hanging.leave();
@@ -1104,8 +1131,9 @@ TEST_F(ControllerTest, a_model_call_that_hangs_is_given_up_before_its_stage) {
     const auto hung = bench.start(options);
     hanging.let_go_and_wait();
     ASSERT_TRUE(hung.error);
-    EXPECT_EQ(hung.error->message,
-              "stage `a` did not return within the 7 s that one model call may take and was given up: the llm `stuck` of plugin `org.example.hang` hung in complete()");
+    EXPECT_EQ(
+        hung.error->message,
+        "stage `a` did not return within the 7 s that one model call may take and was given up: the llm `stuck` of plugin `org.example.hang` hung in complete()");
     while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }
 }
 
@@ -1148,7 +1176,9 @@ public:
         return std::optional<Resolution>();
     }
     Result<void> notify_approval(const ApprovalRequest&, CallContext&) override { return {}; }
-    Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest&, CallContext&) override { return std::optional<Approval>(); }
+    Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest&, CallContext&) override {
+        return std::optional<Approval>();
+    }
 
     std::atomic<bool> found_nobody{false};
     std::atomic<unsigned> asked{0};
@@ -1169,10 +1199,12 @@ TEST_F(ControllerTest, a_handler_that_hangs_is_given_up_and_the_question_stays_o
     EXPECT_TRUE(waiting.abandoned_thread);
     EXPECT_EQ(handler->asked, 0U) << "it is not asked again";
     EXPECT_TRUE(handler->found_nobody) << "its context has let go of the task";
-    EXPECT_EQ(bench.events.texts("log", "message"),
-              std::vector<std::string>{"AF-ESC-030: the escalation handler did not return by its deadline of 10 s and was given up: the escalation `stuck` of plugin `org.example.hang` hung in "
-                                       "notify() (escalation `stuck` of plugin `org.example.hang`)\n  answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it "
-                                       "must watch deadline()"});
+    EXPECT_EQ(
+        bench.events.texts("log", "message"),
+        std::vector<std::string>{
+            "AF-ESC-030: the escalation handler did not return by its deadline of 10 s and was given up: the escalation `stuck` of plugin `org.example.hang` hung in "
+            "notify() (escalation `stuck` of plugin `org.example.hang`)\n  answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it "
+            "must watch deadline()"});
 }
 
 /// Somebody at the terminal who cannot be asked: the call never returns.
@@ -1181,7 +1213,9 @@ public:
     explicit HangingConsole(Hanging& hanging) : hanging_(hanging) {}
     std::string name() const override { return "stuck"; }
     Result<void> notify(const Escalation&, CallContext&) override { return {}; }
-    Result<std::optional<Resolution>> wait_for_resolution(const Escalation&, CallContext&) override { return std::optional<Resolution>(); }
+    Result<std::optional<Resolution>> wait_for_resolution(const Escalation&, CallContext&) override {
+        return std::optional<Resolution>();
+    }
     Result<void> notify_approval(const ApprovalRequest&, CallContext&) override { return {}; }
     Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest&, CallContext&) override {
         hanging_.clock.advance(std::chrono::weeks(2));
@@ -1204,7 +1238,9 @@ TEST_F(ControllerTest, others_are_told_of_an_action_where_the_terminal_hangs) {
         run.output_contract = "note";
         return StageResult::failed(context.run_agent(run).error());
     });
-    bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("create_file", {{"path", "src/x.py"}, {"content", "one\n"}}); });
+    bench.answers([](const CompletionRequest&) -> Result<Completion> {
+        return call_tool("create_file", {{"path", "src/x.py"}, {"content", "one\n"}});
+    });
     StartOptions options = Bench::with({"a"});
     options.pipeline.stages[0].agent = "software_developer";
     options.interactive = true;
@@ -1249,7 +1285,9 @@ TEST_F(ControllerTest, a_program_of_a_role_without_a_tool_that_writes_writes_now
 }
 
 TEST_F(ControllerTest, a_program_that_writes_the_placeholder_of_a_secret_is_taken_back) {
-    bench.memory.program = [](const std::string& root) { std::ofstream(root + "/a.env") << "KEY=[REDACTED:SHOP_KEY:01234567]\n"; };
+    bench.memory.program = [](const std::string& root) {
+        std::ofstream(root + "/a.env") << "KEY=[REDACTED:SHOP_KEY:01234567]\n";
+    };
     bench.stage("a", [&](StageContext& context) {
         const auto outcome = context.run_process(ProcessSpec{{"true"}, "", {}, "", std::chrono::seconds(1), 1000});
         EXPECT_EQ(outcome.error().code, "AF-SEC-007");
@@ -1315,7 +1353,8 @@ TEST_F(ControllerTest, nothing_is_committed_past_a_failed_gate) {
 class BudgetTest : public ControllerTest {
 protected:
     BudgetTest() {
-        std::ofstream(bench.folder.path() / "prices.yaml") << "prices:\n  as_of: \"2026-11-01\"\n  models:\n    fake-1: {input: 10, cached_input: 1, cache_write: 20, output: 100, reasoning: 200}\n";
+        std::ofstream(bench.folder.path() / "prices.yaml")
+            << "prices:\n  as_of: \"2026-11-01\"\n  models:\n    fake-1: {input: 10, cached_input: 1, cache_write: 20, output: 100, reasoning: 200}\n";
         prices = PriceTable::load((bench.folder.path() / "prices.yaml").string()).value();
         bench.services.prices = &prices;
         bench.services.max_output_tokens = 1'000;
@@ -1442,7 +1481,8 @@ TEST_F(BudgetTest, a_limit_stays_with_its_task_where_nothing_is_said_later) {
 TEST_F(BudgetTest, money_is_never_spent_beyond_its_limit) {
     answers();
     bench.services.model_name = [](const AgentDefinition&) { return std::string("fake-1"); };
-    bench.services.limits.task.cost_microusd = 250'000;     // One call may cost 100,000 for its output and some 20,000 for its input.
+    bench.services.limits.task.cost_microusd =
+        250'000;  // One call may cost 100,000 for its output and some 20,000 for its input.
     const auto paused = bench.start(one_stage());
     EXPECT_EQ(paused.status, TaskStatus::completed) << "three calls cost 1,000 each, and each time the most still fitted";
     bench.services.limits.task.cost_microusd = 100'000;
@@ -1480,8 +1520,8 @@ TEST_F(BudgetTest, a_stage_stops_at_its_share_and_leaves_the_rest_to_the_later_o
     StartOptions options = Bench::with({"a", "b"});
     options.pipeline.stages[0].budget_share = 20;
     options.pipeline.stages[1].budget_share = 80;
-    options.pipeline.stages[0].max_steps = 200;     // The budget ends it, not a lack of progress.
-    bench.services.limits.task.tokens = 20'000;     // A call may use some 1,700.
+    options.pipeline.stages[0].max_steps = 200;  // The budget ends it, not a lack of progress.
+    bench.services.limits.task.tokens = 20'000;  // A call may use some 1,700.
     words = 100;
     const auto paused = bench.start(options);
     EXPECT_EQ(paused.error->code, "AF-COST-011");
@@ -1520,7 +1560,9 @@ class FailedCall : public BudgetTest, public ::testing::WithParamInterface<std::
 TEST_P(FailedCall, counts_where_the_model_may_have_begun) {
     const auto& [code, kind, counts] = GetParam();
     bench.services.model_name = [](const AgentDefinition&) { return std::string("fake-1"); };
-    bench.answers([code = code, kind = kind](const CompletionRequest&) -> Result<Completion> { return Error{code, "no", "", "", kind}; });
+    bench.answers([code = code, kind = kind](const CompletionRequest&) -> Result<Completion> {
+        return Error{code, "no", "", "", kind};
+    });
     StartOptions options = one_stage();
     options.pipeline.stages[0].max_retries = 0;
     const Spend spend = spent(bench.start(options));
@@ -1530,16 +1572,19 @@ TEST_P(FailedCall, counts_where_the_model_may_have_begun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Errors, FailedCall,
-                         ::testing::Values(std::tuple{"AF-LLM-409", ErrorKind::transient, true}, std::tuple{"AF-LLM-103", ErrorKind::timeout, true},
-                                           std::tuple{"AF-LLM-411", ErrorKind::cancelled, true}, std::tuple{"AF-LLM-401", ErrorKind::unavailable, false},
-                                           std::tuple{"AF-LLM-402", ErrorKind::transient, false}, std::tuple{"AF-LLM-405", ErrorKind::invalid, false}));
+                         ::testing::Values(std::tuple{"AF-LLM-409", ErrorKind::transient, true},
+                                           std::tuple{"AF-LLM-103", ErrorKind::timeout, true},
+                                           std::tuple{"AF-LLM-411", ErrorKind::cancelled, true},
+                                           std::tuple{"AF-LLM-401", ErrorKind::unavailable, false},
+                                           std::tuple{"AF-LLM-402", ErrorKind::transient, false},
+                                           std::tuple{"AF-LLM-405", ErrorKind::invalid, false}));
 
 TEST_F(BudgetTest, a_call_that_was_under_way_when_the_process_died_is_counted_once_and_at_its_most) {
     bench.services.model_name = [](const AgentDefinition&) { return std::string("fake-1"); };
     const fs::path tasks = bench.folder.path() / ".agentforge";
     const fs::path saved = bench.folder.path() / "saved";
     bench.answers([&](const CompletionRequest&) -> Result<Completion> {
-        if (++asked == 2) { fs::copy(tasks, saved, fs::copy_options::recursive); }      // What a process that is killed now leaves.
+        if (++asked == 2) { fs::copy(tasks, saved, fs::copy_options::recursive); }  // What a process that is killed now leaves.
         return say("hello");
     });
     const auto whole = bench.start(one_stage());
@@ -1605,7 +1650,8 @@ TEST_F(BudgetTest, an_agent_that_used_up_its_attempts_ends_in_a_question_and_goe
     bench.stage("a", [&](StageContext& context) {
         const json::value* answer = context.input().resolution ? context.input().resolution->if_contains("answer") : nullptr;
         told.push_back(answer == nullptr ? "" : std::string(answer->as_string()));
-        return told.size() <= 3 ? StageResult::failed(Error{"AF-AGENT-010", "used up its 40 steps", "", "", ErrorKind::invalid}) : note();
+        return told.size() <= 3 ? StageResult::failed(Error{"AF-AGENT-010", "used up its 40 steps", "", "", ErrorKind::invalid})
+                                : note();
     });
     const auto waiting = bench.start(one_stage());
     ASSERT_EQ(waiting.exit_code, ExitCode::person_needed);
@@ -1616,7 +1662,9 @@ TEST_F(BudgetTest, an_agent_that_used_up_its_attempts_ends_in_a_question_and_goe
 }
 
 TEST_F(BudgetTest, a_failure_that_is_not_the_agents_fails_the_task) {
-    bench.stage("a", [&](StageContext&) { return StageResult::failed(Error{"AF-X-001", "the plugin is broken", "", "", ErrorKind::invalid}); });
+    bench.stage("a", [&](StageContext&) {
+        return StageResult::failed(Error{"AF-X-001", "the plugin is broken", "", "", ErrorKind::invalid});
+    });
     EXPECT_EQ(bench.start(one_stage()).status, TaskStatus::failed);
 }
 

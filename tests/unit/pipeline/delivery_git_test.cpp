@@ -2,6 +2,7 @@
 // Delivery into a real repository: commits as the user's git makes them, hooks in their sandbox, merges, pushes, the archive.
 #include <fstream>
 
+#include <gmock/gmock.h>
 #include "git/archives.hpp"
 #include "git/merges.hpp"
 #include "pipeline/delivery/commit_hooks.hpp"
@@ -9,7 +10,6 @@
 #include "pipeline/delivery/drift.hpp"
 #include "pipeline/delivery/publish.hpp"
 #include "unit/git/git_fixture.hpp"
-#include <gmock/gmock.h>
 
 namespace agentforge::kernel {
 namespace {
@@ -27,7 +27,10 @@ protected:
         change("src/app.py", "def main():\n    return 1\n");
         changed = tree_of_checkout();
         git("reset -q --hard");
-        environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin:" + (base() / "bin").string()}, {"HOME", base().string()}, {"GIT_CONFIG_GLOBAL", (base() / "gitconfig").string()}, {"GIT_CONFIG_NOSYSTEM", "1"}};
+        environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin:" + (base() / "bin").string()},
+                       {"HOME", base().string()},
+                       {"GIT_CONFIG_GLOBAL", (base() / "gitconfig").string()},
+                       {"GIT_CONFIG_NOSYSTEM", "1"}};
     }
     void change(const std::string& file, const std::string& text) { write(user() / file, text); }
     std::string tree_of_checkout() {
@@ -41,7 +44,9 @@ protected:
         ::chmod(file.c_str(), 0755);
     }
     /// In the user's own configuration.
-    void of_the_user(const std::string& key, const std::string& value) const { run("git config -f '" + (base() / "gitconfig").string() + "' " + key + " '" + value + "'"); }
+    void of_the_user(const std::string& key, const std::string& value) const {
+        run("git config -f '" + (base() / "gitconfig").string() + "' " + key + " '" + value + "'");
+    }
     /// A program that leaves a file behind, for the repository's configuration to name.
     [[nodiscard]] std::string planted() const {
         script(base() / "planted", "touch '" + (base() / "ran").string() + "'\nexit 1\n");
@@ -58,13 +63,17 @@ protected:
         return make_commit(open(), *processes, environment, order, Stop{&cancel, std::nullopt});
     }
     Result<HookReport> hooks(const std::vector<std::string>& readable = {}) {
-        return run_commit_hooks(open(), (base() / "scratch").string(), *processes, environment, readable,
-                                HookOrder{changed, commit, "agentforge/t", "Return one\n\nAgentForge-Task: t\n", std::chrono::seconds(20)}, PersonName{"Ada Example", "ada@example.org"},
-                                Stop{&cancel, std::nullopt});
+        return run_commit_hooks(
+            open(), (base() / "scratch").string(), *processes, environment, readable,
+            HookOrder{changed, commit, "agentforge/t", "Return one\n\nAgentForge-Task: t\n", std::chrono::seconds(20)},
+            PersonName{"Ada Example", "ada@example.org"}, Stop{&cancel, std::nullopt});
     }
     HookReport ran(const std::vector<std::string>& readable = {}) {
         auto report = hooks(readable);
-        if (!report.ok()) { ADD_FAILURE() << report.error().to_string(); return {}; }
+        if (!report.ok()) {
+            ADD_FAILURE() << report.error().to_string();
+            return {};
+        }
         return std::move(*report);
     }
 
@@ -102,7 +111,8 @@ TEST_F(CommitTest, the_environments_author_counts_as_for_git) {
 }
 
 /// Signs as gpg does, by the protocol that git reads.
-constexpr const char* signer = "cat > /dev/null\nprintf '[GNUPG:] SIG_CREATED x\\n' >&2\nprintf -- '-----BEGIN PGP SIGNATURE-----\\n\\nabc\\n-----END PGP SIGNATURE-----\\n'\n";
+constexpr const char* signer =
+    "cat > /dev/null\nprintf '[GNUPG:] SIG_CREATED x\\n' >&2\nprintf -- '-----BEGIN PGP SIGNATURE-----\\n\\nabc\\n-----END PGP SIGNATURE-----\\n'\n";
 
 TEST_F(CommitTest, is_signed_where_git_is_set_to_sign) {
     script(base() / "bin/signer", signer);
@@ -140,7 +150,8 @@ TEST_F(CommitTest, is_not_signed_by_a_program_that_the_repository_names) {
     git("config user.signingkey key");
     git("config gpg.program '" + planted() + "'");
     git("config gpg.ssh.defaultKeyCommand '" + planted() + "'");
-    EXPECT_NE(std::system(("git -C '" + user().string() + "' commit-tree -S " + changed + " < /dev/null 2> /dev/null").c_str()), 0);
+    EXPECT_NE(std::system(("git -C '" + user().string() + "' commit-tree -S " + changed + " < /dev/null 2> /dev/null").c_str()),
+              0);
     ASSERT_TRUE(ran_what_was_planted()) << "git itself runs it";
     for (const char* format : {"openpgp", "ssh"}) {
         git(std::string("config gpg.format ") + format);
@@ -165,7 +176,9 @@ TEST_F(CommitTest, leaves_no_stand_in_in_the_git_directory) {
     CommitOrder order;
     order.author = "Grace Hopper <grace@example.org>";
     ASSERT_TRUE(make(order).ok());
-    for (const auto& entry : std::filesystem::directory_iterator(user() / ".git")) { EXPECT_FALSE(entry.path().filename().string().starts_with("agentforge-")) << entry.path(); }
+    for (const auto& entry : std::filesystem::directory_iterator(user() / ".git")) {
+        EXPECT_FALSE(entry.path().filename().string().starts_with("agentforge-")) << entry.path();
+    }
 }
 
 // ------------------------------------------------------------------------------------------------- hooks --
@@ -177,7 +190,9 @@ TEST_F(CommitTest, without_hooks_nothing_runs) {
 }
 
 TEST_F(CommitTest, a_hook_sees_the_commit_that_is_about_to_be_made) {
-    hook("pre-commit", "git diff --cached --name-only; git rev-parse --abbrev-ref HEAD; git rev-parse HEAD; cat src/app.py; git status --porcelain\n");
+    hook(
+        "pre-commit",
+        "git diff --cached --name-only; git rev-parse --abbrev-ref HEAD; git rev-parse HEAD; cat src/app.py; git status --porcelain\n");
     const HookReport report = ran();
     ASSERT_EQ(report.runs.size(), 1U);
     EXPECT_EQ(report.runs[0].output, "src/app.py\nagentforge/t\n" + commit + "\ndef main():\n    return 1\nM  src/app.py\n");
@@ -209,7 +224,8 @@ TEST_F(CommitTest, what_a_hook_stages_is_what_would_be_committed) {
 
 TEST_F(CommitTest, a_hook_can_write_neither_the_checkout_nor_the_repository) {
     const auto before = picture(user() / "src");
-    hook("pre-commit", "echo evil > '" + (user() / "src/app.py").string() + "'; echo evil > '" + (user() / ".git/config").string() + "'; echo evil > '" + (base() / "evil").string() + "'; exit 0\n");
+    hook("pre-commit", "echo evil > '" + (user() / "src/app.py").string() + "'; echo evil > '" +
+                           (user() / ".git/config").string() + "'; echo evil > '" + (base() / "evil").string() + "'; exit 0\n");
     const std::string config = read(user() / ".git/config");
     EXPECT_TRUE(ran().passed());
     EXPECT_EQ(picture(user() / "src"), before);
@@ -387,16 +403,20 @@ TEST_F(PublishTest, without_a_program_for_it_the_branch_is_pushed_and_the_page_n
 }
 
 TEST_F(PublishTest, gh_opens_the_request_with_title_body_and_base) {
-    script(base() / "bin/gh", "printf '%s\\n' \"$@\" > '" + (base() / "asked").string() + "'; cat >> '" + (base() / "asked").string() + "'; echo https://github.example.org/acme/textkit/pull/7\n");
+    script(base() / "bin/gh", "printf '%s\\n' \"$@\" > '" + (base() / "asked").string() + "'; cat >> '" +
+                                  (base() / "asked").string() + "'; echo https://github.example.org/acme/textkit/pull/7\n");
     const auto done = publish();
     ASSERT_TRUE(done.ok()) << done.error().to_string();
     EXPECT_EQ(done->url, "https://github.example.org/acme/textkit/pull/7");
     EXPECT_EQ(done->by, "gh");
-    EXPECT_EQ(read(base() / "asked"), "pr\ncreate\n--head\nagentforge/t\n--title\nReturn one\n--body-file\n-\n--base\nmain\nBecause.\n");
+    EXPECT_EQ(read(base() / "asked"),
+              "pr\ncreate\n--head\nagentforge/t\n--title\nReturn one\n--body-file\n-\n--base\nmain\nBecause.\n");
 }
 
 TEST_F(PublishTest, a_request_that_is_there_already_is_found) {
-    script(base() / "bin/gh", "echo 'a pull request for branch \"agentforge/t\" already exists:' >&2; echo https://github.example.org/acme/textkit/pull/7 >&2; exit 1\n");
+    script(
+        base() / "bin/gh",
+        "echo 'a pull request for branch \"agentforge/t\" already exists:' >&2; echo https://github.example.org/acme/textkit/pull/7 >&2; exit 1\n");
     EXPECT_EQ(publish()->url, "https://github.example.org/acme/textkit/pull/7");
 }
 
@@ -432,19 +452,28 @@ TEST_F(PublishTest, no_program_that_the_repository_names_is_run_by_a_push) {
         std::filesystem::create_symlink(program, base() / link);
     }
     const std::string folder = (base() / "remote.git").string();
-    struct Attack { std::string key, value, address; bool is_pushed; };
-    for (const auto& [key, value, address, is_pushed] : {Attack{"core.hooksPath", (base() / "hooks").string(), folder, true}, Attack{"remote.origin.receivepack", program, folder, true},
-                                                         Attack{"remote.origin.vcs", "planted", folder, true}, Attack{"core.sshCommand", program, "ssh://host.invalid/x", false},
-                                                         Attack{"protocol.ext.allow", "always", "ext::" + program, false}}) {
+    struct Attack {
+        std::string key, value, address;
+        bool is_pushed;
+    };
+    for (const auto& [key, value, address, is_pushed] :
+         {Attack{"core.hooksPath", (base() / "hooks").string(), folder, true},
+          Attack{"remote.origin.receivepack", program, folder, true}, Attack{"remote.origin.vcs", "planted", folder, true},
+          Attack{"core.sshCommand", program, "ssh://host.invalid/x", false},
+          Attack{"protocol.ext.allow", "always", "ext::" + program, false}}) {
         git("config '" + key + "' '" + value + "'");
         git("config remote.origin.pushurl '" + address + "'");
-        const std::string plain = "cd '" + user().string() + "' && PATH=\"$PATH:" + (base() / "bin").string() + "\" git push -q origin " + order.commit + ":refs/heads/plain > /dev/null 2>&1";
+        const std::string plain = "cd '" + user().string() + "' && PATH=\"$PATH:" + (base() / "bin").string() +
+                                  "\" git push -q origin " + order.commit + ":refs/heads/plain > /dev/null 2>&1";
         EXPECT_NE(std::system(plain.c_str()), 0) << key;
         EXPECT_TRUE(ran_what_was_planted()) << "git itself runs " << key;
         const auto done = publish();
         EXPECT_FALSE(ran_what_was_planted()) << key;
         EXPECT_EQ(done.ok(), is_pushed) << key;
-        if (!done.ok()) { EXPECT_THAT(done.error().remedy, HasSubstr("`agentforge resume`; programs that the repository's own configuration names are not run (")); }
+        if (!done.ok()) {
+            EXPECT_THAT(done.error().remedy,
+                        HasSubstr("`agentforge resume`; programs that the repository's own configuration names are not run ("));
+        }
         git("config --unset '" + key + "'");
     }
 }
@@ -453,7 +482,8 @@ TEST_F(PublishTest, the_program_that_opens_a_request_sees_no_program_of_the_repo
     git("config core.fsmonitor '" + planted() + "'");
     run("git -C '" + user().string() + "' status > /dev/null 2>&1");
     ASSERT_TRUE(ran_what_was_planted()) << "git itself runs it";
-    script(base() / "bin/gh", "git status > /dev/null 2>&1; git remote -v > '" + (base() / "remotes").string() + "'; echo https://github.example.org/acme/textkit/pull/7\n");
+    script(base() / "bin/gh", "git status > /dev/null 2>&1; git remote -v > '" + (base() / "remotes").string() +
+                                  "'; echo https://github.example.org/acme/textkit/pull/7\n");
     EXPECT_EQ(publish()->by, "gh");
     EXPECT_FALSE(ran_what_was_planted());
     EXPECT_THAT(read(base() / "remotes"), HasSubstr("origin\t"));
@@ -462,7 +492,8 @@ TEST_F(PublishTest, the_program_that_opens_a_request_sees_no_program_of_the_repo
 TEST_F(PublishTest, a_remote_inside_the_repository_is_refused_as_its_hooks_would_run) {
     run("git init -q --bare '" + (user() / "vendor/remote.git").string() + "'");
     script(user() / "vendor/remote.git/hooks/post-receive", "touch '" + (base() / "ran").string() + "'\n");
-    for (const std::string& address : {std::string("vendor/remote.git"), (user() / "vendor/remote.git").string(), "file://" + (user() / "vendor/remote.git").string()}) {
+    for (const std::string& address : {std::string("vendor/remote.git"), (user() / "vendor/remote.git").string(),
+                                       "file://" + (user() / "vendor/remote.git").string()}) {
         git("config remote.origin.pushurl '" + address + "'");
         const auto done = publish();
         ASSERT_FALSE(done.ok());
@@ -481,9 +512,12 @@ TEST_F(PublishTest, an_address_of_ssh_is_no_folder_of_the_repository) {
 
 TEST_F(PublishTest, what_git_lfs_keeps_is_sent_before_the_branch) {
     std::filesystem::create_directories(user() / ".git/lfs/objects");
-    script(base() / "bin/git-lfs", "printf '%s ' \"$@\" > '" + (base() / "asked").string() + "'; cat >> '" + (base() / "asked").string() + "'; git config lfs.storage >> '" + (base() / "asked").string() + "'\n");
+    script(base() / "bin/git-lfs", "printf '%s ' \"$@\" > '" + (base() / "asked").string() + "'; cat >> '" +
+                                       (base() / "asked").string() + "'; git config lfs.storage >> '" +
+                                       (base() / "asked").string() + "'\n");
     ASSERT_TRUE(publish().ok());
-    EXPECT_EQ(read(base() / "asked"), "pre-push origin " + (base() / "remote.git").string() + " refs/heads/agentforge/t " + order.commit + " refs/heads/agentforge/t " + std::string(40, '0') + "\n" +
+    EXPECT_EQ(read(base() / "asked"), "pre-push origin " + (base() / "remote.git").string() + " refs/heads/agentforge/t " +
+                                          order.commit + " refs/heads/agentforge/t " + std::string(40, '0') + "\n" +
                                           (std::filesystem::canonical(user()) / ".git/lfs").string() + "\n");
 }
 
@@ -500,7 +534,8 @@ class ArchiveTest : public GitTest {
 protected:
     ArchiveTest() {
         (void)first_commit();
-        write(tasks() / "task-1/state.yaml", R"({"status": "completed", "request": "Do it\nwell", "updated_at": "2026-01-02T00:00:00.000Z"})");
+        write(tasks() / "task-1/state.yaml",
+              R"({"status": "completed", "request": "Do it\nwell", "updated_at": "2026-01-02T00:00:00.000Z"})");
         write(tasks() / "task-1/actions.yaml", std::string("bytes \0 as they are\r\n", 21));
         write(tasks() / "task-1/artifacts/blobs/blobs.yaml", "x\n");
         write(tasks() / "task-1/artifacts.note", "sorts before the folder of that beginning\n");
@@ -525,7 +560,7 @@ TEST_F(ArchiveTest, a_task_comes_back_byte_for_byte_after_git_clean) {
     ASSERT_TRUE(restore().ok());
     auto after = picture(tasks() / "task-1");
     for (auto* one : {&before, &after}) {
-        for (auto& [path, text] : *one) { text = text.substr(text.find(':')); }     // Modes are those of a new file.
+        for (auto& [path, text] : *one) { text = text.substr(text.find(':')); }  // Modes are those of a new file.
     }
     EXPECT_EQ(after, before);
     EXPECT_EQ(read(escalations() / "ESC-task-1-clarify-1.yaml"), "asked\n");
@@ -548,7 +583,8 @@ TEST_F(ArchiveTest, a_large_file_that_is_archived_again_is_stored_once) {
     const std::string before = git("count-objects -v");
     write(tasks() / "task-1/task.yaml", "a new small one\n");
     archive();
-    EXPECT_EQ(before.substr(0, before.find('\n')), git("count-objects -v").substr(0, before.find('\n'))) << "its first line counts the loose objects";
+    EXPECT_EQ(before.substr(0, before.find('\n')), git("count-objects -v").substr(0, before.find('\n')))
+        << "its first line counts the loose objects";
 }
 
 TEST_F(ArchiveTest, is_listed_with_its_request_and_status) {
@@ -564,7 +600,8 @@ TEST_F(ArchiveTest, the_newest_state_replaces_the_one_before) {
     write(tasks() / "task-1/actions.yaml", "more\n");
     archive();
     EXPECT_EQ(git("show refs/agentforge/archive/task-1:task/actions.yaml"), "more\n");
-    EXPECT_EQ(git("for-each-ref --format='%(objecttype)' refs/agentforge"), "tree\n") << "git log --all shows the user's commits alone";
+    EXPECT_EQ(git("for-each-ref --format='%(objecttype)' refs/agentforge"), "tree\n")
+        << "git log --all shows the user's commits alone";
     EXPECT_THAT(git("fsck --strict --full"), Not(HasSubstr("error")));
 }
 

@@ -33,7 +33,9 @@ protected:
         EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
         return result.task_id;
     }
-    std::string told(const TaskState& state, const char* key) { return state.delivery.contains(key) ? json::serialize(state.delivery.at(key)) : "absent"; }
+    std::string told(const TaskState& state, const char* key) {
+        return state.delivery.contains(key) ? json::serialize(state.delivery.at(key)) : "absent";
+    }
     static HookReport refusing() {
         HookReport report;
         report.runs.push_back({"pre-commit", 1, false, "trailing white space in CHANGELOG.md", std::chrono::milliseconds(3)});
@@ -42,7 +44,9 @@ protected:
 
     /// Refuses every tree but those that were there before the task.
     void refuse_the_change() {
-        bench.memory.hooks = [this](const HookOrder& order) { return order.tree == bench.memory.parents.at(order.parent).tree ? HookReport() : refusing(); };
+        bench.memory.hooks = [this](const HookOrder& order) {
+            return order.tree == bench.memory.parents.at(order.parent).tree ? HookReport() : refusing();
+        };
     }
 
     Bench bench;
@@ -60,7 +64,8 @@ TEST_F(DeliveryTest, a_commit_is_what_a_task_ends_with_by_default) {
 TEST_F(DeliveryTest, the_co_author_is_the_last_trailer) {
     bench.services.delivery.co_author = "Bot <bot@example.org>";
     (void)finished();
-    EXPECT_TRUE(bench.memory.messages.at(0).ends_with("\nCo-authored-by: Bot <bot@example.org>\n")) << bench.memory.messages.at(0);
+    EXPECT_TRUE(bench.memory.messages.at(0).ends_with("\nCo-authored-by: Bot <bot@example.org>\n"))
+        << bench.memory.messages.at(0);
 }
 
 TEST_F(DeliveryTest, without_a_co_author_there_is_no_such_trailer) {
@@ -177,7 +182,8 @@ TEST_F(DeliveryTest, a_hook_that_writes_the_message_anew_does_not_lose_the_journ
         return report;
     };
     (void)finished();
-    EXPECT_THAT(bench.memory.messages.at(0), ::testing::MatchesRegex("feat: a thing\n\nAgentForge-Task: .*\nAgentForge-Journal: .*\n"));
+    EXPECT_THAT(bench.memory.messages.at(0),
+                ::testing::MatchesRegex("feat: a thing\n\nAgentForge-Task: .*\nAgentForge-Journal: .*\n"));
 }
 
 TEST_F(DeliveryTest, a_base_that_moved_is_reported) {
@@ -196,10 +202,14 @@ TEST_F(DeliveryTest, a_pull_request_is_opened_for_the_branch_that_was_pushed) {
 
 TEST_F(DeliveryTest, a_push_that_fails_pauses_the_task_and_resume_pushes_the_same_commit) {
     bench.services.delivery.type = "pr";
-    bench.memory.publish = [](const PublishOrder&) -> Result<Published> { return Error{"AF-GIT-044", "no network", "", "", ErrorKind::unavailable}; };
+    bench.memory.publish = [](const PublishOrder&) -> Result<Published> {
+        return Error{"AF-GIT-044", "no network", "", "", ErrorKind::unavailable};
+    };
     const PipelineResult paused = start();
     EXPECT_EQ(paused.status, TaskStatus::paused);
-    bench.memory.publish = [](const PublishOrder& order) -> Result<Published> { return Published{"r", "https://example.org/" + order.commit, "gh", ""}; };
+    bench.memory.publish = [](const PublishOrder& order) -> Result<Published> {
+        return Published{"r", "https://example.org/" + order.commit, "gh", ""};
+    };
     EXPECT_TRUE(bench.resume(paused.task_id).success);
     EXPECT_EQ(told(bench.state(paused.task_id), "pr_url"), "\"https://example.org/commit-1\"");
     EXPECT_EQ(bench.memory.commits, 1U);
@@ -220,7 +230,7 @@ TEST_F(DeliveryTest, a_commit_whose_record_was_lost_is_taken_and_not_made_twice)
     (void)finished();
     const PipelineResult paused = start();
     const std::string commit = bench.memory.branches.at("x/add-a-thing").first;
-    bench.memory.parents.at(commit).message += "AgentForge-Task: " + paused.task_id + "\n";    // As if it had been this task's.
+    bench.memory.parents.at(commit).message += "AgentForge-Task: " + paused.task_id + "\n";  // As if it had been this task's.
     EXPECT_TRUE(bench.resume(paused.task_id).success);
     EXPECT_EQ(bench.state(paused.task_id).commit, commit);
     EXPECT_EQ(bench.memory.commits, 1U);
@@ -247,7 +257,8 @@ TEST_F(DeliveryTest, a_hook_that_refuses_the_commit_before_the_task_too_says_not
 TEST_F(DeliveryTest, a_hook_that_refuses_the_message_pauses_the_task_and_the_title_can_be_given_its_form) {
     bench.memory.hooks = [](const HookOrder& order) {
         HookReport report;
-        report.runs.push_back({"commit-msg", order.message.starts_with("feat: ") ? 0 : 1, false, "subject may not be empty", std::chrono::milliseconds(1)});
+        report.runs.push_back({"commit-msg", order.message.starts_with("feat: ") ? 0 : 1, false, "subject may not be empty",
+                               std::chrono::milliseconds(1)});
         return report;
     };
     const PipelineResult paused = start();
@@ -286,7 +297,8 @@ TEST_F(RebaseTest, puts_the_change_on_the_new_base_and_moves_the_branch) {
     EXPECT_TRUE(result->done);
     const auto& [commit, tree] = bench.memory.branches.at(before.branch);
     EXPECT_EQ(bench.memory.parents.at(commit).parent, "newer");
-    EXPECT_EQ(bench.memory.trees.at(tree), (Files{{"README.md", "hello\n"}, {"other.py", "theirs\n"}, {"CHANGELOG.md", "entry\n"}}));
+    EXPECT_EQ(bench.memory.trees.at(tree),
+              (Files{{"README.md", "hello\n"}, {"other.py", "theirs\n"}, {"CHANGELOG.md", "entry\n"}}));
     EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "deliver")) << "the new base's suite, then the gate on both";
 }
 
@@ -383,7 +395,8 @@ TEST(DeliverySettingsTest, a_person_is_a_name_and_an_address) {
 }
 
 TEST(DeliverySettingsTest, what_is_no_person_is_refused_with_its_place) {
-    for (const char* text : {"Ada", "<ada@example.org>", "Ada <>", "Ada <a b>", "Ada <a@b> x", "Ada\nX: y <a@b>", "Ada <<a@b>>"}) {
+    for (const char* text :
+         {"Ada", "<ada@example.org>", "Ada <>", "Ada <a b>", "Ada <a@b> x", "Ada\nX: y <a@b>", "Ada <<a@b>>"}) {
         const auto read = delivery_of({{"co_author", text}});
         ASSERT_FALSE(read.ok()) << text;
         EXPECT_EQ(read.error().code, "AF-GIT-045") << text;
@@ -392,11 +405,15 @@ TEST(DeliverySettingsTest, what_is_no_person_is_refused_with_its_place) {
 }
 
 TEST(DeliverySettingsTest, a_branch_that_all_tasks_would_share_is_refused) {
-    for (const char* pattern : {"feature", "", "x/{slogan}", "{task", "-{task}"}) { EXPECT_EQ(delivery_of({{"branch", pattern}}).error().code, "AF-GIT-046") << pattern; }
+    for (const char* pattern : {"feature", "", "x/{slogan}", "{task", "-{task}"}) {
+        EXPECT_EQ(delivery_of({{"branch", pattern}}).error().code, "AF-GIT-046") << pattern;
+    }
 }
 
 TEST(DeliverySettingsTest, a_title_that_all_commits_would_share_is_refused) {
-    for (const char* title : {"", "feat: x", "{title}\nEvil: 1"}) { EXPECT_EQ(delivery_of({{"title", title}}).error().code, "AF-GIT-046") << title; }
+    for (const char* title : {"", "feat: x", "{title}\nEvil: 1"}) {
+        EXPECT_EQ(delivery_of({{"title", title}}).error().code, "AF-GIT-046") << title;
+    }
 }
 
 TEST(DeliverySettingsTest, a_title_without_letters_still_gives_a_branch) {
@@ -416,19 +433,25 @@ TEST(DeliverySettingsTest, the_type_commit_has_one_branch_whatever_the_pattern) 
 
 TEST(RemoteTest, every_form_of_an_address_says_where_it_is) {
     const RemotePlace place{"github.com", "acme/textkit"};
-    for (const char* address : {"https://github.com/acme/textkit.git", "https://user:secret@github.com/acme/textkit", "ssh://git@github.com:22/acme/textkit.git/",
-                                "git@github.com:acme/textkit.git", "github.com:acme/textkit"}) {
+    for (const char* address :
+         {"https://github.com/acme/textkit.git", "https://user:secret@github.com/acme/textkit",
+          "ssh://git@github.com:22/acme/textkit.git/", "git@github.com:acme/textkit.git", "github.com:acme/textkit"}) {
         EXPECT_EQ(read_remote(address), place) << address;
     }
 }
 
 TEST(RemoteTest, a_folder_is_no_host) {
-    for (const char* address : {"/srv/git/textkit.git", "../textkit", "file:///srv/textkit.git", "./a:b"}) { EXPECT_EQ(read_remote(address), RemotePlace()) << address; }
+    for (const char* address : {"/srv/git/textkit.git", "../textkit", "file:///srv/textkit.git", "./a:b"}) {
+        EXPECT_EQ(read_remote(address), RemotePlace()) << address;
+    }
 }
 
 TEST(RemoteTest, each_known_host_has_a_page_for_a_request) {
-    EXPECT_EQ(request_page({"github.com", "a/b"}, "agentforge/x y", "main"), "https://github.com/a/b/compare/main...agentforge/x%20y?expand=1");
-    EXPECT_EQ(request_page({"gitlab.example.org", "a/b"}, "x", "main"), "https://gitlab.example.org/a/b/-/merge_requests/new?merge_request%5Bsource_branch%5D=x&merge_request%5Btarget_branch%5D=main");
+    EXPECT_EQ(request_page({"github.com", "a/b"}, "agentforge/x y", "main"),
+              "https://github.com/a/b/compare/main...agentforge/x%20y?expand=1");
+    EXPECT_EQ(
+        request_page({"gitlab.example.org", "a/b"}, "x", "main"),
+        "https://gitlab.example.org/a/b/-/merge_requests/new?merge_request%5Bsource_branch%5D=x&merge_request%5Btarget_branch%5D=main");
     EXPECT_EQ(request_page({"git.example.org", "a/b"}, "x", "main"), "") << "an unknown one has none";
 }
 

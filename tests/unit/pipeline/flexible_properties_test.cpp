@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds of every template and every sequence of events (North Star 13): five properties, by number and name, over tasks at random. A failure names its seed;
-// AGENTFORGE_SEED=N runs the sequences of another one.
+// What holds of every template and every sequence of events (North Star 13): five properties, by number and name, over tasks at
+// random. A failure names its seed; AGENTFORGE_SEED=N runs the sequences of another one.
 #include <cstdlib>
 #include <iostream>
 #include <set>
@@ -14,7 +14,7 @@ namespace agentforge::kernel::testing {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr unsigned sequences = 300;         // Ten times as slow.
+constexpr unsigned sequences = 300;  // Ten times as slow.
 #else
 constexpr unsigned sequences = 2'000;
 #endif
@@ -22,7 +22,14 @@ constexpr unsigned sequences = 2'000;
 const std::vector<std::string> made_contracts{"intake_record", "analysis", "clarification", "specification"};
 
 std::string random_condition(Dice& dice) {
-    static const std::vector<std::string> words{"trivial_change", "no_ambiguities", "analysis_provided", "spec_provided", "NOT trivial_change", "NOT spec_provided", "trivial_change AND no_ambiguities", "spec_provided OR no_ambiguities"};
+    static const std::vector<std::string> words{"trivial_change",
+                                                "no_ambiguities",
+                                                "analysis_provided",
+                                                "spec_provided",
+                                                "NOT trivial_change",
+                                                "NOT spec_provided",
+                                                "trivial_change AND no_ambiguities",
+                                                "spec_provided OR no_ambiguities"};
     return dice.pick(words);
 }
 
@@ -55,9 +62,14 @@ bool is_read(PipelineTemplate& pipeline) {
 /// Where a person has the task begin and end, and what is given or left out; nothing where that is refused.
 std::optional<Entry> random_entry(Dice& dice, const PipelineTemplate& pipeline, std::string& exit) {
     std::vector<Import> imports;
-    for (const auto& [name, external] : pipeline.requires_external) { imports.push_back(Import{.name = name, .contract = external.contract, .source = "user_provided", .path = name + ".yaml"}); }
+    for (const auto& [name, external] : pipeline.requires_external) {
+        imports.push_back(Import{.name = name, .contract = external.contract, .source = "user_provided", .path = name + ".yaml"});
+    }
     for (const auto& [name, external] : pipeline.accepts_external) {
-        if (dice.once_in(2)) { imports.push_back(Import{.name = name, .contract = external.contract, .source = "user_provided", .path = name + ".yaml"}); }
+        if (dice.once_in(2)) {
+            imports.push_back(
+                Import{.name = name, .contract = external.contract, .source = "user_provided", .path = name + ".yaml"});
+        }
     }
     EntryRequest request;
     if (dice.once_in(4)) { request.skip_to = dice.pick(pipeline.stages).name; }
@@ -68,23 +80,32 @@ std::optional<Entry> random_entry(Dice& dice, const PipelineTemplate& pipeline, 
 }
 
 json::object imported_record(const Import& import, std::string_view status) {
-    return {{"artifact_type", import.name}, {"source", import.source}, {"source_path", import.path}, {"artifact", "external_inputs/" + import.name + ".yaml"},
-            {"validation", {{"contract", import.contract}, {"contract_version", "1.0"}, {"status", status}, {"hash", "e-" + import.contract}}}, {"conditions", json::array()}};
+    return {{"artifact_type", import.name},
+            {"source", import.source},
+            {"source_path", import.path},
+            {"artifact", "external_inputs/" + import.name + ".yaml"},
+            {"validation",
+             {{"contract", import.contract}, {"contract_version", "1.0"}, {"status", status}, {"hash", "e-" + import.contract}}},
+            {"conditions", json::array()}};
 }
 
 class FlexibleTask {
 public:
-    FlexibleTask(Dice& dice, const PipelineTemplate& pipeline, const Entry& entry, const std::string& exit) : entry_(entry), task(dice, pipeline, created_fields(entry, exit)) {}
+    FlexibleTask(Dice& dice, const PipelineTemplate& pipeline, const Entry& entry, const std::string& exit)
+        : entry_(entry), task(dice, pipeline, created_fields(entry, exit)) {}
 
-    /// Property 1, at the entry: what was not validated, or not announced, does not enter, and nothing begins before what was announced has.
+    /// Property 1, at the entry: what was not validated, or not announced, does not enter, and nothing begins before what was
+    /// announced has.
     void enter() {
         for (const Import& import : entry_.imports) {
             EXPECT_FALSE(task.record("task_started", {})) << "property 1: began without " << import.name;
-            EXPECT_FALSE(task.record("external_artifact_imported", imported_record(import, "failed"))) << "property 1: took what its contract refuses";
+            EXPECT_FALSE(task.record("external_artifact_imported", imported_record(import, "failed")))
+                << "property 1: took what its contract refuses";
             EXPECT_TRUE(task.record("external_artifact_imported", imported_record(import, "passed"))) << task.refusal;
         }
         const Import unannounced{.name = "other", .contract = "delivery_report", .source = "user_provided", .path = "x.yaml"};
-        EXPECT_FALSE(task.record("external_artifact_imported", imported_record(unannounced, "passed"))) << "property 1: took what nobody announced";
+        EXPECT_FALSE(task.record("external_artifact_imported", imported_record(unannounced, "passed")))
+            << "property 1: took what nobody announced";
         EXPECT_TRUE(task.record("task_started", {})) << task.refusal;
     }
 
@@ -105,7 +126,8 @@ public:
     Task task;
 };
 
-/// 1. No artifact enters or leaves unvalidated: what a completed stage leaves was accepted in its last visit, and nothing else has its name.
+/// 1. No artifact enters or leaves unvalidated: what a completed stage leaves was accepted in its last visit, and nothing else
+/// has its name.
 void property_1(const Task& task) {
     for (const StageState& stage : task.state.stages) {
         if (stage.status != StageStatus::completed) { continue; }
@@ -114,20 +136,28 @@ void property_1(const Task& task) {
             const json::value* of = record.body.if_contains("stage");
             if (of == nullptr || *of != json::value(stage.name)) { continue; }
             if (record.body.at("type") == json::value("stage_started")) { accepted.clear(); }
-            if (record.body.at("type") == json::value("artifact_accepted")) { accepted = std::string(record.body.at("artifact_hash").as_string()); }
+            if (record.body.at("type") == json::value("artifact_accepted")) {
+                accepted = std::string(record.body.at("artifact_hash").as_string());
+            }
         }
         EXPECT_EQ(stage.artifact_hash, accepted) << "property 1: stage " << stage.name << " left what nobody had accepted";
     }
 }
 
-/// 2. Prerequisites hold: whenever a stage is entered, what it builds on is there; and no template that was read leads to where it is not.
+/// 2. Prerequisites hold: whenever a stage is entered, what it builds on is there; and no template that was read leads to where
+/// it is not.
 void property_2(const TaskState& state) {
     const Effect effect = next(state);
-    if (const auto* failure = std::get_if<effect::FailTask>(&effect)) { EXPECT_NE(failure->code, "AF-ORCH-032") << "property 2: " << failure->message; }
+    if (const auto* failure = std::get_if<effect::FailTask>(&effect)) {
+        EXPECT_NE(failure->code, "AF-ORCH-032") << "property 2: " << failure->message;
+    }
     if (!std::holds_alternative<effect::StartStage>(effect)) { return; }
     for (const std::string& contract : state.stage_template().prerequisites) {
         bool there = state.external_inputs.contains(contract);
-        for (std::size_t index = 0; index < state.stage_index; ++index) { there = there || (state.stages[index].status == StageStatus::completed && makes(state.pipeline.stages[index], contract)); }
+        for (std::size_t index = 0; index < state.stage_index; ++index) {
+            there =
+                there || (state.stages[index].status == StageStatus::completed && makes(state.pipeline.stages[index], contract));
+        }
         EXPECT_TRUE(there) << "property 2: stage " << state.stage().name << " is entered without its " << contract;
     }
 }
@@ -138,7 +168,8 @@ void property_3(const Task& task) {
         EXPECT_EQ(stage.status == StageStatus::skipped, !stage.skip_reason.empty()) << "property 3: stage " << stage.name;
         if (stage.status != StageStatus::skipped) { continue; }
         const auto told = std::ranges::find_if(task.journal, [&](const Record& record) {
-            return record.body.at("type") == json::value("stage_skipped") && record.body.at("stage") == json::value(stage.name) && record.body.at("reason") == json::value(stage.skip_reason);
+            return record.body.at("type") == json::value("stage_skipped") && record.body.at("stage") == json::value(stage.name) &&
+                   record.body.at("reason") == json::value(stage.skip_reason);
         });
         EXPECT_NE(told, task.journal.end()) << "property 3: no record says why stage " << stage.name << " was skipped";
     }
@@ -163,18 +194,25 @@ void property_4(const Task& task, Dice& dice) {
     EXPECT_TRUE(read == task.state) << "property 4: a process that read the state after record " << cut << " came elsewhere";
 }
 
-/// 5. What rested on a replaced artifact is stale: after a stage is gone back to, no later one has an artifact, an approval, conditions or a gate that counts, and each that had one names what replaced it.
+/// 5. What rested on a replaced artifact is stale: after a stage is gone back to, no later one has an artifact, an approval,
+/// conditions or a gate that counts, and each that had one names what replaced it.
 void property_5(const TaskState& before, const json::object& record, const TaskState& after) {
     if (record.at("type") == json::value("task_created") || after.stages.empty()) { return; }
     for (std::size_t index = after.stage_index + 1; index < after.stages.size(); ++index) {
         const StageState& stage = after.stages[index];
-        EXPECT_TRUE(stage.artifact_hash.empty() && stage.approved_hash.empty() && stage.conditions.empty()) << "property 5: stage " << stage.name << " still counts after " << json::serialize(record);
+        EXPECT_TRUE(stage.artifact_hash.empty() && stage.approved_hash.empty() && stage.conditions.empty())
+            << "property 5: stage " << stage.name << " still counts after " << json::serialize(record);
     }
     const bool went_back = !before.stages.empty() && after.stage_index < before.stage_index;
     for (std::size_t index = after.stage_index + 1; went_back && index <= before.stage_index; ++index) {
-        if (!before.stages[index].artifact.empty()) { EXPECT_EQ(after.stages[index].superseded_by, after.stage().name) << "property 5: stage " << after.stages[index].name; }
+        if (!before.stages[index].artifact.empty()) {
+            EXPECT_EQ(after.stages[index].superseded_by, after.stage().name) << "property 5: stage " << after.stages[index].name;
+        }
         const std::string gate = exit_gate(after.pipeline.stages[index]);
-        if (!gate.empty()) { EXPECT_FALSE(after.gates.contains(gate)) << "property 5: the gate " << gate << " of stage " << after.stages[index].name << " still counts"; }
+        if (!gate.empty()) {
+            EXPECT_FALSE(after.gates.contains(gate))
+                << "property 5: the gate " << gate << " of stage " << after.stages[index].name << " still counts";
+        }
     }
 }
 
@@ -210,12 +248,15 @@ void live(Dice& dice, const PipelineTemplate& pipeline, const Entry& entry, cons
     property_4(task, dice);
     seen.completed += task.state.status == TaskStatus::completed ? 1U : 0U;
     seen.imported += entry.imports.empty() ? 0U : 1U;
-    seen.skipped += std::ranges::any_of(task.state.stages, [](const StageState& stage) { return stage.status == StageStatus::skipped; }) ? 1U : 0U;
+    seen.skipped +=
+        std::ranges::any_of(task.state.stages, [](const StageState& stage) { return stage.status == StageStatus::skipped; }) ? 1U
+                                                                                                                             : 0U;
 }
 
 std::vector<std::uint64_t> seeds() {
     const char* given = std::getenv("AGENTFORGE_SEED");
-    return given != nullptr ? std::vector<std::uint64_t>{std::strtoull(given, nullptr, 10)} : std::vector<std::uint64_t>{1, 2, 3, 4};
+    return given != nullptr ? std::vector<std::uint64_t>{std::strtoull(given, nullptr, 10)}
+                            : std::vector<std::uint64_t>{1, 2, 3, 4};
 }
 
 class FlexibleProperties : public ::testing::TestWithParam<std::uint64_t> {};
@@ -259,7 +300,9 @@ TEST_P(FlexibleProperties, number_2_is_broken_by_templates_that_are_refused) {
         PipelineTemplate pipeline = flexible_pipeline(dice);
         if (is_read(pipeline) || !pipeline.requires_external.empty()) { continue; }
         Task task(dice, pipeline);
-        for (unsigned turns = 0; turns < 100 && turn(task, dice); ++turns) { broken += task.state.error_code == "AF-ORCH-032" ? 1U : 0U; }
+        for (unsigned turns = 0; turns < 100 && turn(task, dice); ++turns) {
+            broken += task.state.error_code == "AF-ORCH-032" ? 1U : 0U;
+        }
     }
     EXPECT_GT(broken, 0U);
 }

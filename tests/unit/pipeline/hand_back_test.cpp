@@ -37,10 +37,12 @@ GateReport one_fails() {
 }
 
 json::object claim() {
-    return parsed(R"({"to": "red", "tests": ["test_spaces"], "criterion": "'a b' becomes 'a-b'", "reason": "An underscore is expected"})");
+    return parsed(
+        R"({"to": "red", "tests": ["test_spaces"], "criterion": "'a b' becomes 'a-b'", "reason": "An underscore is expected"})");
 }
 
-Result<records::HandBackEvidence> judged(const json::object& what, const GateReport& report, std::vector<std::string> changed = {"slug.py"}) {
+Result<records::HandBackEvidence> judged(const json::object& what, const GateReport& report,
+                                         std::vector<std::string> changed = {"slug.py"}) {
     return judge_hand_back(what, HandBackGround{specification, suite, report, std::move(changed)});
 }
 
@@ -74,26 +76,31 @@ TEST(HandBack, a_criterion_is_found_as_agents_are_shown_it) {
 /// A build that fails keeps every file from running.
 GateReport does_not_build(const std::string& message) {
     GateReport report;
-    report.tests = {outcome("tests/test_slug.py", TestStatus::error, message), outcome(spaces, TestStatus::not_collected), outcome(lower, TestStatus::not_collected),
-                    outcome("tests/test_words.py", TestStatus::error, message)};
+    report.tests = {outcome("tests/test_slug.py", TestStatus::error, message), outcome(spaces, TestStatus::not_collected),
+                    outcome(lower, TestStatus::not_collected), outcome("tests/test_words.py", TestStatus::error, message)};
     report.facts = {{"believed", true}};
     return report;
 }
 
 TEST(HandBack, tests_of_a_file_that_does_not_build_can_be_handed_back) {
-    const auto evidence = judged(claim(), does_not_build("does not build: tests/test_slug.py:9: cannot borrow `quota` as mutable\ntests/test_slug.py:10: the same"));
+    const auto evidence = judged(
+        claim(), does_not_build(
+                     "does not build: tests/test_slug.py:9: cannot borrow `quota` as mutable\ntests/test_slug.py:10: the same"));
     ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
     EXPECT_EQ(evidence->tests, std::vector<std::string>{"tests/test_slug.py::test_spaces"});
     EXPECT_THAT(hand_back_words(*evidence), HasSubstr("cannot borrow `quota`"));
 }
 
 TEST(HandBack, a_build_that_the_code_breaks_is_not_handed_back) {
-    EXPECT_THAT(refusal(claim(), does_not_build("does not build: slug.py:9: expected `;`")), HasSubstr("is neither a test written"));
-    EXPECT_THAT(refusal(claim(), does_not_build("does not build: tests/test_slug.py:9: no method\nslug.py:9: expected `;`")), HasSubstr("is neither a test written"));
+    EXPECT_THAT(refusal(claim(), does_not_build("does not build: slug.py:9: expected `;`")),
+                HasSubstr("is neither a test written"));
+    EXPECT_THAT(refusal(claim(), does_not_build("does not build: tests/test_slug.py:9: no method\nslug.py:9: expected `;`")),
+                HasSubstr("is neither a test written"));
 }
 
 TEST(HandBack, what_nobody_specified_is_no_criterion) {
-    EXPECT_THAT(refusal(with(claim(), "criterion", "Spaces stay as they are"), one_fails()), HasSubstr("REQ-002: 'a b' becomes 'a-b'"));
+    EXPECT_THAT(refusal(with(claim(), "criterion", "Spaces stay as they are"), one_fails()),
+                HasSubstr("REQ-002: 'a b' becomes 'a-b'"));
     EXPECT_THAT(refusal(with(claim(), "criterion", "'a b'"), one_fails()), HasSubstr("no criterion of the specification"));
 }
 
@@ -103,7 +110,9 @@ TEST(HandBack, an_existing_test_that_fails_now_can_be_handed_back_as_outdated) {
     report.tests[1].status = TestStatus::passed;
     report.tests[2] = outcome(shout, TestStatus::failed_assertion, "'A' != 'a'");
     const json::object what = with(claim(), "tests", json::array{shout});
-    const auto judge = [&](const std::vector<TestOutcome>& base) { return judge_hand_back(what, HandBackGround{specification, suite, report, {"words.py"}, base}); };
+    const auto judge = [&](const std::vector<TestOutcome>& base) {
+        return judge_hand_back(what, HandBackGround{specification, suite, report, {"words.py"}, base});
+    };
     const auto evidence = judge({outcome(shout, TestStatus::passed)});
     ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
     EXPECT_EQ(evidence->tests, std::vector<std::string>{shout});
@@ -112,7 +121,8 @@ TEST(HandBack, an_existing_test_that_fails_now_can_be_handed_back_as_outdated) {
 }
 
 TEST(HandBack, a_test_that_passes_is_not_wrong) {
-    EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_lower", "test_spaces"}), one_fails()), HasSubstr("test_lower passes"));
+    EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_lower", "test_spaces"}), one_fails()),
+                HasSubstr("test_lower passes"));
 }
 
 TEST(HandBack, a_test_that_passes_and_proves_nothing_can_be_handed_back_alone) {
@@ -168,13 +178,15 @@ TEST(HandBack, a_test_file_that_does_not_build_beside_code_that_does_goes_back_b
     EXPECT_EQ((*evidence->measured).at(0).at("line"), 9);
     GateReport report = has_an_error_of_the_compiler();
     report.violations.push_back({"cargo", "types", "critical", "slug.py", 3, "mismatched types", ""});
-    EXPECT_THAT(refusal(with(claim(), "tests", json::array{"tests/test_slug.py"}), report), HasSubstr("slug.py:3 does not build either"));
+    EXPECT_THAT(refusal(with(claim(), "tests", json::array{"tests/test_slug.py"}), report),
+                HasSubstr("slug.py:3 does not build either"));
 }
 
 TEST(HandBack, a_test_that_passes_and_has_the_wrong_types_is_wrong) {
     GateReport report = one_fails();
     report.tests[1].status = TestStatus::passed;
-    report.violations.push_back({"tsc", "types", "critical", "tests/test_slug.py", 3, "TS2835: Relative import paths need explicit file extensions", ""});
+    report.violations.push_back(
+        {"tsc", "types", "critical", "tests/test_slug.py", 3, "TS2835: Relative import paths need explicit file extensions", ""});
     EXPECT_TRUE(judged(claim(), report).ok());
 }
 
@@ -189,23 +201,33 @@ TEST(HandBack, a_criterion_goes_back_with_the_tests_that_follow_from_it) {
 HandBack sent(std::string to) { return HandBack{"green", std::move(to), {spaces}, "REQ-002", "t1", "t2", "b"}; }
 
 std::vector<std::string> faults(std::string_view tests) {
-    return faults_of_correction(Correction::tests, sent("red"), suite, parsed(R"({"test_files": [{"path": "tests/test_slug.py", "tests": )" + std::string(tests) + "}]}"));
+    return faults_of_correction(
+        Correction::tests, sent("red"), suite,
+        parsed(R"({"test_files": [{"path": "tests/test_slug.py", "tests": )" + std::string(tests) + "}]}"));
 }
 
 TEST(HandBack, the_same_suite_may_come_back_and_so_may_a_test_of_another_name) {
     EXPECT_THAT(faults_of_correction(Correction::tests, sent("red"), suite, suite), IsEmpty());
-    EXPECT_THAT(faults(R"([{"name": "test_lower", "requirement_ref": "REQ-001"}, {"name": "test_hyphens", "requirement_ref": "REQ-002"}])"), IsEmpty());
+    EXPECT_THAT(
+        faults(
+            R"([{"name": "test_lower", "requirement_ref": "REQ-001"}, {"name": "test_hyphens", "requirement_ref": "REQ-002"}])"),
+        IsEmpty());
 }
 
 TEST(HandBack, a_correction_takes_no_test_away) {
-    EXPECT_THAT(faults(R"([{"name": "test_lower", "requirement_ref": "REQ-001"}])"), ElementsAre(HasSubstr("REQ-002 has fewer new tests")));
-    EXPECT_THAT(faults(R"([{"name": "test_lower", "requirement_ref": "REQ-001"}, {"name": "test_spaces", "requirement_ref": "REQ-002", "kind": "guard"}])"),
+    EXPECT_THAT(faults(R"([{"name": "test_lower", "requirement_ref": "REQ-001"}])"),
                 ElementsAre(HasSubstr("REQ-002 has fewer new tests")));
+    EXPECT_THAT(
+        faults(
+            R"([{"name": "test_lower", "requirement_ref": "REQ-001"}, {"name": "test_spaces", "requirement_ref": "REQ-002", "kind": "guard"}])"),
+        ElementsAre(HasSubstr("REQ-002 has fewer new tests")));
 }
 
 TEST(HandBack, a_correction_changes_no_other_test) {
-    EXPECT_THAT(faults(R"([{"name": "test_small", "requirement_ref": "REQ-001"}, {"name": "test_spaces", "requirement_ref": "REQ-002"}])"),
-                ElementsAre(HasSubstr("test_lower (REQ-001) was not handed back")));
+    EXPECT_THAT(
+        faults(
+            R"([{"name": "test_small", "requirement_ref": "REQ-001"}, {"name": "test_spaces", "requirement_ref": "REQ-002"}])"),
+        ElementsAre(HasSubstr("test_lower (REQ-001) was not handed back")));
 }
 
 json::object corrected(std::size_t requirement, std::string_view key, json::value value) {
@@ -215,12 +237,19 @@ json::object corrected(std::size_t requirement, std::string_view key, json::valu
 }
 
 TEST(HandBack, a_specification_is_corrected_where_it_was_handed_back_and_nowhere_else) {
-    EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification, corrected(1, "acceptance_criteria", json::array{"'a b' becomes 'a_b'"})), IsEmpty());
-    EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification, corrected(0, "acceptance_criteria", json::array{"anything"})), ElementsAre(HasSubstr("REQ-001 has changed")));
-    EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification, corrected(1, "verification_method", "inspection")), ElementsAre(HasSubstr("REQ-002 is verified otherwise")));
+    EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification,
+                                     corrected(1, "acceptance_criteria", json::array{"'a b' becomes 'a_b'"})),
+                IsEmpty());
+    EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification,
+                                     corrected(0, "acceptance_criteria", json::array{"anything"})),
+                ElementsAre(HasSubstr("REQ-001 has changed")));
+    EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification,
+                                     corrected(1, "verification_method", "inspection")),
+                ElementsAre(HasSubstr("REQ-002 is verified otherwise")));
     json::object shorter = specification;
     shorter.at("requirements").as_array().pop_back();
-    EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification, shorter), ElementsAre(HasSubstr("REQ-002 is gone")));
+    EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification, shorter),
+                ElementsAre(HasSubstr("REQ-002 is gone")));
 }
 
 // ---------------------------------------------------------------------------------------------- the task --
@@ -240,12 +269,15 @@ protected:
             return report;
         };
         bench.stage("spec", [this](StageContext& context) {
-            json::object whole = parsed(R"({"title": "Slugs", "description": "Slugs", "components": [{"name": "slug", "type": "module"}], "requirements": [
+            json::object whole = parsed(
+                R"({"title": "Slugs", "description": "Slugs", "components": [{"name": "slug", "type": "module"}], "requirements": [
                 {"id": "REQ-001", "description": "Lower case", "acceptance_criteria": ["'Hello' becomes 'hello'"], "verification_method": "test"},
                 {"id": "REQ-002", "description": "Hyphens", "acceptance_criteria": ["'a b' becomes 'a-b'"], "verification_method": "test"}]})");
             seen_by_spec.push_back(context.input().previous_errors.empty() ? "" : context.input().previous_errors.front());
             const std::size_t changed = seen_by_spec.size() == 2 && spec_strays ? 0 : 1;
-            if (seen_by_spec.size() > 1) { whole["requirements"].as_array().at(changed).as_object()["description"] = "Otherwise"; }
+            if (seen_by_spec.size() > 1) {
+                whole["requirements"].as_array().at(changed).as_object()["description"] = "Otherwise";
+            }
             return StageResult::completed(std::move(whole));
         });
         bench.stage("red", [this](StageContext& context) {
@@ -253,7 +285,10 @@ protected:
             const bool again = context.workspace().exists("tests/test_slug.py");
             EXPECT_FALSE(context.workspace().exists("slug.py")) << "tests are written before the code";
             EXPECT_TRUE(context.write_skeleton({{"slugify", "words.py", "def slugify(text)"}}).ok());
-            EXPECT_TRUE(context.workspace().create("tests/test_slug.py", (again && mends) || seen_by_spec.size() > 1 ? "right\n" : "wrong\n", true).ok());
+            EXPECT_TRUE(
+                context.workspace()
+                    .create("tests/test_slug.py", (again && mends) || seen_by_spec.size() > 1 ? "right\n" : "wrong\n", true)
+                    .ok());
             return measured(context, "red", suite);
         });
         bench.stage("green", [this](StageContext& context) {
@@ -261,7 +296,8 @@ protected:
             works.push_back(again);
             if (!again && tries) { EXPECT_TRUE(context.workspace().create("slug.py", "the code\n", false).ok()); }
             if (again && mends) { return measured(context, "green", {{"summary", "done"}}); }
-            StageResult result = measured(context, "green", {{"summary", "a test is wrong"}, {"hand_back", with(claim(), "to", json::string(to))}});
+            StageResult result = measured(context, "green",
+                                          {{"summary", "a test is wrong"}, {"hand_back", with(claim(), "to", json::string(to))}});
             result.status = StageStatus::pending;
             result.cycle_to = to;
             result.cycle_reason = "it is wrong";
@@ -279,7 +315,8 @@ protected:
         });
     }
     static json::object facts() {
-        return parsed(R"({"believed": true, "all_tests_fail": true, "no_implementation_exists": true, "all_tests_pass": true, "conformance_passing": true, "no_regressions": true,
+        return parsed(
+            R"({"believed": true, "all_tests_fail": true, "no_implementation_exists": true, "all_tests_pass": true, "conformance_passing": true, "no_regressions": true,
                           "test_results": {"total": 2, "passed": 1, "failed": 1}, "failing_tests": ["x"], "passing_tests": ["x"], "coverage_mapping": {}})");
     }
     static StageResult measured(StageContext& context, const char* gate, json::object artifact) {
@@ -289,7 +326,8 @@ protected:
         return StageResult::completed(std::move(artifact));
     }
     [[nodiscard]] PipelineResult start() {
-        StartOptions options = delivers ? Bench::with({"spec", "red", "green", "deliver"}) : Bench::with({"spec", "red", "green"});
+        StartOptions options =
+            delivers ? Bench::with({"spec", "red", "green", "deliver"}) : Bench::with({"spec", "red", "green"});
         if (delivers) { options.pipeline.stages.back().delivers = true; }
         const char* const contracts[] = {"specification", "test_suite", "implementation"};
         const char* const agents[] = {"software_architect", "test_engineer", "software_developer"};
@@ -362,7 +400,9 @@ TEST_F(HandBackTask, the_commit_says_what_was_handed_back) {
     deliver();
     ASSERT_TRUE(start().success);
     ASSERT_FALSE(bench.memory.messages.empty());
-    EXPECT_THAT(bench.memory.messages.back(), HasSubstr("- GREEN handed " + spaces + " back to RED: An underscore is expected. Changed since: tests/test_slug.py."));
+    EXPECT_THAT(
+        bench.memory.messages.back(),
+        HasSubstr("- GREEN handed " + spaces + " back to RED: An underscore is expected. Changed since: tests/test_slug.py."));
 }
 
 TEST_F(HandBackTask, without_end_it_becomes_a_question_to_a_person) {

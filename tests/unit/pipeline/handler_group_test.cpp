@@ -20,7 +20,9 @@ using ::testing::IsEmpty;
 class ScriptedHandler final : public EscalationHandler {
 public:
     std::function<Result<void>(const Escalation&)> on_notify = [](const Escalation&) { return Result<void>(); };
-    std::function<Result<std::optional<Resolution>>(CallContext&)> on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(std::optional<Resolution>()); };
+    std::function<Result<std::optional<Resolution>>(CallContext&)> on_wait = [](CallContext&) {
+        return Result<std::optional<Resolution>>(std::optional<Resolution>());
+    };
     std::atomic<unsigned> told{0};
     std::atomic<unsigned> asked{0};
 
@@ -95,7 +97,8 @@ protected:
         request.stage = "spec";
         request.artifact_hash = std::string(64, 'a');
         request.created_at = format_time(clock_.now());
-        EXPECT_TRUE(store_.record(request, AnswerRule{std::chrono::hours(1), action, answer}.of(request.created_at, {}, true)).ok());
+        EXPECT_TRUE(
+            store_.record(request, AnswerRule{std::chrono::hours(1), action, answer}.of(request.created_at, {}, true)).ok());
         clock_.advance(std::chrono::hours(1));
         return request;
     }
@@ -246,7 +249,9 @@ TEST_F(HandlerGroupTest, AnApprovalIsRefusedByADeadlineThatAborts) {
 
 TEST_F(HandlerGroupTest, TheFirstAnswerCountsAndTheOthersAreCancelled) {
     first_->on_wait = until_cancelled;
-    second_->on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(Resolution{false, {{"answer", "right"}}, "ada"}); };
+    second_->on_wait = [](CallContext&) {
+        return Result<std::optional<Resolution>>(Resolution{false, {{"answer", "right"}}, "ada"});
+    };
     const auto answer = group().wait_for_resolution(escalation_, context_);
     ASSERT_TRUE(answer.ok() && answer->has_value());
     EXPECT_EQ((*answer)->context.at("answer"), "right");
@@ -267,7 +272,8 @@ TEST_F(HandlerGroupTest, OneThatCannotAskHindersNoOtherFromAsking) {
 TEST_F(HandlerGroupTest, WhereNoHandlerIsUsableTheDeadlineIsWaitedForAllTheSame) {
     static_cast<void>(group({std::chrono::hours(1), "abort", ""}));
     clock_.advance(std::chrono::hours(1));
-    HandlerGroup refused({{"first", first_, no_network()}}, HandlerGroupOptions{.clock = clock_, .store = store_, .look_every = milliseconds(0)});
+    HandlerGroup refused({{"first", first_, no_network()}},
+                         HandlerGroupOptions{.clock = clock_, .store = store_, .look_every = milliseconds(0)});
     const auto answer = refused.wait_for_resolution(escalation_, context_);
     ASSERT_TRUE(answer.ok() && answer->has_value());
     EXPECT_EQ((*answer)->resolved_by, "deadline");

@@ -25,7 +25,9 @@ protected:
                 report.tests.push_back({std::string(seen) + "::one", "one", seen, 1, TestStatus::failed_assertion, ""});
                 report.tests.push_back({std::string(seen) + "::two", "two", seen, 2, TestStatus::failed_assertion, ""});
             }
-            if (files.contains(other)) { report.tests.push_back({std::string(other) + "::three", "three", other, 1, TestStatus::failed_assertion, ""}); }
+            if (files.contains(other)) {
+                report.tests.push_back({std::string(other) + "::three", "three", other, 1, TestStatus::failed_assertion, ""});
+            }
             report.passed = files.contains(seen) && passes_without_the_other;
             return report;
         };
@@ -68,7 +70,9 @@ protected:
         options.pipeline.stages[2].delivers = true;
         return options;
     }
-    [[nodiscard]] bool ends_with_it(const std::string& task) { return bench.memory.trees.at(bench.state(task).tree).contains(other); }
+    [[nodiscard]] bool ends_with_it(const std::string& task) {
+        return bench.memory.trees.at(bench.state(task).tree).contains(other);
+    }
 
     Bench bench;
     GateBaseline green;
@@ -121,7 +125,7 @@ TEST_F(HeldOutTest, a_process_that_ends_within_green_goes_on_without_them) {
 
 TEST_F(HeldOutTest, a_visit_that_began_with_all_tests_goes_on_with_them) {
     bool first = true;
-    bench.memory.holds_out_tests = false;       // An older version began it.
+    bench.memory.holds_out_tests = false;  // An older version began it.
     bench.stage("green", [&](StageContext& context) {
         const StageResult done = implement(context);
         if (!std::exchange(first, false)) { return done; }

@@ -13,7 +13,8 @@ class SlowConsole final : public EscalationHandler {
 public:
     [[nodiscard]] std::string name() const override { return "slow"; }
     [[nodiscard]] Result<void> notify(const Escalation&, CallContext&) override { return {}; }
-    [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation& escalation, CallContext& context) override {
+    [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation& escalation,
+                                                                        CallContext& context) override {
         if (meanwhile) { meanwhile(escalation.id); }
         if (typed_late) { return std::optional(Resolution{false, {{"answer", "from the console"}}, "console"}); }
         return waited<Resolution>(context);
@@ -22,7 +23,8 @@ public:
         shown.push_back(request);
         return {};
     }
-    [[nodiscard]] Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest& request, CallContext& context) override {
+    [[nodiscard]] Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest& request,
+                                                                    CallContext& context) override {
         if (meanwhile) { meanwhile(request.id); }
         if (typed_late) {
             Approval approval;
@@ -34,8 +36,8 @@ public:
         }
         return waited<Approval>(context);
     }
-    std::function<void(const std::string& id)> meanwhile;      ///< What happens while the question is on the screen.
-    bool typed_late = false;                                    ///< The person types in the end, whatever happened meanwhile.
+    std::function<void(const std::string& id)> meanwhile;  ///< What happens while the question is on the screen.
+    bool typed_late = false;                               ///< The person types in the end, whatever happened meanwhile.
     std::optional<std::string> edit;
     std::atomic<bool> was_cancelled{false};
     std::vector<ApprovalRequest> shown;
@@ -83,7 +85,9 @@ protected:
         EXPECT_TRUE(decided.ok()) << decided.error().to_string();
         return bench.resume(waiting.task_id);
     }
-    void write_answer(const std::string& id, std::string_view text) const { std::ofstream(bench.escalations.directory() / (id + ".resolution.yaml")) << text; }
+    void write_answer(const std::string& id, std::string_view text) const {
+        std::ofstream(bench.escalations.directory() / (id + ".resolution.yaml")) << text;
+    }
     [[nodiscard]] std::string file(const std::string& task, const std::string& path) {
         const Files& files = bench.memory.trees.at(bench.state(task).tree);
         const auto found = files.find(path);
@@ -91,7 +95,8 @@ protected:
     }
     [[nodiscard]] bool said(std::string_view text) const {
         const auto messages = bench.events.texts("log", "message");
-        return std::any_of(messages.begin(), messages.end(), [text](const std::string& one) { return one.find(text) != std::string::npos; });
+        return std::any_of(messages.begin(), messages.end(),
+                           [text](const std::string& one) { return one.find(text) != std::string::npos; });
     }
     [[nodiscard]] std::vector<std::string> decisions(const std::string& task) {
         std::vector<std::string> found;
@@ -134,7 +139,8 @@ TEST_F(InteractiveTest, every_action_is_asked_for_and_each_answer_of_the_model_i
 
 TEST_F(InteractiveTest, what_a_person_changed_is_done_in_its_place) {
     auto result = bench.start(options());
-    result = go_on(result, {.approved = true, .edited = json::object{{"arguments", {{"path", "src/x.py"}, {"content", "two\n"}}}}});
+    result =
+        go_on(result, {.approved = true, .edited = json::object{{"arguments", {{"path", "src/x.py"}, {"content", "two\n"}}}}});
     EXPECT_EQ(file(result.task_id, "src/x.py"), "two\n");
     EXPECT_THAT(decisions(result.task_id), ElementsAre("edited"));
     ASSERT_EQ(contexts.size(), 2U);
@@ -157,7 +163,9 @@ TEST_F(InteractiveTest, a_decision_is_bound_to_what_was_shown) {
     EXPECT_EQ(bench.controller().approve(task).error().code, "AF-ESC-036");
     EXPECT_EQ(bench.controller().decide(task, {.approved = true, .hash = "0123456789"}).error().code, "AF-ESC-035");
     EXPECT_EQ(bench.controller().decide(task, {.approved = true, .hash = ""}).error().code, "AF-ESC-035");
-    EXPECT_EQ(bench.controller().decide(task, {.approved = true, .hash = bench.state(task).action->hash.substr(0, 3)}).error().code, "AF-ESC-035");
+    EXPECT_EQ(
+        bench.controller().decide(task, {.approved = true, .hash = bench.state(task).action->hash.substr(0, 3)}).error().code,
+        "AF-ESC-035");
     EXPECT_EQ(bench.escalations.decide_action(waiting.waiting_id, {true, {}, "", "0123", "x"}).error().code, "AF-ESC-006");
     write_answer(waiting.waiting_id, "approved: true\nartifact_hash: \"0123\"\n");
     EXPECT_EQ(bench.controller().resume(task).error().code, "AF-ESC-006");
@@ -176,7 +184,9 @@ TEST_F(InteractiveTest, an_approval_of_one_action_says_nothing_of_the_next) {
 
 TEST_F(InteractiveTest, a_change_that_the_role_could_not_ask_for_is_refused_before_it_is_taken) {
     const auto waiting = bench.start(options());
-    const auto error = [&](json::object edited) { return decide(waiting, {.approved = true, .edited = std::move(edited)}).error(); };
+    const auto error = [&](json::object edited) {
+        return decide(waiting, {.approved = true, .edited = std::move(edited)}).error();
+    };
     EXPECT_THAT(error({{"tool", "creat_file"}, {"arguments", json::object()}}).message, HasSubstr("did you mean `create_file`?"));
     EXPECT_THAT(error({{"arguments", {{"pat", "x"}, {"content", "y"}}}}).message, HasSubstr("pat"));
     EXPECT_EQ(error({{"tool", "create_file"}}).code, "AF-ESC-032");
@@ -186,7 +196,8 @@ TEST_F(InteractiveTest, a_change_that_the_role_could_not_ask_for_is_refused_befo
 
 TEST_F(InteractiveTest, the_roles_rules_bind_what_a_person_changed) {
     auto result = bench.start(options());
-    result = go_on(result, {.approved = true, .edited = json::object{{"arguments", {{"path", "tests/test_x.py"}, {"content", "two\n"}}}}});
+    result = go_on(
+        result, {.approved = true, .edited = json::object{{"arguments", {{"path", "tests/test_x.py"}, {"content", "two\n"}}}}});
     EXPECT_EQ(file(result.task_id, "tests/test_x.py"), "-");
     EXPECT_EQ(result.waiting_for, "action");
 }
@@ -204,7 +215,8 @@ TEST_F(InteractiveTest, a_file_answers_with_approval_change_or_rejection) {
 
 TEST_F(InteractiveTest, a_file_that_says_nothing_readable_leaves_the_question_open) {
     const auto waiting = bench.start(options());
-    for (const char* text : {"approved: yes\n", "approved: true\nfeedback: no\n", "approved: true\nedited: {content: x}\n", "approved: false\nedited: {arguments: {}}\n", "aproved: true\n"}) {
+    for (const char* text : {"approved: yes\n", "approved: true\nfeedback: no\n", "approved: true\nedited: {content: x}\n",
+                             "approved: false\nedited: {arguments: {}}\n", "aproved: true\n"}) {
         write_answer(waiting.waiting_id, text);
         EXPECT_FALSE(bench.controller().resume(waiting.task_id).ok()) << text;
         EXPECT_EQ(bench.state(waiting.task_id).waiting_for(), "action") << text;
@@ -218,7 +230,11 @@ TEST_F(InteractiveTest, a_command_from_another_terminal_ends_the_wait_at_the_con
     bench.other_handler = console;
     bench.wait = std::chrono::minutes(1);
     bench.services.hang_grace = std::chrono::seconds(10);
-    console->meanwhile = [this](const std::string& id) { EXPECT_TRUE(bench.escalations.decide_action(id, {true, {}, "", bench.escalations.approval(id)->artifact_hash, "other terminal"}).ok()); };
+    console->meanwhile = [this](const std::string& id) {
+        EXPECT_TRUE(
+            bench.escalations.decide_action(id, {true, {}, "", bench.escalations.approval(id)->artifact_hash, "other terminal"})
+                .ok());
+    };
     const auto result = bench.start(options());
     EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : result.waiting_for);
     EXPECT_TRUE(console->was_cancelled);
@@ -232,7 +248,8 @@ TEST_F(InteractiveTest, who_answers_at_the_console_second_is_told_that_the_first
     console->meanwhile = [this](const std::string& id) {
         if (id.starts_with("ACT-")) { write_answer(id, "approved: false\nfeedback: the file was first\ndecided_by: ann\n"); }
     };
-    bench.wait = std::chrono::seconds(1);       // Its action is refused again and again, and nobody answers the question that this ends in.
+    bench.wait =
+        std::chrono::seconds(1);  // Its action is refused again and again, and nobody answers the question that this ends in.
     const auto result = bench.start(options());
     static_cast<void>(result);
     EXPECT_TRUE(said("AF-ESC-004"));
@@ -271,11 +288,12 @@ TEST_F(InteractiveTest, who_sits_at_the_terminal_is_asked_whatever_the_settings_
     EXPECT_EQ(bench.events.texts("asking", "handler"), (std::vector<std::string>{"slow", "slow"}));
     EXPECT_TRUE(bench.handler->told.empty()) << "nobody else need know what is decided at once";
     bench.stage("b", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
-    EXPECT_EQ(bench.start(Bench::with({"b"})).waiting_for, "escalation") << "a task that is not interactive waits for nobody unless it was told to";
+    EXPECT_EQ(bench.start(Bench::with({"b"})).waiting_for, "escalation")
+        << "a task that is not interactive waits for nobody unless it was told to";
 }
 
 TEST_F(InteractiveTest, others_are_told_once_nobody_at_the_terminal_decides) {
-    bench.present = std::make_shared<SilentHandler>();      // Who sits there says: later.
+    bench.present = std::make_shared<SilentHandler>();  // Who sits there says: later.
     const auto waiting = bench.start(options());
     EXPECT_EQ(waiting.waiting_for, "action");
     EXPECT_THAT(bench.handler->told, ElementsAre(waiting.waiting_id));
@@ -333,11 +351,16 @@ protected:
         return options;
     }
     void answer_by_command(const std::string& id) {
-        const auto done = id.starts_with("ESC-") ? bench.escalations.resolve(id, Resolution{false, {{"answer", "from a command"}}, "commander"})
-                                                 : bench.escalations.decide(id, Approval{true, {}, bench.escalations.approval(id)->artifact_hash, "commander"});
+        const auto done =
+            id.starts_with("ESC-")
+                ? bench.escalations.resolve(id, Resolution{false, {{"answer", "from a command"}}, "commander"})
+                : bench.escalations.decide(id, Approval{true, {}, bench.escalations.approval(id)->artifact_hash, "commander"});
         EXPECT_TRUE(done.ok()) << done.error().to_string();
     }
-    void answer_by_file(const std::string& id) const { write_answer(id, id.starts_with("ESC-") ? "answer: from a file\nresolved_by: filer\n" : "approved: true\ndecided_by: filer\n"); }
+    void answer_by_file(const std::string& id) const {
+        write_answer(
+            id, id.starts_with("ESC-") ? "answer: from a file\nresolved_by: filer\n" : "approved: true\ndecided_by: filer\n");
+    }
     [[nodiscard]] std::vector<std::string> answered_by() const {
         auto names = bench.events.texts("escalation_resolved", "resolved_by");
         for (std::string& name : bench.events.texts("approval_decided", "decided_by")) { names.push_back(std::move(name)); }
@@ -370,7 +393,7 @@ TEST_P(OneAnswer, an_answer_that_cannot_be_read_is_named_and_the_task_goes_on_wa
     const auto asked = bench.start(supervised());
     write_answer(asked.waiting_id, "approved: maybe\n");
     bench.wait = std::chrono::minutes(1);
-    const auto waiting = bench.resume(asked.task_id);       // The handler says: not now.
+    const auto waiting = bench.resume(asked.task_id);  // The handler says: not now.
     EXPECT_EQ(waiting.waiting_id, asked.waiting_id);
     EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
     EXPECT_TRUE(said("AF-ESC-005"));
@@ -395,8 +418,9 @@ TEST_P(OneAnswer, the_console_is_told_that_a_command_was_first) {
 TEST_P(OneAnswer, a_command_is_told_that_a_file_was_first) {
     const auto waiting = bench.start(supervised());
     answer_by_file(waiting.waiting_id);
-    const Error second = std::string_view(GetParam()) == "approval" ? bench.controller().decide(waiting.task_id, {.approved = false}).error()
-                                                                    : bench.escalations.resolve(waiting.waiting_id, Resolution{true, {}, "late"}).error();
+    const Error second = std::string_view(GetParam()) == "approval"
+                             ? bench.controller().decide(waiting.task_id, {.approved = false}).error()
+                             : bench.escalations.resolve(waiting.waiting_id, Resolution{true, {}, "late"}).error();
     EXPECT_EQ(second.code, "AF-ESC-004");
     EXPECT_THAT(second.message, HasSubstr("by filer"));
     EXPECT_TRUE(bench.resume(waiting.task_id).success);
@@ -410,10 +434,13 @@ TEST_P(OneAnswer, a_command_is_told_that_the_console_was_first) {
     const auto result = bench.start(supervised());
     EXPECT_TRUE(result.success);
     const auto list = bench.records(result.task_id);
-    const auto asked = std::find_if(list.begin(), list.end(), [](const Record& record) { return record.type() == "approval_requested" || record.type() == "escalation_raised"; });
+    const auto asked = std::find_if(list.begin(), list.end(), [](const Record& record) {
+        return record.type() == "approval_requested" || record.type() == "escalation_raised";
+    });
     const bool approval = asked->type() == "approval_requested";
     const std::string id(asked->body.at(approval ? "approval_id" : "escalation_id").as_string());
-    const Error late = approval ? bench.controller().decide(result.task_id, {.approved = true, .id = id}).error() : bench.escalations.resolve(id, Resolution{true, {}, "late"}).error();
+    const Error late = approval ? bench.controller().decide(result.task_id, {.approved = true, .id = id}).error()
+                                : bench.escalations.resolve(id, Resolution{true, {}, "late"}).error();
     EXPECT_EQ(late.code, "AF-ESC-004");
     EXPECT_THAT(late.message, HasSubstr("by console"));
 }
@@ -423,14 +450,17 @@ TEST_P(OneAnswer, a_crash_after_any_record_around_the_answer_loses_none_and_asks
     answer_by_file(waiting.waiting_id);
     static_cast<void>(bench.resume(waiting.task_id));
     const bool approval = std::string_view(GetParam()) == "approval";
-    for (const char* record : {approval ? "approval_decided" : "escalation_resolved", "task_resumed", approval ? "approval_requested" : "escalation_raised", approval ? "artifact_accepted" : "stage_escalated"}) {
+    for (const char* record :
+         {approval ? "approval_decided" : "escalation_resolved", "task_resumed",
+          approval ? "approval_requested" : "escalation_raised", approval ? "artifact_accepted" : "stage_escalated"}) {
         cut_after(bench, waiting.task_id, record);
         const auto result = bench.resume(waiting.task_id);
         EXPECT_TRUE(result.success) << record << ": " << result.waiting_for << (result.error ? result.error->to_string() : "");
         EXPECT_EQ(bench.count(waiting.task_id, approval ? "approval_decided" : "escalation_resolved"), 1U) << record;
     }
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, OneAnswer, ::testing::Values("approval", "question"), [](const auto& kind) { return std::string(kind.param); });
+INSTANTIATE_TEST_SUITE_P(Kinds, OneAnswer, ::testing::Values("approval", "question"),
+                         [](const auto& kind) { return std::string(kind.param); });
 
 TEST_F(InteractiveTest, a_question_comes_with_what_the_kernel_knows) {
     bench.stage("a", [](StageContext& context) {
@@ -513,7 +543,8 @@ TEST_F(InteractiveTest, a_reviewers_actions_are_asked_for_too) {
     bench.answers([this](const CompletionRequest& request) -> Result<Completion> {
         contexts.push_back(request.user);
         if (contexts.size() == 1) { return call_tool("complete", {{"text", "done"}}); }
-        return call_tool("complete", {{"summary", "fine"}, {"blocking_issues", json::array()}, {"advisory_issues", json::array()}});
+        return call_tool("complete",
+                         {{"summary", "fine"}, {"blocking_issues", json::array()}, {"advisory_issues", json::array()}});
     });
     auto result = go_on(bench.start(with_review), {.approved = true});
     ASSERT_EQ(result.waiting_for, "action");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The invariants of a task, by the numbers that task/fold.hpp gives them. Each check looks at one record, the state before it and the state after it.
+// The invariants of a task, by the numbers that task/fold.hpp gives them. Each check looks at one record, the state before it and
+// the state after it.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,9 @@ using Broken = std::string;
 /// 1. At most one stage is running, and it is the current one.
 inline Broken invariant_1(const Folded& folded) {
     for (std::size_t index = 0; index < folded.after.stages.size(); ++index) {
-        if (folded.after.stages[index].status == StageStatus::running && index != folded.after.stage_index) { return folded.after.stages[index].name + " runs and is not the current stage"; }
+        if (folded.after.stages[index].status == StageStatus::running && index != folded.after.stage_index) {
+            return folded.after.stages[index].name + " runs and is not the current stage";
+        }
     }
     return {};
 }
@@ -39,7 +42,8 @@ inline Broken invariant_2(const Folded& folded) {
     const std::string gate = exit_gate(folded.before.stage_template());
     if (gate.empty()) { return {}; }
     const auto measured = folded.before.gates.find(gate);
-    const bool held = measured != folded.before.gates.end() && measured->second.passed && !measured->second.partial && measured->second.tree == folded.before.tree;
+    const bool held = measured != folded.before.gates.end() && measured->second.passed && !measured->second.partial &&
+                      measured->second.tree == folded.before.tree;
     return held ? "" : folded.before.stage().name + " was completed without its gate";
 }
 
@@ -47,22 +51,26 @@ inline Broken invariant_2(const Folded& folded) {
 inline Broken invariant_3(const Folded& folded) {
     if (!folded.taken || folded.type() != "stage_completed") { return {}; }
     const auto& reviewers = folded.before.stage_template().reviewers;
-    const bool reviewed = std::ranges::all_of(reviewers, [&](const std::string& reviewer) { return folded.before.reviewed_by.contains(reviewer); });
+    const bool reviewed =
+        std::ranges::all_of(reviewers, [&](const std::string& reviewer) { return folded.before.reviewed_by.contains(reviewer); });
     if (!reviewed) { return folded.before.stage().name + " was completed without its reviews"; }
     return wants_approval(folded.before) ? folded.before.stage().name + " was completed without an approval" : "";
 }
 
-/// 4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit; a completed one that has delivered nothing may go on.
+/// 4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit; a completed one that has
+/// delivered nothing may go on.
 inline Broken invariant_4(const Folded& folded) {
     const bool over = folded.before.status == TaskStatus::completed || folded.before.status == TaskStatus::aborted;
     static const std::set<std::string> allowed{"rebased", "note", "recovered"};
-    const bool undelivered = folded.before.status == TaskStatus::completed && folded.before.commit.empty() && folded.before.delivery.empty();
+    const bool undelivered =
+        folded.before.status == TaskStatus::completed && folded.before.commit.empty() && folded.before.delivery.empty();
     if (undelivered && folded.type() == "task_continued") { return {}; }
     if (!over || !folded.taken || allowed.contains(folded.type())) { return {}; }
     return folded.type() + " was recorded after the task's end";
 }
 
-/// 5. Only an executing stage changes the workspace, but for the kernel itself: it takes held-out tests out and back, and a cycle goes back to the tree of its stage.
+/// 5. Only an executing stage changes the workspace, but for the kernel itself: it takes held-out tests out and back, and a cycle
+/// goes back to the tree of its stage.
 inline Broken invariant_5(const Folded& folded) {
     if (folded.before.tree == folded.after.tree || folded.before.progress == StageProgress::executing) { return {}; }
     static const std::set<std::string> kernels{"task_created", "held_out", "cycle_started", "stage_started", "task_continued"};
@@ -73,20 +81,26 @@ inline Broken invariant_5(const Folded& folded) {
 inline Broken invariant_6(const Folded& folded) {
     if (!folded.taken || folded.type() != "delivered") { return {}; }
     const auto measured = folded.before.gates.find(gate_name::deliver);
-    const bool held = measured != folded.before.gates.end() && measured->second.passed && !measured->second.partial && measured->second.tree == folded.record.at("tree").as_string();
+    const bool held = measured != folded.before.gates.end() && measured->second.passed && !measured->second.partial &&
+                      measured->second.tree == folded.record.at("tree").as_string();
     return held ? "" : "a commit was delivered without its gate";
 }
 
 /// 7. No stage is gone back to more often than its `max_cycles`, since a person was last asked about that.
 inline Broken invariant_7(const Folded& folded) {
     for (std::size_t index = 0; index < folded.after.stages.size(); ++index) {
-        if (folded.after.stages[index].cycles - folded.after.stages[index].cycles_before > folded.after.pipeline.stages[index].max_cycles) { return folded.after.stages[index].name + " was gone back to too often"; }
+        if (folded.after.stages[index].cycles - folded.after.stages[index].cycles_before >
+            folded.after.pipeline.stages[index].max_cycles) {
+            return folded.after.stages[index].name + " was gone back to too often";
+        }
     }
     return {};
 }
 
 /// 8. A record that is refused changes nothing.
-inline Broken invariant_8(const Folded& folded) { return folded.taken || folded.before == folded.after ? "" : folded.type() + " was refused and changed the state"; }
+inline Broken invariant_8(const Folded& folded) {
+    return folded.taken || folded.before == folded.after ? "" : folded.type() + " was refused and changed the state";
+}
 
 /// 9. The files that the state names lie below the task's folder.
 inline Broken invariant_9(const Folded& folded) {
@@ -103,7 +117,9 @@ inline Broken invariant_10(const Folded& folded) {
     const auto& after = folded.after.pipeline.stages;
     for (std::size_t index = 0; index < before.size() && index < folded.before.stages.size(); ++index) {
         if (folded.before.stages[index].status != StageStatus::completed) { continue; }
-        if (index >= after.size() || after[index] != before[index]) { return before[index].name + " has another template than it was done by"; }
+        if (index >= after.size() || after[index] != before[index]) {
+            return before[index].name + " has another template than it was done by";
+        }
     }
     return {};
 }
@@ -113,14 +129,24 @@ struct Invariant {
     Broken (*broken)(const Folded& folded);
 };
 
-inline constexpr std::array<Invariant, 10> invariants{
-    {{1, invariant_1}, {2, invariant_2}, {3, invariant_3}, {4, invariant_4}, {5, invariant_5}, {6, invariant_6}, {7, invariant_7}, {8, invariant_8}, {9, invariant_9}, {10, invariant_10}}};
+inline constexpr std::array<Invariant, 10> invariants{{{1, invariant_1},
+                                                       {2, invariant_2},
+                                                       {3, invariant_3},
+                                                       {4, invariant_4},
+                                                       {5, invariant_5},
+                                                       {6, invariant_6},
+                                                       {7, invariant_7},
+                                                       {8, invariant_8},
+                                                       {9, invariant_9},
+                                                       {10, invariant_10}}};
 
 /// `3: green was completed without its reviews`, for each that is broken.
 inline std::string broken_invariants(const Folded& folded) {
     std::string all;
     for (const Invariant& one : invariants) {
-        if (const Broken broken = one.broken(folded); !broken.empty()) { all += std::to_string(one.number) + ": " + broken + "\n"; }
+        if (const Broken broken = one.broken(folded); !broken.empty()) {
+            all += std::to_string(one.number) + ": " + broken + "\n";
+        }
     }
     return all;
 }

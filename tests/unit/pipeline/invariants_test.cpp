@@ -31,7 +31,9 @@ protected:
         before_.reviewed_by = {"alice"};
         after_ = before_;
     }
-    static GateState measured(const std::string& tree, bool passed, bool partial = false) { return {tree, passed, partial, "", 0}; }
+    static GateState measured(const std::string& tree, bool passed, bool partial = false) {
+        return {tree, passed, partial, "", 0};
+    }
     std::string broken(const std::string& type, bool taken = true) {
         const json::object record{{"type", type}, {"tree", "t1"}};
         return broken_invariants({before_, record, after_, taken});
@@ -96,7 +98,8 @@ TEST_F(Invariants, number_8_finds_a_refused_record_that_changed_something) {
 TEST_F(Invariants, number_9_finds_a_file_outside_of_the_tasks_folder) {
     for (const char* file : {"/etc/passwd", "../state.yaml", "artifacts/../../x"}) {
         after_.stages[0].artifact = file;
-        EXPECT_EQ(broken("artifact_accepted"), std::string("9: the artifact of build is not below the task's folder: ") + file + "\n");
+        EXPECT_EQ(broken("artifact_accepted"),
+                  std::string("9: the artifact of build is not below the task's folder: ") + file + "\n");
     }
 }
 

@@ -13,9 +13,11 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 json::object specification(const std::string& third) {
-    return parse_json(R"({"title": "Add a cache", "requirements": [{"id": "REQ-001", "criteria": ["a"]}, {"id": "REQ-003", "criteria": [")" + third + R"("]}],
+    return parse_json(
+               R"({"title": "Add a cache", "requirements": [{"id": "REQ-001", "criteria": ["a"]}, {"id": "REQ-003", "criteria": [")" +
+                   third + R"("]}],
                           "files": [{"path": "src/a.py", "note": "n"}], "constraints": ["Standard library only"]})",
-                      "specification")
+               "specification")
         .value()
         .as_object();
 }
@@ -38,7 +40,8 @@ TEST(PlaceInAnArtifact, is_found_by_field_number_and_name) {
 }
 
 TEST(FeedbackAnswers, compare_the_place_in_both_versions) {
-    const json::array answers = answers_to(must({"requirements.REQ-001", "requirements.REQ-003", "rate limits"}), specification("x"), specification("y"));
+    const json::array answers =
+        answers_to(must({"requirements.REQ-001", "requirements.REQ-003", "rate limits"}), specification("x"), specification("y"));
     EXPECT_THAT(unanswered(answers), ElementsAre("requirements.REQ-001: issue"));
     EXPECT_THAT(unmeasured(answers), ElementsAre("rate limits: issue"));
 }
@@ -50,7 +53,10 @@ TEST(FeedbackAnswers, count_a_place_that_came_or_went_as_changed) {
     EXPECT_THAT(unanswered(answers_to(must({"constraints"}), specification("x"), without)), IsEmpty());
 }
 
-TEST(FeedbackAnswers, know_that_nothing_at_all_was_changed) { EXPECT_THAT(unanswered(answers_to(must({"rate limits"}), specification("x"), specification("x"))), ElementsAre("rate limits: issue")); }
+TEST(FeedbackAnswers, know_that_nothing_at_all_was_changed) {
+    EXPECT_THAT(unanswered(answers_to(must({"rate limits"}), specification("x"), specification("x"))),
+                ElementsAre("rate limits: issue"));
+}
 
 TEST(FeedbackAnswers, leave_out_what_should_only_be_considered) {
     EXPECT_THAT(answers_to(to_json({{"title", "issue", "", false}}), specification("x"), specification("x")), IsEmpty());
@@ -89,7 +95,8 @@ PipelineTemplate pipeline_of(const std::string& name, std::initializer_list<std:
 class ExtensionTest : public ::testing::Test {
 protected:
     [[nodiscard]] Result<records::Extension> extend(const TaskState& state, const std::string& to = "") const {
-        return extension_of(state, [this](std::string_view) -> Result<PipelineTemplate> { return whole; }, to);
+        return extension_of(
+            state, [this](std::string_view) -> Result<PipelineTemplate> { return whole; }, to);
     }
     static std::vector<std::string> names(const records::Extension& extension) {
         std::vector<std::string> found;
@@ -97,7 +104,8 @@ protected:
         for (const StageTemplate& stage : read.stages) { found.push_back(stage.name); }
         return found;
     }
-    PipelineTemplate whole = pipeline_of("whole", {{"ask", "note"}, {"plan", "plan"}, {"build", "build"}, {"hand_over", "report"}});
+    PipelineTemplate whole =
+        pipeline_of("whole", {{"ask", "note"}, {"plan", "plan"}, {"build", "build"}, {"hand_over", "report"}});
     PipelineTemplate part = [] {
         PipelineTemplate pipeline = pipeline_of("part", {{"ask", "note"}, {"plan", "plan"}});
         pipeline.continuation.next_pipeline = "whole";

@@ -17,7 +17,11 @@ const std::filesystem::path journals = std::filesystem::path(AGENTFORGE_SOURCE_D
 
 /// The first place where `now` says something else than `then` said; what it says beside that is new.
 std::string other_than_shown(const json::value& now, const json::value& then, const std::string& place) {
-    if (!now.is_object() || !then.is_object()) { return now == then ? "" : place + " is " + json::serialize(now).substr(0, 200) + " and was " + json::serialize(then).substr(0, 200); }
+    if (!now.is_object() || !then.is_object()) {
+        return now == then
+                   ? ""
+                   : place + " is " + json::serialize(now).substr(0, 200) + " and was " + json::serialize(then).substr(0, 200);
+    }
     for (const auto& [key, value] : then.get_object()) {
         const json::value* const found = now.get_object().if_contains(key);
         const std::string below = place + "." + std::string(key);
@@ -30,7 +34,9 @@ std::string other_than_shown(const json::value& now, const json::value& then, co
 class KeptJournal : public ::testing::TestWithParam<const char*> {
 protected:
     [[nodiscard]] std::filesystem::path folder() const { return journals / GetParam(); }
-    [[nodiscard]] json::object shown() const { return parse_json(read_file(folder() / "state.yaml").value(), "state.yaml").value().as_object(); }
+    [[nodiscard]] json::object shown() const {
+        return parse_json(read_file(folder() / "state.yaml").value(), "state.yaml").value().as_object();
+    }
 };
 
 TEST_P(KeptJournal, folds_to_the_state_that_was_shown) {
@@ -39,7 +45,9 @@ TEST_P(KeptJournal, folds_to_the_state_that_was_shown) {
     const json::object expected = shown();
     TaskState state;
     for (const Record& record : *records) {
-        if (state.seq == expected.at("seq").to_number<Sequence>()) { break; }       // Of a process that was killed, `state.yaml` lacks the last records.
+        if (state.seq == expected.at("seq").to_number<Sequence>()) {
+            break;
+        }  // Of a process that was killed, `state.yaml` lacks the last records.
         const auto folded = fold(state, record.body);
         ASSERT_TRUE(folded.ok()) << folded.error().to_string();
     }
@@ -54,7 +62,9 @@ TEST_P(KeptJournal, folds_whole) {
     EXPECT_EQ(state->seq, records->size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Kept, KeptJournal, ::testing::Values("delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action", "waiting_for_approval"));
+INSTANTIATE_TEST_SUITE_P(Kept, KeptJournal,
+                         ::testing::Values("delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action",
+                                           "waiting_for_approval"));
 
 TEST(KeptJournals, of_a_killed_run_the_answer_that_no_step_used_waits) {
     const auto state = fold_all(Journal::read(journals / "killed_in_green" / "actions.yaml").value());
@@ -76,7 +86,8 @@ TEST(KeptJournals, the_deadline_of_what_waits_is_that_of_its_record) {
 /// Folds a kept journal in which the newest record of a type has another value in a field.
 Error refusal_of(std::string_view type, const char* field, const json::value& value, const char* inside = nullptr) {
     auto records = Journal::read(journals / "delivered_and_rebased" / "actions.yaml").value();
-    const auto newest = std::find_if(records.rbegin(), records.rend(), [&](const Record& record) { return record.type() == type; });
+    const auto newest =
+        std::find_if(records.rbegin(), records.rend(), [&](const Record& record) { return record.type() == type; });
     if (newest == records.rend()) { return {}; }
     json::object& changed = inside == nullptr ? newest->body : newest->body.at(inside).as_object();
     changed[field] = value;
@@ -86,15 +97,20 @@ Error refusal_of(std::string_view type, const char* field, const json::value& va
 
 TEST(KeptJournals, a_record_that_leads_out_of_the_tasks_folder_is_refused) {
     for (const char* file : {"/etc/passwd", "../../state.yaml", "artifacts/../../../x", "", "./x"}) {
-        EXPECT_NE(refusal_of("artifact_accepted", "artifact", file).message.find("is no file below the task's folder"), std::string::npos) << file;
-        EXPECT_NE(refusal_of("step", "patch", file).message.find("is no file below the task's folder"), std::string::npos) << file;
+        EXPECT_NE(refusal_of("artifact_accepted", "artifact", file).message.find("is no file below the task's folder"),
+                  std::string::npos)
+            << file;
+        EXPECT_NE(refusal_of("step", "patch", file).message.find("is no file below the task's folder"), std::string::npos)
+            << file;
     }
 }
 
 TEST(KeptJournals, a_usage_that_is_no_number_of_tokens_is_refused) {
     const json::value none[] = {"x", -5, nullptr, 1.5, json::value(std::uint64_t(1) << 63U)};
     for (const json::value& number : none) {
-        EXPECT_NE(refusal_of("answer", "input_tokens", number, "usage").message.find("no number `input_tokens`"), std::string::npos) << number;
+        EXPECT_NE(refusal_of("answer", "input_tokens", number, "usage").message.find("no number `input_tokens`"),
+                  std::string::npos)
+            << number;
     }
     EXPECT_FALSE(refusal_of("step", "input_tokens", std::uint64_t(1) << 63U).message.empty());
 }

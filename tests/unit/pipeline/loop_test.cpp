@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The multi-stage loop (Task 012) over fakes: stages in order, life cycle, transitions, cycles, limits, what each stage sees. docs/loop.md names these tests.
+// The multi-stage loop (Task 012) over fakes: stages in order, life cycle, transitions, cycles, limits, what each stage sees.
+// docs/loop.md names these tests.
 #include "config/orchestration.hpp"
 #include "pipeline/machine.hpp"
 #include "pipeline/task_history.hpp"
@@ -165,8 +166,11 @@ TEST_F(TransitionTests, Should_Be_Atomic) {
 TEST_F(TransitionTests, Should_Create_Checkpoint) {
     const auto result = run();
     const auto all = types(result);
-    for (const char* name : {"stage_started", "artifact_accepted", "stage_completed"}) { EXPECT_EQ(std::ranges::count(all, name), 4) << name; }
-    EXPECT_EQ(fold_journal(bench.store.paths(result.task_id).journal()).value(), bench.state(result.task_id)) << "the journal alone leads to the state";
+    for (const char* name : {"stage_started", "artifact_accepted", "stage_completed"}) {
+        EXPECT_EQ(std::ranges::count(all, name), 4) << name;
+    }
+    EXPECT_EQ(fold_journal(bench.store.paths(result.task_id).journal()).value(), bench.state(result.task_id))
+        << "the journal alone leads to the state";
 }
 
 TEST_F(TransitionTests, Should_Revert_On_Failure) {
@@ -242,7 +246,9 @@ TEST_F(LoopTest, a_failed_attempt_hands_what_it_had_to_the_next) {
 }
 
 TEST_F(LoopTest, retries_are_counted_over_the_whole_task) {
-    bench.stage("execute", [attempts = 0](StageContext&) mutable { return ++attempts > 2 ? note() : StageResult::failed(Error{"MY-001", "not yet", "", "", ErrorKind::invalid}); });
+    bench.stage("execute", [attempts = 0](StageContext&) mutable {
+        return ++attempts > 2 ? note() : StageResult::failed(Error{"MY-001", "not yet", "", "", ErrorKind::invalid});
+    });
     EXPECT_EQ(stage(run(), "execute").retries, 2U);
 }
 
@@ -251,10 +257,19 @@ TEST_F(LoopTest, retries_are_counted_over_the_whole_task) {
 json::object plan_of(std::size_t steps) {
     json::array list;
     for (std::size_t number = 1; number <= steps; ++number) {
-        list.push_back(json::object{{"number", static_cast<std::int64_t>(number)}, {"title", "Part " + std::to_string(number)}, {"description", "Do it"}, {"estimate", "small"}, {"requirements", json::array{"REQ-001"}}});
+        list.push_back(json::object{{"number", static_cast<std::int64_t>(number)},
+                                    {"title", "Part " + std::to_string(number)},
+                                    {"description", "Do it"},
+                                    {"estimate", "small"},
+                                    {"requirements", json::array{"REQ-001"}}});
     }
-    return {{"title", "A plan"}, {"description", "Of many steps"}, {"requirements", json::array{json::object{{"id", "REQ-001"}, {"description", "It works"}, {"acceptance_criteria", json::array{"It does"}}}}},
-            {"components", json::array{json::object{{"name", "one"}, {"type", "module"}}}}, {"steps", std::move(list)}};
+    return {
+        {"title", "A plan"},
+        {"description", "Of many steps"},
+        {"requirements", json::array{json::object{
+                             {"id", "REQ-001"}, {"description", "It works"}, {"acceptance_criteria", json::array{"It does"}}}}},
+        {"components", json::array{json::object{{"name", "one"}, {"type", "module"}}}},
+        {"steps", std::move(list)}};
 }
 
 /// The shipped stage `execute` between stages that are functions, with a model that is one, too.

@@ -11,19 +11,50 @@ namespace agentforge::kernel::testing {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr unsigned sequences_per_seed = 500;        // Ten times as slow; what they look for shows in few sequences.
+constexpr unsigned sequences_per_seed = 500;  // Ten times as slow; what they look for shows in few sequences.
 #else
 constexpr unsigned sequences_per_seed = 2'500;
 #endif
 
 /// A record that no controller would write here, most of the time.
 json::object arbitrary(const Task& task, Dice& dice) {
-    static const std::vector<std::string> types{
-        "task_created",     "task_started",      "task_resumed",    "task_paused",       "task_aborted",       "task_failed",       "task_completed",      "stage_started",
-        "stage_failed",     "stage_skipped",     "stage_escalated", "stage_completed",   "artifact_accepted",  "artifact_rejected", "review_finished",     "approval_requested",
-        "approval_decided", "escalation_raised", "cycle_requested", "cycle_started",     "escalation_resolved", "step",             "gate",                "snapshot",
-        "delivered",        "answer",            "call_started",    "call_finished",     "recovered",          "violation",         "note",                "no_such_type",
-        "action_proposed",  "action_asked",      "action_decided",  "held_out",          "task_continued"};
+    static const std::vector<std::string> types{"task_created",
+                                                "task_started",
+                                                "task_resumed",
+                                                "task_paused",
+                                                "task_aborted",
+                                                "task_failed",
+                                                "task_completed",
+                                                "stage_started",
+                                                "stage_failed",
+                                                "stage_skipped",
+                                                "stage_escalated",
+                                                "stage_completed",
+                                                "artifact_accepted",
+                                                "artifact_rejected",
+                                                "review_finished",
+                                                "approval_requested",
+                                                "approval_decided",
+                                                "escalation_raised",
+                                                "cycle_requested",
+                                                "cycle_started",
+                                                "escalation_resolved",
+                                                "step",
+                                                "gate",
+                                                "snapshot",
+                                                "delivered",
+                                                "answer",
+                                                "call_started",
+                                                "call_finished",
+                                                "recovered",
+                                                "violation",
+                                                "note",
+                                                "no_such_type",
+                                                "action_proposed",
+                                                "action_asked",
+                                                "action_decided",
+                                                "held_out",
+                                                "task_continued"};
     static const std::vector<std::string> trees{"t0", "t1", "t2"};
     const std::string& stage = dice.pick(task.state.stages).name;
     json::object record{{"type", dice.pick(types)},
@@ -44,10 +75,14 @@ json::object arbitrary(const Task& task, Dice& dice) {
                         {"abort", dice.once_in(2)},
                         {"approved", dice.once_in(2)},
                         {"resolution_blob", "b"},
-                        {"action_hash", dice.once_in(3) ? "a9" : task.state.action ? task.state.action->hash : "a1"},
+                        {"action_hash", dice.once_in(3)     ? "a9"
+                                        : task.state.action ? task.state.action->hash
+                                                            : "a1"},
                         {"action_blob", "b"},
                         {"tool", "edit_file"},
-                        {"decision", dice.once_in(4) ? "edited" : dice.once_in(4) ? "whim" : "approved"},
+                        {"decision", dice.once_in(4)   ? "edited"
+                                     : dice.once_in(4) ? "whim"
+                                                       : "approved"},
                         {"artifact", "p"},
                         {"artifact_hash", dice.once_in(3) ? "a9" : task.state.stage().artifact_hash},
                         {"conditions", json::array{"trivial_change"}},
@@ -71,12 +106,17 @@ json::object arbitrary(const Task& task, Dice& dice) {
     if (dice.once_in(3)) { record["decision"] = dice.once_in(2) ? "exit" : "reject"; }
     record["revise"] = dice.once_in(2);
     record["freshness"] = json::object{{"head", "c"}, {"stale", json::array()}, {"accepted", ""}};
-    if (dice.once_in(3)) { record["extension"] = json::object{{"pipeline", task.state.pipeline.to_json()}, {"exit_stage", stage}, {"next_pipeline", "n"}}; }
+    if (dice.once_in(3)) {
+        record["extension"] =
+            json::object{{"pipeline", task.state.pipeline.to_json()}, {"exit_stage", stage}, {"next_pipeline", "n"}};
+    }
     if (dice.once_in(8)) {
         const auto* victim = record.begin() + dice.roll(static_cast<unsigned>(record.size()));
         record.erase(victim->key());
     }
-    if (dice.once_in(8)) { (record.begin() + dice.roll(static_cast<unsigned>(record.size())))->value() = json::array{1, nullptr}; }
+    if (dice.once_in(8)) {
+        (record.begin() + dice.roll(static_cast<unsigned>(record.size())))->value() = json::array{1, nullptr};
+    }
     return record;
 }
 
@@ -107,10 +147,17 @@ TEST(Machine, a_task_that_is_resumed_after_its_pipelines_time_was_over_has_it_on
         pipeline.stages.push_back(std::move(stage));
     }
     pipeline.exit_stage = "two";
-    Task task(dice, pipeline, {{"supervised", false}, {"approve_stages", json::array()}, {"iterate_stages", json::array()}, {"interactive", false}, {"exit_after", "two"}});
+    Task task(dice, pipeline,
+              {{"supervised", false},
+               {"approve_stages", json::array()},
+               {"iterate_stages", json::array()},
+               {"interactive", false},
+               {"exit_after", "two"}});
     ASSERT_TRUE(task.record("task_started", {})) << task.refusal;
     ASSERT_TRUE(task.record("stage_started", about(task)));
-    ASSERT_TRUE(task.record("artifact_accepted", with(about(task), {{"artifact", "x"}, {"artifact_hash", "a"}, {"conditions", json::array()}, {"duration_ms", 11'000}})));
+    ASSERT_TRUE(task.record(
+        "artifact_accepted",
+        with(about(task), {{"artifact", "x"}, {"artifact_hash", "a"}, {"conditions", json::array()}, {"duration_ms", 11'000}})));
     ASSERT_TRUE(task.record("stage_completed", about(task)));
     const Effect over = next(task.state);
     ASSERT_TRUE(std::holds_alternative<effect::FailTask>(over));
@@ -135,12 +182,19 @@ TEST_P(MachineProperties, every_life_of_a_task_keeps_order_gates_and_limits) {
         std::size_t entered = 0;
         for (unsigned turns = 0; turns < 120; ++turns) {
             if (!turn(task, dice)) { break; }
-            if (dice.once_in(40) && !is_terminal(task.state.status)) { EXPECT_TRUE(task.record("task_paused", {{"reason", "interrupted"}})); }
-            if (dice.once_in(40) && task.state.status == TaskStatus::running) { EXPECT_TRUE(task.record("task_resumed", {{"reason", "crash"}})); }
-            if (dice.once_in(400) && !is_terminal(task.state.status)) { EXPECT_TRUE(task.record("task_aborted", {{"reason", "enough"}})); }
+            if (dice.once_in(40) && !is_terminal(task.state.status)) {
+                EXPECT_TRUE(task.record("task_paused", {{"reason", "interrupted"}}));
+            }
+            if (dice.once_in(40) && task.state.status == TaskStatus::running) {
+                EXPECT_TRUE(task.record("task_resumed", {{"reason", "crash"}}));
+            }
+            if (dice.once_in(400) && !is_terminal(task.state.status)) {
+                EXPECT_TRUE(task.record("task_aborted", {{"reason", "enough"}}));
+            }
             // The ledger sees each record with the state that followed it.
             for (; entered < task.journal.size(); ++entered) {
-                const std::optional<TaskState> before = number % 5 == 0 ? std::optional(replayed) : std::nullopt;     // Copies take most of the time.
+                const std::optional<TaskState> before =
+                    number % 5 == 0 ? std::optional(replayed) : std::nullopt;  // Copies take most of the time.
                 ASSERT_TRUE(fold(replayed, task.journal[entered].body).ok());
                 if (before) { EXPECT_EQ(broken_invariants({*before, task.journal[entered].body, replayed}), ""); }
                 if (entered < 2) { continue; }
@@ -176,7 +230,9 @@ TEST_P(MachineProperties, an_arbitrary_record_is_refused_whole_or_leaves_a_sound
             } else {
                 EXPECT_EQ(done.error().kind, ErrorKind::corrupt);
             }
-            if (record.contains("type") && record.at("type").is_string()) { EXPECT_EQ(broken_invariants({before, record, task.state, done.ok()}), ""); }
+            if (record.contains("type") && record.at("type").is_string()) {
+                EXPECT_EQ(broken_invariants({before, record, task.state, done.ok()}), "");
+            }
             ASSERT_TRUE(done.ok() || task.state == before) << json::serialize(record) << done.error().to_string();
             expect_sound(task.state);
             if (HasFailure()) {
@@ -203,13 +259,18 @@ TEST_P(MachineProperties, success_all_the_way_ends_within_a_bound) {
             const Effect effect = next(task.state);
             if (std::holds_alternative<effect::RunStage>(effect)) {
                 if (const std::string gate = exit_gate(task.state.stage_template()); !gate.empty()) {
-                    ASSERT_TRUE(task.record("gate", with(stage, {{"gate", gate}, {"tree", task.state.tree}, {"passed", true}, {"summary", "yes"}})));
+                    ASSERT_TRUE(task.record(
+                        "gate", with(stage, {{"gate", gate}, {"tree", task.state.tree}, {"passed", true}, {"summary", "yes"}})));
                 }
-                ASSERT_TRUE(task.record("artifact_accepted", with(stage, {{"artifact", "x"}, {"artifact_hash", "a"}, {"conditions", json::array()}})));
+                ASSERT_TRUE(task.record("artifact_accepted",
+                                        with(stage, {{"artifact", "x"}, {"artifact_hash", "a"}, {"conditions", json::array()}})));
             } else if (const auto* review = std::get_if<effect::ReviewStage>(&effect)) {
-                ASSERT_TRUE(task.record("review_finished", with(stage, {{"reviewer", review->reviewer}, {"blocking", 0}, {"issues", json::array()}})));
+                ASSERT_TRUE(
+                    task.record("review_finished",
+                                with(stage, {{"reviewer", review->reviewer}, {"blocking", 0}, {"issues", json::array()}})));
             } else if (std::holds_alternative<effect::AwaitPerson>(effect)) {
-                ASSERT_TRUE(task.record("approval_decided", with(stage, {{"approval_id", "APR-1"}, {"artifact_hash", "a"}, {"approved", true}})));
+                ASSERT_TRUE(task.record("approval_decided",
+                                        with(stage, {{"approval_id", "APR-1"}, {"artifact_hash", "a"}, {"approved", true}})));
             } else {
                 ASSERT_TRUE(turn(task, dice));
             }

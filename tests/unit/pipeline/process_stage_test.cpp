@@ -32,7 +32,8 @@ protected:
         manifest.id = "org.example.fake";
         manifest.directory = AGENTFORGE_SOURCE_DIR "/tests/unit/servers";
         manifest.command = {"/usr/bin/python3", "-B", manifest.directory + "/fake_stage.py", fault};
-        return start_process_stage(manifest, "fake", {}, place_, [this](LogLevel, const std::string& message) { log_ += message + "\n"; }, {});
+        return start_process_stage(manifest, "fake", {}, place_,
+                                   [this](LogLevel, const std::string& message) { log_ += message + "\n"; }, {});
     }
     StageResult run(const std::string& fault) {
         const auto stage = start(fault);
@@ -42,7 +43,9 @@ protected:
         }
         return (*stage)->execute(context_);
     }
-    static std::string problem(const StageResult& result) { return result.error ? result.error->code + " " + result.error->message : "none"; }
+    static std::string problem(const StageResult& result) {
+        return result.error ? result.error->code + " " + result.error->message : "none";
+    }
 
     std::string folder_;
     ServerPlace place_;
@@ -59,8 +62,12 @@ TEST_F(ProcessStages, TheirInfoIsAsked) {
 
 TEST_F(ProcessStages, TheirArtifactIsTheResult) { EXPECT_EQ(run("done").artifact->at("answer"), 42); }
 TEST_F(ProcessStages, TheirMetricsAreKept) { EXPECT_EQ(run("measures").metrics.at("lines"), 3); }
-TEST_F(ProcessStages, TheirFailureIsAFailure) { EXPECT_THAT(problem(run("fails")), AllOf(HasSubstr("AF-MCP-025"), HasSubstr("no luck today"))); }
-TEST_F(ProcessStages, AnErrorInsteadOfAnAnswerIsAFailure) { EXPECT_THAT(problem(run("raises")), AllOf(HasSubstr("AF-MCP-025"), HasSubstr("it broke"))); }
+TEST_F(ProcessStages, TheirFailureIsAFailure) {
+    EXPECT_THAT(problem(run("fails")), AllOf(HasSubstr("AF-MCP-025"), HasSubstr("no luck today")));
+}
+TEST_F(ProcessStages, AnErrorInsteadOfAnAnswerIsAFailure) {
+    EXPECT_THAT(problem(run("raises")), AllOf(HasSubstr("AF-MCP-025"), HasSubstr("it broke")));
+}
 
 TEST_F(ProcessStages, TheyMayAskForAPerson) {
     const auto result = run("escalates");
@@ -69,13 +76,21 @@ TEST_F(ProcessStages, TheyMayAskForAPerson) {
 }
 
 TEST_F(ProcessStages, TheyMaySendTheTaskBack) { EXPECT_EQ(run("cycles").cycle_to, "spec"); }
-TEST_F(ProcessStages, AnEscalationWithoutAQuestionIsNamed) { EXPECT_THAT(problem(run("escalates-badly")), AllOf(HasSubstr("AF-MCP-023"), HasSubstr("`question` is missing"))); }
-TEST_F(ProcessStages, AnAnswerWithoutAVerdictIsNamed) { EXPECT_THAT(problem(run("nothing")), AllOf(HasSubstr("AF-MCP-023"), HasSubstr("none of"))); }
+TEST_F(ProcessStages, AnEscalationWithoutAQuestionIsNamed) {
+    EXPECT_THAT(problem(run("escalates-badly")), AllOf(HasSubstr("AF-MCP-023"), HasSubstr("`question` is missing")));
+}
+TEST_F(ProcessStages, AnAnswerWithoutAVerdictIsNamed) {
+    EXPECT_THAT(problem(run("nothing")), AllOf(HasSubstr("AF-MCP-023"), HasSubstr("none of")));
+}
 TEST_F(ProcessStages, AnAnswerThatIsNoObjectIsNamed) { EXPECT_THAT(problem(run("a-list")), HasSubstr("no object")); }
 TEST_F(ProcessStages, AnUnknownFieldOfTheAnswerIsNamed) { EXPECT_THAT(problem(run("unknown-field")), HasSubstr("`extra`")); }
 TEST_F(ProcessStages, AnInfoThatIsRefusedIsNamed) { EXPECT_EQ(start("no-info").error().code, "AF-MCP-013"); }
-TEST_F(ProcessStages, AnInfoOfAWrongTypeIsNamed) { EXPECT_THAT(start("odd-info").error().message, HasSubstr("`output_fields` must be a list")); }
-TEST_F(ProcessStages, AProcessThatDiesIsNamed) { EXPECT_THAT(problem(run("dies")), AllOf(HasSubstr("AF-MCP-011"), HasSubstr("out of luck"))); }
+TEST_F(ProcessStages, AnInfoOfAWrongTypeIsNamed) {
+    EXPECT_THAT(start("odd-info").error().message, HasSubstr("`output_fields` must be a list"));
+}
+TEST_F(ProcessStages, AProcessThatDiesIsNamed) {
+    EXPECT_THAT(problem(run("dies")), AllOf(HasSubstr("AF-MCP-011"), HasSubstr("out of luck")));
+}
 
 TEST_F(ProcessStages, TheModelIsAskedThroughTheHost) {
     context_.outcome.text = "forty-two";
@@ -88,7 +103,8 @@ TEST_F(ProcessStages, AServiceThatIsNotThereIsRefused) { EXPECT_EQ(run("asks-the
 
 TEST_F(ProcessStages, AnUnknownParameterIsRefusedWithTheNearest) {
     const auto result = run("asks-wrongly");
-    EXPECT_THAT(json::serialize(*result.artifact), AllOf(HasSubstr("AF-MCP-024"), HasSubstr("`objektive`"), HasSubstr("Did you mean `objective`")));
+    EXPECT_THAT(json::serialize(*result.artifact),
+                AllOf(HasSubstr("AF-MCP-024"), HasSubstr("`objektive`"), HasSubstr("Did you mean `objective`")));
 }
 
 TEST_F(ProcessStages, TheyLogThroughTheHost) {

@@ -38,7 +38,9 @@ protected:
         if (!issues.empty()) { report.blocking_issues = std::move(issues); }
         return report;
     }
-    static Completion edit(const std::string& text, const std::string& path = "slug.py") { return call_tool("create_file", {{"path", path}, {"content", text}}); }
+    static Completion edit(const std::string& text, const std::string& path = "slug.py") {
+        return call_tool("create_file", {{"path", path}, {"content", text}});
+    }
     static Completion hand_in() { return call_tool("complete", {{"text", "done"}}); }
     [[nodiscard]] PipelineResult start() {
         StartOptions options = Bench::with({"green"});
@@ -58,7 +60,9 @@ protected:
     std::string gate = "green";
     unsigned calls = 0;
     std::function<Completion(unsigned)> act = [](unsigned call) { return edit(std::to_string(call)); };
-    std::function<GateReport(const GateCall&, const std::string&)> judged = [](const GateCall& call, const std::string&) { return failing(call, {}); };
+    std::function<GateReport(const GateCall&, const std::string&)> judged = [](const GateCall& call, const std::string&) {
+        return failing(call, {});
+    };
 };
 
 TEST_F(Progress, two_wrong_diffs_in_turn_are_none) {
@@ -75,7 +79,9 @@ TEST_F(Progress, two_wrong_diffs_in_turn_are_none) {
 
 TEST_F(Progress, edits_of_other_files_are_none) {
     act = [](unsigned call) { return edit("x", "other" + std::to_string(call) + ".py"); };
-    judged = [](const GateCall& call, const std::string&) { return failing(call, call.request.gate == "syntax" ? std::vector<std::string>() : std::vector<std::string>{"test_a"}); };
+    judged = [](const GateCall& call, const std::string&) {
+        return failing(call, call.request.gate == "syntax" ? std::vector<std::string>() : std::vector<std::string>{"test_a"});
+    };
     EXPECT_THAT(why(start()), HasSubstr("makes no progress"));
     EXPECT_LE(calls, 26U);
 }
@@ -94,7 +100,9 @@ TEST_F(Progress, artifacts_that_are_refused_for_another_reason_each_time_are_non
     act = [](unsigned call) { return call % 2 == 1 ? edit(std::to_string(call)) : hand_in(); };
     judged = [](const GateCall& call, const std::string& slug) {
         if (call.request.gate != "green") { return failing(call, {}); }
-        return failing(call, {}, {"line " + std::string(slug.size() + 1, static_cast<char>('a' + slug.back() - '0')) + " is noticed by no test"});
+        return failing(
+            call, {},
+            {"line " + std::string(slug.size() + 1, static_cast<char>('a' + slug.back() - '0')) + " is noticed by no test"});
     };
     EXPECT_THAT(why(start()), HasSubstr("makes no progress"));
     EXPECT_LE(calls, 20U);
@@ -124,9 +132,11 @@ TEST_F(Progress, red_that_mends_one_fault_of_its_suite_after_the_other_is_left_a
     judged = [](const GateCall& call, const std::string& slug) {
         if (call.request.gate != "red") { return failing(call, {}); }
         std::vector<std::string> issues;
-        for (std::size_t at = slug.size(); at < 6; ++at) { issues.push_back(std::string("fault ") + static_cast<char>('a' + at)); }
+        for (std::size_t at = slug.size(); at < 6; ++at) {
+            issues.push_back(std::string("fault ") + static_cast<char>('a' + at));
+        }
         GateReport report = failing(call, {"test_a", "test_b"}, issues);
-        report.passed = issues.empty();     // Its tests fail as they must.
+        report.passed = issues.empty();  // Its tests fail as they must.
         return report;
     };
     gate = "red";

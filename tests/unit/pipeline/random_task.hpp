@@ -22,14 +22,17 @@ public:
     unsigned roll(unsigned sides) { return static_cast<unsigned>(engine_() % sides); }
     bool once_in(unsigned times) { return roll(times) == 0; }
     template <class List>
-    const auto& pick(const List& list) { return list[roll(static_cast<unsigned>(list.size()))]; }
+    const auto& pick(const List& list) {
+        return list[roll(static_cast<unsigned>(list.size()))];
+    }
 
 private:
     std::mt19937_64 engine_;
 };
 
 inline PipelineTemplate random_pipeline(Dice& dice) {
-    static const std::vector<std::string> names{"intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver", "extra", "last"};
+    static const std::vector<std::string> names{"intake", "clarify",  "analyze", "spec",  "red",
+                                                "green",  "refactor", "deliver", "extra", "last"};
     PipelineTemplate pipeline;
     pipeline.name = "random";
     pipeline.goal_type = "implement";
@@ -60,12 +63,19 @@ inline PipelineTemplate random_pipeline(Dice& dice) {
 /// A task with its journal. What it accepts must come out of the fold again.
 class Task {
 public:
-    Task(Dice& dice, PipelineTemplate pipeline) : Task(dice, std::move(pipeline), json::object()) { EXPECT_TRUE(record("task_started", {})); }
+    Task(Dice& dice, PipelineTemplate pipeline) : Task(dice, std::move(pipeline), json::object()) {
+        EXPECT_TRUE(record("task_started", {}));
+    }
     /// With more fields of `task_created`; it has not started.
     Task(Dice& dice, PipelineTemplate pipeline, const json::object& more) {
-        json::object created{{"task_id", "task-20260102-x-00000001"}, {"request", "do it"},  {"goal_type", "implement"},
-                             {"pipeline", pipeline.to_json()},        {"base_commit", "c0"}, {"base_tree", "t0"},
-                             {"supervised", dice.once_in(5)},         {"approve_stages", json::array()}};
+        json::object created{{"task_id", "task-20260102-x-00000001"},
+                             {"request", "do it"},
+                             {"goal_type", "implement"},
+                             {"pipeline", pipeline.to_json()},
+                             {"base_commit", "c0"},
+                             {"base_tree", "t0"},
+                             {"supervised", dice.once_in(5)},
+                             {"approve_stages", json::array()}};
         if (dice.once_in(5)) { created["approve_stages"].get_array().emplace_back(dice.pick(pipeline.stages).name); }
         if (dice.once_in(4)) { created["iterate_stages"] = json::array{dice.pick(pipeline.stages).name}; }
         if (dice.once_in(4)) { created["interactive"] = true; }
@@ -104,11 +114,13 @@ public:
 
     void see(const json::object& body, const TaskState& after) {
         const std::string type(body.at("type").as_string());
-        const std::string stage = body.contains("stage") && body.at("stage").is_string() ? std::string(body.at("stage").as_string()) : std::string();
+        const std::string stage =
+            body.contains("stage") && body.at("stage").is_string() ? std::string(body.at("stage").as_string()) : std::string();
         if (type == "task_resumed" && ended_) { new_round(after.stage().name); }
         ended_ = is_terminal(after.status);
         if (type == "gate") {
-            gates_[std::string(body.at("gate").as_string())] = {std::string(body.at("tree").as_string()), body.at("passed").as_bool()};
+            gates_[std::string(body.at("gate").as_string())] = {std::string(body.at("tree").as_string()),
+                                                                body.at("passed").as_bool()};
             if (after.progress == StageProgress::failed && after.stage().attempts == 0) {
                 attempts_[after.stage().name] = 0;
                 ++heals_[after.stage().name];
@@ -170,7 +182,9 @@ inline void expect_sound(const TaskState& state) {
     for (std::size_t index = 0; index < state.stages.size(); ++index) {
         const StageStatus status = state.stages[index].status;
         running += status == StageStatus::running ? 1 : 0;
-        if (index < state.stage_index) { EXPECT_TRUE(status == StageStatus::completed || status == StageStatus::skipped) << state.stages[index].name; }
+        if (index < state.stage_index) {
+            EXPECT_TRUE(status == StageStatus::completed || status == StageStatus::skipped) << state.stages[index].name;
+        }
         if (index > state.stage_index) { EXPECT_EQ(status, StageStatus::pending) << state.stages[index].name; }
     }
     EXPECT_LE(running, 1U);
@@ -178,7 +192,8 @@ inline void expect_sound(const TaskState& state) {
         EXPECT_EQ(state.stage().status, StageStatus::running);
         EXPECT_FALSE(is_terminal(state.status));
     }
-    EXPECT_EQ(state.progress == StageProgress::asking || state.progress == StageProgress::escalated, state.escalation.has_value());
+    EXPECT_EQ(state.progress == StageProgress::asking || state.progress == StageProgress::escalated,
+              state.escalation.has_value());
     EXPECT_EQ(state.progress == StageProgress::approving, state.approval.has_value());
     if (state.action) {
         EXPECT_TRUE(state.interactive && !is_terminal(state.status));

@@ -201,15 +201,20 @@ TEST_F(SessionTest, a_session_that_ends_leaves_the_projection_whole) {
 }
 
 records::Gate passed_gate(std::string summary) {
-    return {.stage = "intake", .gate = "tests", .tree = "t", .passed = true, .partial = false, .summary = std::move(summary), .duration_ms = 1, .report = {}};
+    return {.stage = "intake",
+            .gate = "tests",
+            .tree = "t",
+            .passed = true,
+            .partial = false,
+            .summary = std::move(summary),
+            .duration_ms = 1,
+            .report = {}};
 }
 
 TEST_F(SessionTest, the_working_memory_holds_the_last_twenty_items) {
     ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
     ASSERT_TRUE(session_->record(intake_started).ok());
-    for (int number = 0; number < 25; ++number) {
-        ASSERT_TRUE(session_->record(passed_gate(std::to_string(number))).ok());
-    }
+    for (int number = 0; number < 25; ++number) { ASSERT_TRUE(session_->record(passed_gate(std::to_string(number))).ok()); }
     ASSERT_TRUE(session_->record(records::StageFailed{"intake", {"AF-X-001", "no", "", "", 0}, 0}).ok());
     const auto file = session_->paths().working_memory();
     session_.reset();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/staleness.hpp"
 
-#include "unit/git/git_fixture.hpp"
 #include <gmock/gmock.h>
+#include "unit/git/git_fixture.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -35,7 +35,9 @@ protected:
         git("commit -q -m '" + message + "'");
         return id_of("HEAD");
     }
-    [[nodiscard]] Result<Staleness> measure(const std::string& text) { return measure_staleness(open(), {{"spec", naming(text)}, {"analyze", naming("docs/x.md")}}, base_commit, id_of("HEAD")); }
+    [[nodiscard]] Result<Staleness> measure(const std::string& text) {
+        return measure_staleness(open(), {{"spec", naming(text)}, {"analyze", naming("docs/x.md")}}, base_commit, id_of("HEAD"));
+    }
     std::string base_commit;
 };
 
@@ -49,7 +51,8 @@ TEST_F(StalenessTest, names_the_files_and_the_commits_that_changed_them) {
     EXPECT_EQ(staleness->files[0].path, "src/app.py");
     EXPECT_THAT(staleness->files[0].named_by, ElementsAre("spec"));
     EXPECT_THAT(staleness->files[0].commits, ElementsAre(CommitLine{second, "Second change"}, CommitLine{first, "First change"}));
-    EXPECT_THAT(describe(staleness->files), ElementsAre("src/app.py (in spec): " + second.substr(0, 8) + " Second change, and 1 more"));
+    EXPECT_THAT(describe(staleness->files),
+                ElementsAre("src/app.py (in spec): " + second.substr(0, 8) + " Second change, and 1 more"));
 }
 
 TEST_F(StalenessTest, is_none_where_no_named_file_was_changed) {

@@ -26,8 +26,10 @@ TEST(Suspicions, each_is_one_line_and_a_line_of_code_is_named_once) {
     HeldOutTests held_out;
     held_out.shown = {"t_more.py"};
     EXPECT_THAT(suspicions(suspicious(), held_out),
-                ElementsAre(HasSubstr("t_more.py was held out"), "a.py:2 compares with 'x' (tests)", "a.py:9 repeats p and q, as t.py:2", "a.py:7 has a table whose keys cannot be read",
-                            "a.py: median is gone, which neither the request nor the specification names", "no new test notices a.py:4: `b` made `c`", "t.py::t failed here once and passed twice"));
+                ElementsAre(HasSubstr("t_more.py was held out"), "a.py:2 compares with 'x' (tests)",
+                            "a.py:9 repeats p and q, as t.py:2", "a.py:7 has a table whose keys cannot be read",
+                            "a.py: median is gone, which neither the request nor the specification names",
+                            "no new test notices a.py:4: `b` made `c`", "t.py::t failed here once and passed twice"));
 }
 
 TEST(Suspicions, a_report_without_any_has_none) { EXPECT_THAT(suspicions(GateReport{}, HeldOutTests{}), IsEmpty()); }

@@ -14,22 +14,25 @@
 namespace agentforge::kernel::test {
 
 inline json::object manifest_of(const std::string& id, const std::string& library, const json::array& provides) {
-    return {{"id", id}, {"version", "1.0.0"}, {"licence", "Apache-2.0"}, {"library", library}, {"sdk", ">=0.1 <0.2"}, {"provides", provides}};
+    return {{"id", id},           {"version", "1.0.0"},  {"licence", "Apache-2.0"},
+            {"library", library}, {"sdk", ">=0.1 <0.2"}, {"provides", provides}};
 }
 
 inline json::object entry(const char* kind, const char* name) { return {{"kind", kind}, {"name", name}}; }
 
 inline json::object good_manifest() {
     json::object manifest = manifest_of("org.agentforge.test.good", "good.so",
-                                        {entry("stage", "good_stage"), entry("tool", "good_tool"), entry("llm", "good_llm"), entry("escalation", "good_escalation")});
+                                        {entry("stage", "good_stage"), entry("tool", "good_tool"), entry("llm", "good_llm"),
+                                         entry("escalation", "good_escalation")});
     manifest["version"] = "1.2.3";
     return manifest;
 }
 
 inline json::object throwing_manifest() {
-    return manifest_of("org.agentforge.test.throwing", "throwing.so",
-                       {entry("stage", "throws_in_create"), entry("stage", "throws_in_info"), entry("stage", "throws_in_calls"), entry("tool", "throws_int"),
-                        entry("tool", "misnamed"), entry("llm", "throwing"), entry("escalation", "throwing")});
+    return manifest_of(
+        "org.agentforge.test.throwing", "throwing.so",
+        {entry("stage", "throws_in_create"), entry("stage", "throws_in_info"), entry("stage", "throws_in_calls"),
+         entry("tool", "throws_int"), entry("tool", "misnamed"), entry("llm", "throwing"), entry("escalation", "throwing")});
 }
 
 class PluginFolder {
@@ -48,7 +51,8 @@ public:
     std::string add(const std::string& name, const json::object& manifest, const std::string& built) const {
         const std::string path = manifest_text(name, json::serialize(manifest));
         const auto target = folder_.path() / name / std::string(manifest.at("library").as_string());
-        std::filesystem::copy_file(std::filesystem::path(TEST_PLUGINS) / built, target, std::filesystem::copy_options::overwrite_existing);
+        std::filesystem::copy_file(std::filesystem::path(TEST_PLUGINS) / built, target,
+                                   std::filesystem::copy_options::overwrite_existing);
         return path;
     }
 

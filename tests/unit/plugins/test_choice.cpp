@@ -179,10 +179,13 @@ TEST_F(OpenToAll, folder_of_a_plugin_is_named) {
     EXPECT_THAT(problems[0].remedy, HasSubstr("chmod o-w"));
 }
 
-TEST_F(OpenToAll, library_of_a_plugin_is_named) { EXPECT_EQ(problems_with("/good/good.so").at(0).where, folder.path() + "/good/good.so"); }
+TEST_F(OpenToAll, library_of_a_plugin_is_named) {
+    EXPECT_EQ(problems_with("/good/good.so").at(0).where, folder.path() + "/good/good.so");
+}
 
 TEST_F(OpenToAll, folder_of_plugins_is_named_once) {
-    folder.add("again", test::manifest_of("org.agentforge.test.again", "good.so", {test::entry("tool", "again")}), "good/good.so");
+    folder.add("again", test::manifest_of("org.agentforge.test.again", "good.so", {test::entry("tool", "again")}),
+               "good/good.so");
     const auto problems = problems_with("");
     ASSERT_THAT(problems, SizeIs(1));
     EXPECT_EQ(problems[0].where, folder.path());
@@ -203,10 +206,13 @@ protected:
         manifest["config_schema"] = json::object{{"type", "object"},
                                                  {"additionalProperties", false},
                                                  {"required", json::array{"depth"}},
-                                                 {"properties", json::object{{"depth", json::object{{"type", "integer"}}}, {"name", json::object{{"type", "string"}}}}}};
+                                                 {"properties", json::object{{"depth", json::object{{"type", "integer"}}},
+                                                                             {"name", json::object{{"type", "string"}}}}}};
         folder.add("good", manifest, "good/good.so");
         search.configured = {folder.path()};
-        search.place = [](const PluginManifest&, PluginKind, std::string_view name, std::string_view pointer) { return std::string(name) + " at " + std::string(pointer); };
+        search.place = [](const PluginManifest&, PluginKind, std::string_view name, std::string_view pointer) {
+            return std::string(name) + " at " + std::string(pointer);
+        };
     }
     [[nodiscard]] PluginRegistry registry() const { return PluginRegistry::discover(search); }
 };
@@ -243,7 +249,8 @@ TEST_F(PluginSettings, that_do_not_fit_are_named_with_their_place_before_the_lib
     ASSERT_FALSE(stage.ok());
     EXPECT_EQ(stage.error().code, "AF-PLUG-050");
     EXPECT_EQ(stage.error().where, "good_stage at /depth");
-    EXPECT_THAT(stage.error().message, AllOf(HasSubstr("stage `good_stage`"), HasSubstr("`org.agentforge.test.good`"), HasSubstr("an integer")));
+    EXPECT_THAT(stage.error().message,
+                AllOf(HasSubstr("stage `good_stage`"), HasSubstr("`org.agentforge.test.good`"), HasSubstr("an integer")));
 }
 
 TEST_F(PluginSettings, with_an_unknown_name_get_the_nearest) {
@@ -259,7 +266,9 @@ TEST_F(PluginSettings, are_checked_without_use_but_nothing_is_missing_then) {
     EXPECT_EQ(registry().check_all_settings().error().where, "good_stage at /name");
 }
 
-TEST_F(PluginSettings, that_are_missing_where_it_is_used_are_named) { EXPECT_THAT(registry().stage("good_stage").error().message, HasSubstr("depth is missing")); }
+TEST_F(PluginSettings, that_are_missing_where_it_is_used_are_named) {
+    EXPECT_THAT(registry().stage("good_stage").error().message, HasSubstr("depth is missing"));
+}
 
 TEST_F(PluginSettings, of_a_plugin_that_is_not_there_are_an_error) {
     search.settings = {{"god_stage", json::object{{"depth", 1}}}};

@@ -18,7 +18,11 @@ PluginManifest with_schema(const std::string& schema) {
     return manifest;
 }
 
-struct Bad { const char* name; const char* schema; const char* message; };
+struct Bad {
+    const char* name;
+    const char* schema;
+    const char* message;
+};
 class BadSchema : public testing::TestWithParam<Bad> {};
 
 TEST_P(BadSchema, is_named) {
@@ -28,18 +32,21 @@ TEST_P(BadSchema, is_named) {
     EXPECT_THAT(checked.error().message, HasSubstr(GetParam().message));
 }
 
-INSTANTIATE_TEST_SUITE_P(, BadSchema,
-                         testing::Values(Bad{"of_a_list", R"({"type": "array"})", "must be \"object\""}, Bad{"unknown_type", R"({"type": "strng"})", "must name a JSON type"},
-                                         Bad{"properties_list", R"({"properties": []})", "config_schema.properties must be an object"},
-                                         Bad{"property_text", R"({"properties": {"a": "string"}})", "config_schema.properties.a must be a schema object"},
-                                         Bad{"pattern_number", R"({"properties": {"a": {"pattern": 5}}})", "a.pattern must be a text"},
-                                         Bad{"pattern_broken", R"({"properties": {"a": {"pattern": "("}}})", "is not a regular expression"},
-                                         Bad{"reference", R"({"properties": {"a": {"$ref": "http://example.org"}}})", "manifest stands alone"},
-                                         Bad{"empty_enum", R"({"properties": {"a": {"enum": []}}})", "one value or more"},
-                                         Bad{"required_text", R"({"required": "a"})", "must be a list of names"},
-                                         Bad{"minimum_text", R"({"properties": {"a": {"minimum": "1"}}})", "must be a number"},
-                                         Bad{"unique_text", R"({"properties": {"a": {"uniqueItems": "yes"}}})", "must be true or false"}),
-                         [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    , BadSchema,
+    testing::Values(Bad{"of_a_list", R"({"type": "array"})", "must be \"object\""},
+                    Bad{"unknown_type", R"({"type": "strng"})", "must name a JSON type"},
+                    Bad{"properties_list", R"({"properties": []})", "config_schema.properties must be an object"},
+                    Bad{"property_text", R"({"properties": {"a": "string"}})",
+                        "config_schema.properties.a must be a schema object"},
+                    Bad{"pattern_number", R"({"properties": {"a": {"pattern": 5}}})", "a.pattern must be a text"},
+                    Bad{"pattern_broken", R"({"properties": {"a": {"pattern": "("}}})", "is not a regular expression"},
+                    Bad{"reference", R"({"properties": {"a": {"$ref": "http://example.org"}}})", "manifest stands alone"},
+                    Bad{"empty_enum", R"({"properties": {"a": {"enum": []}}})", "one value or more"},
+                    Bad{"required_text", R"({"required": "a"})", "must be a list of names"},
+                    Bad{"minimum_text", R"({"properties": {"a": {"minimum": "1"}}})", "must be a number"},
+                    Bad{"unique_text", R"({"properties": {"a": {"uniqueItems": "yes"}}})", "must be true or false"}),
+    [](const auto& each) { return std::string(each.param.name); });
 
 TEST(ConfigSchema, that_is_too_deep_is_named) {
     std::string text = R"({"type": "string"})";
@@ -48,8 +55,10 @@ TEST(ConfigSchema, that_is_too_deep_is_named) {
 }
 
 TEST(ConfigSchema, problem_points_to_the_value) {
-    const auto problem = check_config(with_schema(R"({"properties": {"a": {"type": "object", "properties": {"b": {"type": "array", "items": {"type": "string"}}}}}})"),
-                                      {{"a", json::object{{"b", json::array{"x", 1}}}}});
+    const auto problem = check_config(
+        with_schema(
+            R"({"properties": {"a": {"type": "object", "properties": {"b": {"type": "array", "items": {"type": "string"}}}}}})"),
+        {{"a", json::object{{"b", json::array{"x", 1}}}}});
     ASSERT_TRUE(problem.ok() && problem->has_value());
     EXPECT_EQ((*problem)->pointer, "/a/b/1");
 }

@@ -36,8 +36,10 @@ private:
 class InterfaceVersion : public testing::Test {
 protected:
     void SetUp() override {
-        folder.add("tool/old", test::manifest_of("org.agentforge.test.old", "old.so", {test::entry("tool", "old_tool")}), "bad/old.so");
-        folder.add("tool/new", test::manifest_of("org.agentforge.test.new", "new.so", {test::entry("tool", "new_tool")}), "bad/new.so");
+        folder.add("tool/old", test::manifest_of("org.agentforge.test.old", "old.so", {test::entry("tool", "old_tool")}),
+                   "bad/old.so");
+        folder.add("tool/new", test::manifest_of("org.agentforge.test.new", "new.so", {test::entry("tool", "new_tool")}),
+                   "bad/new.so");
         registry = folder.discover();
     }
     PluginFolder folder;

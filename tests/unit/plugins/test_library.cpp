@@ -27,7 +27,8 @@ Error refusal(const PluginFolder& folder, const std::string& manifest_path) {
 
 Error refusal_of(const std::string& built) {
     const PluginFolder folder;
-    return refusal(folder, folder.add("a", test::manifest_of("org.agentforge.test.bad", "bad.so", {test::entry("stage", "bad")}), built));
+    return refusal(folder,
+                   folder.add("a", test::manifest_of("org.agentforge.test.bad", "bad.so", {test::entry("stage", "bad")}), built));
 }
 
 TEST(PluginLibrary, good_one_is_opened_once) {
@@ -82,7 +83,7 @@ TEST(PluginLibrary, library_of_another_machine_is_refused) {
     const std::string manifest = folder.add("a", test::good_manifest(), "good/good.so");
     std::fstream file(folder.path() + "/a/good.so", std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(4);
-    file.put(1);    // ELFCLASS32
+    file.put(1);  // ELFCLASS32
     file.close();
     EXPECT_THAT(refusal(folder, manifest).message, HasSubstr("another machine"));
 }
@@ -96,13 +97,16 @@ TEST(PluginLibrary, without_entry_symbol_is_refused) {
 TEST(PluginLibrary, unresolved_symbol_is_named) {
     const Error error = refusal_of("bad/unresolved.so");
     EXPECT_EQ(error.code, "AF-PLUG-011");
-    EXPECT_THAT(error.message, AllOf(HasSubstr("defined_nowhere"), Not(HasSubstr("Bad file descriptor")), Not(HasSubstr("boost"))));
+    EXPECT_THAT(error.message,
+                AllOf(HasSubstr("defined_nowhere"), Not(HasSubstr("Bad file descriptor")), Not(HasSubstr("boost"))));
 }
 
 TEST(PluginLibrary, other_build_is_named_beside_this_one) {
     const Error error = refusal_of("bad/other_build.so");
     EXPECT_EQ(error.code, "AF-PLUG-012");
-    EXPECT_EQ(error.message, std::string("The plugin `org.agentforge.test.bad` was built for AGENTFORGE_0_other, but this host is ") + agentforge_abi_fingerprint());
+    EXPECT_EQ(error.message,
+              std::string("The plugin `org.agentforge.test.bad` was built for AGENTFORGE_0_other, but this host is ") +
+                  agentforge_abi_fingerprint());
     EXPECT_THAT(error.remedy, HasSubstr("Rebuild"));
 }
 
@@ -114,7 +118,9 @@ TEST(PluginLibrary, other_build_is_refused_before_its_constructors_run) {
 
 TEST(PluginLibrary, other_flags_are_refused_though_the_library_was_linked) {
     const PluginFolder folder;
-    const Error error = refusal(folder, folder.add("a", test::manifest_of("org.agentforge.test.flags", "bad.so", {test::entry("stage", "flags")}), "bad/other_flags.so"));
+    const Error error =
+        refusal(folder, folder.add("a", test::manifest_of("org.agentforge.test.flags", "bad.so", {test::entry("stage", "flags")}),
+                                   "bad/other_flags.so"));
     EXPECT_EQ(error.code, "AF-PLUG-012");
     EXPECT_THAT(error.message, HasSubstr("_dbg1_"));
 }
@@ -123,22 +129,32 @@ TEST(LoadFailure, missing_library_is_named) {
     PluginManifest manifest;
     manifest.id = "a.b";
     const Error error = explain_load_failure(
-        "boost::dll::shared_library::load() failed (dlerror system message: libfoo.so.3: cannot open shared object file: No such file or directory): Bad file descriptor", manifest);
+        "boost::dll::shared_library::load() failed (dlerror system message: libfoo.so.3: cannot open shared object file: No such file or directory): Bad file descriptor",
+        manifest);
     EXPECT_EQ(error.message, "The plugin library cannot be opened: it needs the library `libfoo.so.3`, which is not installed");
 }
 
 TEST(LoadFailure, unknown_text_loses_only_its_misleading_tail) {
     PluginManifest manifest;
-    const Error error = explain_load_failure("boost::dll::shared_library::load() failed (dlerror system message: no (such) luck): Bad file descriptor", manifest);
+    const Error error = explain_load_failure(
+        "boost::dll::shared_library::load() failed (dlerror system message: no (such) luck): Bad file descriptor", manifest);
     EXPECT_EQ(error.message, "The plugin library cannot be opened: no (such) luck");
 }
 
 /// A descriptor that agrees with its manifest, for tests that spoil one field.
 struct Descriptor {
-    std::array<AgentforgeFactory, 1> factories{AgentforgeFactory{sizeof(AgentforgeFactory), static_cast<std::uint32_t>(PluginKind::tool), tool_interface_version, "t",
-                                                                 [](const char*, char*, std::size_t) -> void* { return nullptr; }, [](void*) {}}};
-    AgentforgeDescriptor value{sizeof(AgentforgeDescriptor), AGENTFORGE_ABI_VERSION, AGENTFORGE_ABI_FINGERPRINT, AGENTFORGE_ABI_FINGERPRINT,
-                               "a.b", "1.0.0", "MIT", factories.data(), 1};
+    std::array<AgentforgeFactory, 1> factories{
+        AgentforgeFactory{sizeof(AgentforgeFactory), static_cast<std::uint32_t>(PluginKind::tool), tool_interface_version, "t",
+                          [](const char*, char*, std::size_t) -> void* { return nullptr; }, [](void*) {}}};
+    AgentforgeDescriptor value{sizeof(AgentforgeDescriptor),
+                               AGENTFORGE_ABI_VERSION,
+                               AGENTFORGE_ABI_FINGERPRINT,
+                               AGENTFORGE_ABI_FINGERPRINT,
+                               "a.b",
+                               "1.0.0",
+                               "MIT",
+                               factories.data(),
+                               1};
     PluginManifest manifest = [] {
         PluginManifest made;
         made.id = "a.b";
@@ -154,9 +170,15 @@ struct Descriptor {
 };
 
 TEST(PluginDescriptor, that_agrees_is_accepted) { EXPECT_EQ(Descriptor().verdict(), "accepted"); }
-TEST(PluginDescriptor, null_is_refused) { EXPECT_EQ(check_descriptor(nullptr, Descriptor().manifest).error().code, "AF-PLUG-014"); }
+TEST(PluginDescriptor, null_is_refused) {
+    EXPECT_EQ(check_descriptor(nullptr, Descriptor().manifest).error().code, "AF-PLUG-014");
+}
 
-struct Spoiled { const char* name; void (*spoil)(Descriptor&); const char* code; };
+struct Spoiled {
+    const char* name;
+    void (*spoil)(Descriptor&);
+    const char* code;
+};
 class SpoiledDescriptor : public testing::TestWithParam<Spoiled> {};
 
 TEST_P(SpoiledDescriptor, is_refused) {
@@ -167,23 +189,24 @@ TEST_P(SpoiledDescriptor, is_refused) {
 
 INSTANTIATE_TEST_SUITE_P(
     PluginDescriptor, SpoiledDescriptor,
-    testing::Values(Spoiled{"other_abi_version", [](Descriptor& d) { d.value.abi_version = 2; }, "AF-PLUG-012"},
-                    Spoiled{"other_size", [](Descriptor& d) { d.value.size = 8; }, "AF-PLUG-012"},
-                    Spoiled{"no_fingerprint", [](Descriptor& d) { d.value.fingerprint = nullptr; }, "AF-PLUG-012"},
-                    Spoiled{"other_linked_fingerprint", [](Descriptor& d) { d.value.linked_fingerprint = "AGENTFORGE_0"; }, "AF-PLUG-012"},
-                    Spoiled{"wrong_id", [](Descriptor& d) { d.value.id = "a.c"; }, "AF-PLUG-014"},
-                    Spoiled{"no_id", [](Descriptor& d) { d.value.id = nullptr; }, "AF-PLUG-014"},
-                    Spoiled{"wrong_version", [](Descriptor& d) { d.value.version = "1.0.1"; }, "AF-PLUG-014"},
-                    Spoiled{"wrong_licence", [](Descriptor& d) { d.value.licence = "GPL"; }, "AF-PLUG-014"},
-                    Spoiled{"one_factory_too_few", [](Descriptor& d) { d.value.factory_count = 0; }, "AF-PLUG-014"},
-                    Spoiled{"no_factories", [](Descriptor& d) { d.value.factories = nullptr; }, "AF-PLUG-014"},
-                    Spoiled{"wrong_kind", [](Descriptor& d) { d.factories[0].kind = 1; }, "AF-PLUG-014"},
-                    Spoiled{"unknown_kind", [](Descriptor& d) { d.factories[0].kind = 99; }, "AF-PLUG-014"},
-                    Spoiled{"wrong_name", [](Descriptor& d) { d.factories[0].name = "u"; }, "AF-PLUG-014"},
-                    Spoiled{"no_name", [](Descriptor& d) { d.factories[0].name = nullptr; }, "AF-PLUG-014"},
-                    Spoiled{"no_create", [](Descriptor& d) { d.factories[0].create = nullptr; }, "AF-PLUG-014"},
-                    Spoiled{"wrong_factory_size", [](Descriptor& d) { d.factories[0].size = 1; }, "AF-PLUG-014"},
-                    Spoiled{"wrong_interface_version", [](Descriptor& d) { d.factories[0].interface_version = 2; }, "AF-PLUG-015"}),
+    testing::Values(
+        Spoiled{"other_abi_version", [](Descriptor& d) { d.value.abi_version = 2; }, "AF-PLUG-012"},
+        Spoiled{"other_size", [](Descriptor& d) { d.value.size = 8; }, "AF-PLUG-012"},
+        Spoiled{"no_fingerprint", [](Descriptor& d) { d.value.fingerprint = nullptr; }, "AF-PLUG-012"},
+        Spoiled{"other_linked_fingerprint", [](Descriptor& d) { d.value.linked_fingerprint = "AGENTFORGE_0"; }, "AF-PLUG-012"},
+        Spoiled{"wrong_id", [](Descriptor& d) { d.value.id = "a.c"; }, "AF-PLUG-014"},
+        Spoiled{"no_id", [](Descriptor& d) { d.value.id = nullptr; }, "AF-PLUG-014"},
+        Spoiled{"wrong_version", [](Descriptor& d) { d.value.version = "1.0.1"; }, "AF-PLUG-014"},
+        Spoiled{"wrong_licence", [](Descriptor& d) { d.value.licence = "GPL"; }, "AF-PLUG-014"},
+        Spoiled{"one_factory_too_few", [](Descriptor& d) { d.value.factory_count = 0; }, "AF-PLUG-014"},
+        Spoiled{"no_factories", [](Descriptor& d) { d.value.factories = nullptr; }, "AF-PLUG-014"},
+        Spoiled{"wrong_kind", [](Descriptor& d) { d.factories[0].kind = 1; }, "AF-PLUG-014"},
+        Spoiled{"unknown_kind", [](Descriptor& d) { d.factories[0].kind = 99; }, "AF-PLUG-014"},
+        Spoiled{"wrong_name", [](Descriptor& d) { d.factories[0].name = "u"; }, "AF-PLUG-014"},
+        Spoiled{"no_name", [](Descriptor& d) { d.factories[0].name = nullptr; }, "AF-PLUG-014"},
+        Spoiled{"no_create", [](Descriptor& d) { d.factories[0].create = nullptr; }, "AF-PLUG-014"},
+        Spoiled{"wrong_factory_size", [](Descriptor& d) { d.factories[0].size = 1; }, "AF-PLUG-014"},
+        Spoiled{"wrong_interface_version", [](Descriptor& d) { d.factories[0].interface_version = 2; }, "AF-PLUG-015"}),
     [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace

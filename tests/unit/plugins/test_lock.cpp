@@ -70,7 +70,8 @@ TEST_F(Locked, library_with_one_other_bit_is_refused_with_both_hashes) {
     const auto tool = registry.tool("good_tool");
     ASSERT_FALSE(tool.ok());
     EXPECT_EQ(tool.error().code, "AF-PLUG-031");
-    EXPECT_THAT(tool.error().message, AllOf(HasSubstr("org.agentforge.test.good"), HasSubstr(expected), HasSubstr(found), HasSubstr("plugins.lock:5:")));
+    EXPECT_THAT(tool.error().message, AllOf(HasSubstr("org.agentforge.test.good"), HasSubstr(expected), HasSubstr(found),
+                                            HasSubstr("plugins.lock:5:")));
     EXPECT_EQ(tool.error().where, good("good.so"));
     EXPECT_THAT(tool.error().remedy, HasSubstr("agentforge plugins lock"));
 }
@@ -181,7 +182,7 @@ TEST_F(Locked, bytes_that_were_checked_are_those_that_are_loaded_whatever_become
     void* const handle = dlopen(("/proc/self/fd/" + std::to_string(sealed->get())).c_str(), RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(handle, nullptr) << dlerror();
     EXPECT_NE(dlsym(handle, entry_symbol), nullptr);
-    static_cast<void>(sealed->release());   // The dynamic linker knows the library by this number.
+    static_cast<void>(sealed->release());  // The dynamic linker knows the library by this number.
 }
 
 TEST_F(Locked, sealed_copy_cannot_be_written) {
@@ -217,7 +218,9 @@ TEST_F(Locked, truncated_library_that_was_locked_is_named_by_its_file) {
 class LockedWithBeside : public Locked {
 protected:
     void SetUp() override {
-        folder.add("tool/beside", test::manifest_of("org.agentforge.test.beside", "with_beside.so", {test::entry("tool", "beside")}), "bad/with_beside.so");
+        folder.add("tool/beside",
+                   test::manifest_of("org.agentforge.test.beside", "with_beside.so", {test::entry("tool", "beside")}),
+                   "bad/with_beside.so");
         fs::copy_file(std::string(TEST_PLUGINS) + "/beside/libagentforge-test-beside.so", beside());
         lock();
     }
@@ -242,14 +245,17 @@ TEST_F(LockedWithBeside, library_that_changed_is_refused) {
 class UnlockedWithBeside : public testing::Test {
 protected:
     void SetUp() override {
-        folder.add("tool/beside", test::manifest_of("org.agentforge.test.beside", "with_beside.so", {test::entry("tool", "beside")}), "bad/with_beside.so");
+        folder.add("tool/beside",
+                   test::manifest_of("org.agentforge.test.beside", "with_beside.so", {test::entry("tool", "beside")}),
+                   "bad/with_beside.so");
     }
     PluginFolder folder;
     FakeContext context;
 };
 
 TEST_F(UnlockedWithBeside, finds_the_library_in_its_own_folder) {
-    fs::copy_file(std::string(TEST_PLUGINS) + "/beside/libagentforge-test-beside.so", folder.path() + "/tool/beside/libagentforge-test-beside.so");
+    fs::copy_file(std::string(TEST_PLUGINS) + "/beside/libagentforge-test-beside.so",
+                  folder.path() + "/tool/beside/libagentforge-test-beside.so");
     const auto tool = folder.discover().tool("beside");
     ASSERT_TRUE(tool.ok()) << tool.error().to_string();
     EXPECT_EQ((*tool)->call({}, context).output, "from beside");
@@ -264,12 +270,15 @@ TEST_F(UnlockedWithBeside, is_refused_where_the_library_beside_it_is_truncated) 
 }
 
 TEST(NeededLibraries, of_a_plugin_are_read_from_its_bytes) {
-    EXPECT_THAT(needed_libraries(read_file(std::string(TEST_PLUGINS) + "/bad/with_beside.so").value()), Contains("libagentforge-test-beside.so"));
+    EXPECT_THAT(needed_libraries(read_file(std::string(TEST_PLUGINS) + "/bad/with_beside.so").value()),
+                Contains("libagentforge-test-beside.so"));
 }
 
 TEST(NeededLibraries, of_any_broken_bytes_are_none_or_some_and_never_a_crash) {
     const std::string whole = read_file(std::string(TEST_PLUGINS) + "/bad/with_beside.so").value();
-    for (std::size_t size = 0; size < whole.size(); size += whole.size() / 97 + 1) { static_cast<void>(needed_libraries(std::string_view(whole).substr(0, size))); }
+    for (std::size_t size = 0; size < whole.size(); size += whole.size() / 97 + 1) {
+        static_cast<void>(needed_libraries(std::string_view(whole).substr(0, size)));
+    }
     std::string spoiled = whole;
     for (std::size_t at = 0; at < 2000; ++at) {
         const char before = spoiled[at];
@@ -280,7 +289,12 @@ TEST(NeededLibraries, of_any_broken_bytes_are_none_or_some_and_never_a_crash) {
     EXPECT_THAT(needed_libraries(""), IsEmpty());
 }
 
-struct BrokenLock { const char* name; const char* text; const char* message; const char* place; };
+struct BrokenLock {
+    const char* name;
+    const char* text;
+    const char* message;
+    const char* place;
+};
 class BrokenLockFile : public Locked, public testing::WithParamInterface<BrokenLock> {};
 
 TEST_P(BrokenLockFile, is_named_with_its_place) {
@@ -295,21 +309,33 @@ TEST_P(BrokenLockFile, is_named_with_its_place) {
 #define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 INSTANTIATE_TEST_SUITE_P(
     , BrokenLockFile,
-    testing::Values(BrokenLock{"not_yaml", "agentforge_lock: [", "", ":1:1"}, BrokenLock{"a_list", "- 1\n", "must hold", ":1:1"},
-                    BrokenLock{"empty", "", "must hold", ":1:1"},
-                    BrokenLock{"unknown_field", "agentforge_lock: 1\nplugin: []\n", "did you mean `plugins`", ":2:1"},
-                    BrokenLock{"no_version", "plugins: []\n", "`agentforge_lock` must be 1, found nothing", ":1:1"},
-                    BrokenLock{"newer_version", "agentforge_lock: 2\nplugins: []\n", "found 2", ":1:18"},
-                    BrokenLock{"no_list", "agentforge_lock: 1\nplugins: {}\n", "`plugins` must be a list", ":2:10"},
-                    BrokenLock{"plugin_is_a_text", "agentforge_lock: 1\nplugins: [a]\n", "must be a map", ":2:11"},
-                    BrokenLock{"no_id", "agentforge_lock: 1\nplugins:\n  - {version: 1.0.0, files: {plugin.json: " HASH "}}\n", "`id` must be", ":3:5"},
-                    BrokenLock{"wrong_version", "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: new, files: {plugin.json: " HASH "}}\n", "`version` must be a version", ":3:24"},
-                    BrokenLock{"no_manifest", "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {a.so: " HASH "}}\n", "with `plugin.json` in it", ":3:38"},
-                    BrokenLock{"short_hash", "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {plugin.json: abc}}\n", "64 hexadecimal digits", ":3:52"},
-                    BrokenLock{"way_out", "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH ", ../x: " HASH "}}\n", "no file below", ":3:38"},
-                    BrokenLock{"absolute", "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH ", /x: " HASH "}}\n", "no file below", ":3:38"},
-                    BrokenLock{"twice", "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH "}}\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH "}}\n",
-                               "stands in it twice", ":4:5"}),
+    testing::Values(
+        BrokenLock{"not_yaml", "agentforge_lock: [", "", ":1:1"}, BrokenLock{"a_list", "- 1\n", "must hold", ":1:1"},
+        BrokenLock{"empty", "", "must hold", ":1:1"},
+        BrokenLock{"unknown_field", "agentforge_lock: 1\nplugin: []\n", "did you mean `plugins`", ":2:1"},
+        BrokenLock{"no_version", "plugins: []\n", "`agentforge_lock` must be 1, found nothing", ":1:1"},
+        BrokenLock{"newer_version", "agentforge_lock: 2\nplugins: []\n", "found 2", ":1:18"},
+        BrokenLock{"no_list", "agentforge_lock: 1\nplugins: {}\n", "`plugins` must be a list", ":2:10"},
+        BrokenLock{"plugin_is_a_text", "agentforge_lock: 1\nplugins: [a]\n", "must be a map", ":2:11"},
+        BrokenLock{"no_id", "agentforge_lock: 1\nplugins:\n  - {version: 1.0.0, files: {plugin.json: " HASH "}}\n",
+                   "`id` must be", ":3:5"},
+        BrokenLock{"wrong_version", "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: new, files: {plugin.json: " HASH "}}\n",
+                   "`version` must be a version", ":3:24"},
+        BrokenLock{"no_manifest", "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {a.so: " HASH "}}\n",
+                   "with `plugin.json` in it", ":3:38"},
+        BrokenLock{"short_hash", "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {plugin.json: abc}}\n",
+                   "64 hexadecimal digits", ":3:52"},
+        BrokenLock{"way_out",
+                   "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH ", ../x: " HASH
+                   "}}\n",
+                   "no file below", ":3:38"},
+        BrokenLock{"absolute",
+                   "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH ", /x: " HASH "}}\n",
+                   "no file below", ":3:38"},
+        BrokenLock{"twice",
+                   "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH
+                   "}}\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH "}}\n",
+                   "stands in it twice", ":4:5"}),
     [](const auto& each) { return std::string(each.param.name); });
 
 TEST_F(Locked, missing_lock_file_is_none) { EXPECT_FALSE(PluginLock::load(file).value().has_value()); }

@@ -110,7 +110,8 @@ TEST_F(GoodPlugin, broken_neighbour_does_not_hide_it) {
 
 TEST_F(GoodPlugin, of_the_same_name_in_two_folders_the_first_wins_and_both_are_named) {
     const PluginFolder second;
-    json::object manifest = test::manifest_of("org.agentforge.test.second", "good.so", {test::entry("stage", "good_stage"), test::entry("stage", "mine")});
+    json::object manifest = test::manifest_of("org.agentforge.test.second", "good.so",
+                                              {test::entry("stage", "good_stage"), test::entry("stage", "mine")});
     second.add("b", manifest, "good/good.so");
     PluginSearch search;
     search.configured = {folder.path()};
@@ -118,7 +119,8 @@ TEST_F(GoodPlugin, of_the_same_name_in_two_folders_the_first_wins_and_both_are_n
     PluginRegistry registry = PluginRegistry::discover(search);
     ASSERT_THAT(registry.problems(), SizeIs(1));
     EXPECT_EQ(registry.problems()[0].code, "AF-PLUG-007");
-    EXPECT_THAT(registry.problems()[0].message, AllOf(HasSubstr("org.agentforge.test.second"), HasSubstr("org.agentforge.test.good")));
+    EXPECT_THAT(registry.problems()[0].message,
+                AllOf(HasSubstr("org.agentforge.test.second"), HasSubstr("org.agentforge.test.good")));
     EXPECT_THAT(registry.names(PluginKind::stage), ElementsAre("good_stage", "mine"));
     EXPECT_TRUE(registry.stage("good_stage").ok());
 }
@@ -196,11 +198,14 @@ TEST_F(ThrowingPlugin, in_info_is_an_error) {
     const auto stage = registry.stage("throws_in_info");
     ASSERT_FALSE(stage.ok());
     EXPECT_EQ(stage.error().code, "AF-PLUG-020");
-    EXPECT_THAT(stage.error().message, AllOf(HasSubstr("The plugin `org.agentforge.test.throwing` in "), HasSubstr("threw in info() of its stage `throws_in_info`: boom")));
+    EXPECT_THAT(stage.error().message, AllOf(HasSubstr("The plugin `org.agentforge.test.throwing` in "),
+                                             HasSubstr("threw in info() of its stage `throws_in_info`: boom")));
 }
 
 TEST_F(ThrowingPlugin, that_cannot_be_made_is_unavailable_since_no_attempt_would_change_it) {
-    for (const char* const name : {"throws_in_create", "throws_in_info", "no_such_stage"}) { EXPECT_EQ(registry.stage(name).error().kind, ErrorKind::unavailable) << name; }
+    for (const char* const name : {"throws_in_create", "throws_in_info", "no_such_stage"}) {
+        EXPECT_EQ(registry.stage(name).error().kind, ErrorKind::unavailable) << name;
+    }
     EXPECT_EQ(registry.tool("misnamed").error().kind, ErrorKind::unavailable);
     const PluginFolder without_library;
     without_library.manifest_text("throwing", json::serialize(test::throwing_manifest()));
@@ -212,7 +217,8 @@ TEST_F(ThrowingPlugin, is_named_with_its_file_and_what_to_do) {
     ASSERT_TRUE(tool.ok());
     const Error error = *(*tool)->call({}, context).error;
     EXPECT_THAT(error.message, HasSubstr(folder.path() + "/throwing/throwing.so"));
-    EXPECT_THAT(error.remedy, AllOf(HasSubstr("plugins.disable"), HasSubstr("agentforge plugins check " + folder.path() + "/throwing")));
+    EXPECT_THAT(error.remedy,
+                AllOf(HasSubstr("plugins.disable"), HasSubstr("agentforge plugins check " + folder.path() + "/throwing")));
 }
 
 TEST_F(ThrowingPlugin, in_every_stage_method_is_an_error_that_names_it) {

@@ -28,7 +28,9 @@ protected:
     }
 
     static void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
-    [[nodiscard]] TrustSubject subject() const { return trust_subject(root.string(), settings, {(root / "tools").string()}).value(); }
+    [[nodiscard]] TrustSubject subject() const {
+        return trust_subject(root.string(), settings, {(root / "tools").string()}).value();
+    }
     [[nodiscard]] TrustStore store() const { return TrustStore::open(state, root.string()).value(); }
     [[nodiscard]] TrustVerdict verdict() const { return store().verdict(subject()); }
     void trust() const { ASSERT_TRUE(store().trust(subject(), FakeClock().now()).ok()); }
@@ -54,7 +56,8 @@ TEST_F(Trust, is_not_asked_for_by_a_project_that_runs_nothing) {
 TEST_F(Trust, of_one_project_says_nothing_about_another_with_the_same_files) {
     trust();
     fs::copy(root, root.parent_path() / "other", fs::copy_options::recursive);
-    const auto other = trust_subject((root.parent_path() / "other").string(), settings, {(root.parent_path() / "other/tools").string()});
+    const auto other =
+        trust_subject((root.parent_path() / "other").string(), settings, {(root.parent_path() / "other/tools").string()});
     EXPECT_EQ(store().verdict(*other), TrustVerdict::unknown);
 }
 
@@ -92,7 +95,9 @@ TEST_F(Trust, ends_when_a_server_file_comes) {
 }
 
 TEST_F(Trust, covers_the_files_that_commands_name) {
-    for (const char* name : {"server.py", "model.sh", "run-tests", "jest", "hook.py", "cli.js", "notes.txt"}) { write(root / "tools" / name, "one\n"); }
+    for (const char* name : {"server.py", "model.sh", "run-tests", "jest", "hook.py", "cli.js", "notes.txt"}) {
+        write(root / "tools" / name, "one\n");
+    }
     fs::create_directories(root / "tools/package");
     write(root / "tools/package/__main__.py", "one\n");
     settings["llm.command"] = json::array{"sh", (root / "tools/model.sh").string()};
@@ -114,14 +119,20 @@ TEST_F(Trust, covers_the_files_that_commands_name) {
 
 TEST_F(Trust, covers_the_files_of_folders_that_a_command_goes_to_and_what_runners_run_by_name) {
     fs::create_directories(root / "tools/in");
-    for (const char* name : {"tools/in/model.sh", "tools/in/package.json", "tools/in/server.js", "tools/preload.js", "Makefile", "tools/in/test.mk"}) { write(root / name, "one\n"); }
+    for (const char* name : {"tools/in/model.sh", "tools/in/package.json", "tools/in/server.js", "tools/preload.js", "Makefile",
+                             "tools/in/test.mk"}) {
+        write(root / name, "one\n");
+    }
     settings["llm.command"] = json::array{"sh", "-c", "cd tools/in && exec ./model.sh"};
     settings["mcp_servers.mine.command"] = "/usr/bin/npm";
     settings["mcp_servers.mine.args"] = json::array{"--prefix", "${AGENTFORGE_WORKSPACE}/tools/in", "run", "serve"};
     settings["mcp_servers.mine.env.NODE_OPTIONS"] = "--require ./tools/preload.js";
     settings["gates.command"] = "make test";
-    write(root / ".mcp.json", R"({"mcpServers": {"three": {"command": "sh", "args": ["-c", "cd tools/in; node server.js"], "env": {"MAKEFILES": "tools/in/test.mk"}}}})");
-    for (const char* name : {"tools/in/model.sh", "tools/in/package.json", "tools/in/server.js", "tools/preload.js", "Makefile", "tools/in/test.mk"}) {
+    write(
+        root / ".mcp.json",
+        R"({"mcpServers": {"three": {"command": "sh", "args": ["-c", "cd tools/in; node server.js"], "env": {"MAKEFILES": "tools/in/test.mk"}}}})");
+    for (const char* name : {"tools/in/model.sh", "tools/in/package.json", "tools/in/server.js", "tools/preload.js", "Makefile",
+                             "tools/in/test.mk"}) {
         trust();
         write(root / name, "two\n");
         EXPECT_THAT(store().differences(subject()), ElementsAre("file " + std::string(name))) << name;
@@ -178,7 +189,7 @@ TEST_F(Trust, can_be_taken_back) {
 }
 
 TEST_F(Trust, of_a_second_project_keeps_the_first) {
-    TrustStore early = store();         // As a process that started before the other one wrote.
+    TrustStore early = store();  // As a process that started before the other one wrote.
     trust();
     TrustSubject second = subject();
     second.root = "/another";
@@ -221,13 +232,15 @@ TEST_P(BrokenTrustFile, is_named_and_left_as_it_is) {
     EXPECT_EQ(read_file(file()).value(), GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(, BrokenTrustFile,
-                         testing::Values("", "{", "agentforge_trust: 2\nprojects: []\n", "agentforge_trust: 1\n", "agentforge_trust: 1\nprojects: {}\n",
-                                         "agentforge_trust: 1\nprojects: []\nmore: 1\n", "agentforge_trust: 1\nprojects: [7]\n",
-                                         "agentforge_trust: 1\nprojects: [{root: relative, time: '2026-01-02T00:00:00.000Z', items: {}}]\n",
-                                         "agentforge_trust: 1\nprojects: [{root: /a, time: yesterday, items: {}}]\n",
-                                         "agentforge_trust: 1\nprojects: [{root: /a, time: '2026-01-02T00:00:00.000Z', items: {x: 12}}]\n",
-                                         "agentforge_trust: 1\nprojects: [{root: /a, time: '2026-01-02T00:00:00.000Z', items: {x: abc}}]\n"));
+INSTANTIATE_TEST_SUITE_P(
+    , BrokenTrustFile,
+    testing::Values("", "{", "agentforge_trust: 2\nprojects: []\n", "agentforge_trust: 1\n",
+                    "agentforge_trust: 1\nprojects: {}\n", "agentforge_trust: 1\nprojects: []\nmore: 1\n",
+                    "agentforge_trust: 1\nprojects: [7]\n",
+                    "agentforge_trust: 1\nprojects: [{root: relative, time: '2026-01-02T00:00:00.000Z', items: {}}]\n",
+                    "agentforge_trust: 1\nprojects: [{root: /a, time: yesterday, items: {}}]\n",
+                    "agentforge_trust: 1\nprojects: [{root: /a, time: '2026-01-02T00:00:00.000Z', items: {x: 12}}]\n",
+                    "agentforge_trust: 1\nprojects: [{root: /a, time: '2026-01-02T00:00:00.000Z', items: {x: abc}}]\n"));
 
 TEST_F(Trust, of_a_plugin_that_cannot_be_read_is_an_error) {
     ASSERT_EQ(::mkfifo((root / "tools/a/pipe").c_str(), 0600), 0);

@@ -6,18 +6,24 @@
 namespace agentforge::kernel {
 namespace {
 
-struct Case { const char* version; const char* range; int expected; };     // expected: 1 inside, 0 outside, -1 no range
+struct Case {
+    const char* version;
+    const char* range;
+    int expected;
+};  // expected: 1 inside, 0 outside, -1 no range
 class VersionRange : public testing::TestWithParam<Case> {};
 
 TEST_P(VersionRange, decides) {
     const auto inside = satisfies(GetParam().version, GetParam().range);
-    EXPECT_EQ(inside.ok() ? static_cast<int>(*inside) : -1, GetParam().expected) << GetParam().version << " in " << GetParam().range;
+    EXPECT_EQ(inside.ok() ? static_cast<int>(*inside) : -1, GetParam().expected)
+        << GetParam().version << " in " << GetParam().range;
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranges, VersionRange,
-                         testing::Values(Case{"0.1.0", ">=0.1 <0.2", 1}, Case{"0.2.0", ">=0.1 <0.2", 0}, Case{"0.0.9", ">=0.1 <0.2", 0},
-                                         Case{"0.1.0", "=0.1", 1}, Case{"0.1.1", "==0.1", 0}, Case{"0.10.0", ">0.9", 1}, Case{"1.0.0-rc1", "<=1", 1},
-                                         Case{"0.1.0", "", -1}, Case{"0.1.0", "0.1", -1}, Case{"0.1.0", ">= 0.1", -1}, Case{"0.1.0", "^0.1", -1},
+                         testing::Values(Case{"0.1.0", ">=0.1 <0.2", 1}, Case{"0.2.0", ">=0.1 <0.2", 0},
+                                         Case{"0.0.9", ">=0.1 <0.2", 0}, Case{"0.1.0", "=0.1", 1}, Case{"0.1.1", "==0.1", 0},
+                                         Case{"0.10.0", ">0.9", 1}, Case{"1.0.0-rc1", "<=1", 1}, Case{"0.1.0", "", -1},
+                                         Case{"0.1.0", "0.1", -1}, Case{"0.1.0", ">= 0.1", -1}, Case{"0.1.0", "^0.1", -1},
                                          Case{"0.1.0", ">=0.1.0.0", -1}, Case{"0.1.0", ">=99999999999999", -1}));
 
 TEST(Version, accepts_a_suffix) { EXPECT_TRUE(is_version("1.2.3-rc1")); }

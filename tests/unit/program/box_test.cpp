@@ -21,16 +21,22 @@ constexpr const char* now_text = "2026-01-02T15:30:00.000Z";
 
 TEST(Box, FramesItsPartsAndLeavesEmptyOnesOut) {
     EXPECT_THAT(boxed({{{.text = "HEAD", .right = "right"}}, {}, {{.text = "body"}}}, {.columns = 20}),
-                ElementsAre("┌──────────────────┐", "│ HEAD       right │", "├──────────────────┤", "│ body             │", "└──────────────────┘"));
+                ElementsAre("┌──────────────────┐", "│ HEAD       right │", "├──────────────────┤", "│ body             │",
+                            "└──────────────────┘"));
 }
 
-TEST(Box, CutsATextAndKeepsTheRightEdge) { EXPECT_EQ(boxed({{{.text = std::string(40, 'a'), .right = "3 s"}}}, {.columns = 24}).at(1), "│ aaaaaaaaaaaaaaa… 3 s │"); }
+TEST(Box, CutsATextAndKeepsTheRightEdge) {
+    EXPECT_EQ(boxed({{{.text = std::string(40, 'a'), .right = "3 s"}}}, {.columns = 24}).at(1), "│ aaaaaaaaaaaaaaa… 3 s │");
+}
 
-TEST(Box, LeavesTheRightEdgeOutWhereTheTextHasNoRoomBesideIt) { EXPECT_EQ(boxed({{{.text = std::string(40, 'a'), .right = "a long time"}}}, {.columns = 20}).at(1), "│ aaaaaaaaaaaaaaa… │"); }
+TEST(Box, LeavesTheRightEdgeOutWhereTheTextHasNoRoomBesideIt) {
+    EXPECT_EQ(boxed({{{.text = std::string(40, 'a'), .right = "a long time"}}}, {.columns = 20}).at(1), "│ aaaaaaaaaaaaaaa… │");
+}
 
 TEST(Box, GoesOnInFurtherLinesWhereATextIsToBeWhole) {
     const auto lines = boxed({{{.text = "  one two three four five six", .whole = true}}}, {.columns = 20});
-    EXPECT_THAT(lines, ElementsAre("┌──────────────────┐", "│   one two three  │", "│   four five six  │", "└──────────────────┘"));
+    EXPECT_THAT(lines,
+                ElementsAre("┌──────────────────┐", "│   one two three  │", "│   four five six  │", "└──────────────────┘"));
 }
 
 TEST(Box, BreaksAWordThatIsLongerThanALine) {
@@ -41,9 +47,13 @@ TEST(Box, BreaksAWordThatIsLongerThanALine) {
 
 TEST(Box, EveryLineIsAsWideAsTheTerminalWhateverTheTextIs) {
     for (const std::size_t columns : {20U, 23U, 40U, 80U}) {
-        for (const char* text : {"", "日本語のとても長い文章がここに書いてあります。そしてまだ続きます", "  an indented  text   with blanks that goes on for quite a while …", "… … … … … … … … … … … … … … … … … … … … … … … … …"}) {
+        for (const char* text : {"", "日本語のとても長い文章がここに書いてあります。そしてまだ続きます",
+                                 "  an indented  text   with blanks that goes on for quite a while …",
+                                 "… … … … … … … … … … … … … … … … … … … … … … … … …"}) {
             for (const bool whole : {false, true}) {
-                for (const std::string& line : boxed({{{.text = text, .right = "12 m", .whole = whole}}}, {.columns = columns})) { EXPECT_EQ(cells_of(line), columns) << line; }
+                for (const std::string& line : boxed({{{.text = text, .right = "12 m", .whole = whole}}}, {.columns = columns})) {
+                    EXPECT_EQ(cells_of(line), columns) << line;
+                }
             }
         }
     }
@@ -51,7 +61,10 @@ TEST(Box, EveryLineIsAsWideAsTheTerminalWhateverTheTextIs) {
 
 TEST(Box, IsHundredCellsWideAtMost) { EXPECT_EQ(cells_of(boxed({{{.text = "x"}}}, {.columns = 300}).front()), 100U); }
 
-TEST(Box, IsAsciiWhereTheTerminalIs) { EXPECT_THAT(boxed({{{.text = "✓ done"}}}, {.columns = 20, .unicode = false}), ElementsAre("+------------------+", "| + done           |", "+------------------+")); }
+TEST(Box, IsAsciiWhereTheTerminalIs) {
+    EXPECT_THAT(boxed({{{.text = "✓ done"}}}, {.columns = 20, .unicode = false}),
+                ElementsAre("+------------------+", "| + done           |", "+------------------+"));
+}
 
 TEST(Box, ColoursTheSignAloneAndOnlyWhereThereAreColours) {
     const BoxPart part{{.text = "✓ done", .colours = "32"}};
@@ -73,15 +86,21 @@ TEST(TimeSince, IsCoarseForWhatWasLongAgo) {
     EXPECT_EQ(time_since("2026-01-02T15:20:00.000Z", now), "10 m");
     EXPECT_EQ(time_since("2026-01-02T12:10:00.000Z", now), "3 h 20 m");
     EXPECT_EQ(time_since("2025-12-31T12:30:00.000Z", now), "2 d 3 h");
-    EXPECT_EQ(time_since("2026-01-02T16:00:00.000Z", now), "0 s");      // A clock that was put back.
+    EXPECT_EQ(time_since("2026-01-02T16:00:00.000Z", now), "0 s");  // A clock that was put back.
     EXPECT_EQ(time_since("yesterday", now), "");
 }
 
 /// The tasks of North Star 11.3.
 TaskOverview overview(const std::string& id, const std::string& request, const std::string& status, const std::string& stage) {
     TaskOverview made;
-    made.summary = {.task_id = "task-20260102-" + id, .request = request, .status = status, .pipeline = "implement", .current_stage = stage,
-                    .created_at = "2026-01-02T13:15:00.000Z", .updated_at = "2026-01-02T12:10:00.000Z", .waiting_for = ""};
+    made.summary = {.task_id = "task-20260102-" + id,
+                    .request = request,
+                    .status = status,
+                    .pipeline = "implement",
+                    .current_stage = stage,
+                    .created_at = "2026-01-02T13:15:00.000Z",
+                    .updated_at = "2026-01-02T12:10:00.000Z",
+                    .waiting_for = ""};
     return made;
 }
 
@@ -91,7 +110,8 @@ std::vector<TaskOverview> three_tasks() {
     runs.stages_done = 5;
     runs.stages = 8;
     runs.progress = 0.625;
-    runs.activity = {.action = "edit_file", .at = "2026-01-02T15:29:48.000Z", .tests = 10, .tests_passed = 8, .conformance = true};
+    runs.activity = {
+        .action = "edit_file", .at = "2026-01-02T15:29:48.000Z", .tests = 10, .tests_passed = 8, .conformance = true};
     TaskOverview waits = overview("b-22222222", "Migrate to PostgreSQL", "paused", "clarify");
     waits.summary.waiting_for = "escalation";
     waits.waiting_id = "ESC-1";
@@ -100,26 +120,28 @@ std::vector<TaskOverview> three_tasks() {
     return {runs, waits, done};
 }
 
-std::vector<std::string> box_of(const BoxLook& look, const std::vector<TaskOverview>& tasks = three_tasks(), std::size_t left_out = 0) {
-    return boxed(box_of_tasks("backend", {.active = 1, .completed = 5, .waiting = 1}, tasks, left_out, look, *parse_time(now_text)), look);
+std::vector<std::string> box_of(const BoxLook& look, const std::vector<TaskOverview>& tasks = three_tasks(),
+                                std::size_t left_out = 0) {
+    return boxed(
+        box_of_tasks("backend", {.active = 1, .completed = 5, .waiting = 1}, tasks, left_out, look, *parse_time(now_text)), look);
 }
 
 TEST(BoxOfTasks, IsTheOneOfTheSpecification) {
-    EXPECT_THAT(box_of({.columns = 64}), ElementsAre("┌──────────────────────────────────────────────────────────────┐",       //
-                                                     "│ AGENTFORGE STATUS                                    backend │",       //
-                                                     "├──────────────────────────────────────────────────────────────┤",       //
-                                                     "│ Active: 1    Completed: 5    Waiting for you: 1              │",       //
-                                                     "│                                                              │",       //
-                                                     "│ ● 11111111 GREEN ██████░░░░ 62%                     2 h 15 m │",       //
-                                                     "│   \"Add OAuth2 authentication\"                                │",     //
-                                                     "│   Tests: 8/10  Conformance: ✓  Last: edit_file (12 s ago)    │",       //
-                                                     "│                                                              │",       //
-                                                     "│ ⚠ 22222222 ESCALATED                                3 h 20 m │",       //
-                                                     "│   \"Migrate to PostgreSQL\"                                    │",     //
-                                                     "│   Waiting: Clarification on schema migration strategy        │",       //
-                                                     "│   agentforge resolve ESC-1 \"your answer\"                     │",     //
-                                                     "│                                                              │",       //
-                                                     "│ ✓ 33333333 \"Add rate limiting middleware\"       3 h 20 m ago │",     //
+    EXPECT_THAT(box_of({.columns = 64}), ElementsAre("┌──────────────────────────────────────────────────────────────┐",    //
+                                                     "│ AGENTFORGE STATUS                                    backend │",    //
+                                                     "├──────────────────────────────────────────────────────────────┤",    //
+                                                     "│ Active: 1    Completed: 5    Waiting for you: 1              │",    //
+                                                     "│                                                              │",    //
+                                                     "│ ● 11111111 GREEN ██████░░░░ 62%                     2 h 15 m │",    //
+                                                     "│   \"Add OAuth2 authentication\"                                │",  //
+                                                     "│   Tests: 8/10  Conformance: ✓  Last: edit_file (12 s ago)    │",    //
+                                                     "│                                                              │",    //
+                                                     "│ ⚠ 22222222 ESCALATED                                3 h 20 m │",    //
+                                                     "│   \"Migrate to PostgreSQL\"                                    │",  //
+                                                     "│   Waiting: Clarification on schema migration strategy        │",    //
+                                                     "│   agentforge resolve ESC-1 \"your answer\"                     │",  //
+                                                     "│                                                              │",    //
+                                                     "│ ✓ 33333333 \"Add rate limiting middleware\"       3 h 20 m ago │",  //
                                                      "└──────────────────────────────────────────────────────────────┘"));
 }
 
@@ -130,8 +152,11 @@ TEST(BoxOfTasks, FitsFortyColumns) {
 }
 
 TEST(BoxOfTasks, WithoutUnicodeAndColoursIsPlainAscii) {
-    for (const std::string& line : box_of({.columns = 64, .colour = false, .unicode = false})) { EXPECT_THAT(line, ::testing::Not(HasSubstr("?"))) << line; }
-    EXPECT_THAT(box_of({.columns = 64, .unicode = false}), Contains("| * 11111111 GREEN ######.... 62%                     2 h 15 m |"));
+    for (const std::string& line : box_of({.columns = 64, .colour = false, .unicode = false})) {
+        EXPECT_THAT(line, ::testing::Not(HasSubstr("?"))) << line;
+    }
+    EXPECT_THAT(box_of({.columns = 64, .unicode = false}),
+                Contains("| * 11111111 GREEN ######.... 62%                     2 h 15 m |"));
 }
 
 TEST(BoxOfTasks, SaysWhichTaskNoProcessHasAndHowToGoOn) {
@@ -144,7 +169,8 @@ TEST(BoxOfTasks, SaysWhichTaskNoProcessHasAndHowToGoOn) {
 TEST(PlainLines, SayHowFarItIsWhatItWaitsForAndHowToGoOnAndNothingThatPassesByItself) {
     const auto tasks = three_tasks();
     EXPECT_THAT(plain_lines(tasks[0]), ElementsAre("62%  Tests: 8/10  Conformance: ✓  Last: edit_file"));
-    EXPECT_THAT(plain_lines(tasks[1]), ElementsAre("waits for: escalation", "Waiting: Clarification on schema migration strategy", "agentforge resolve ESC-1 \"your answer\""));
+    EXPECT_THAT(plain_lines(tasks[1]), ElementsAre("waits for: escalation", "Waiting: Clarification on schema migration strategy",
+                                                   "agentforge resolve ESC-1 \"your answer\""));
     EXPECT_TRUE(plain_lines(tasks[2]).empty());
 }
 
@@ -155,10 +181,13 @@ TEST(PlainLines, OfAnInterruptedTaskSayHowToGoOn) {
     EXPECT_THAT(plain_lines(lost), ElementsAre("agentforge resume 11111111"));
 }
 
-TEST(BoxOfTasks, SaysHowManyAreLeftOut) { EXPECT_THAT(box_of({.columns = 64}, {}, 7), Contains(HasSubstr("… and 7 more: agentforge status --limit 0"))); }
+TEST(BoxOfTasks, SaysHowManyAreLeftOut) {
+    EXPECT_THAT(box_of({.columns = 64}, {}, 7), Contains(HasSubstr("… and 7 more: agentforge status --limit 0")));
+}
 
 TEST(BoxOfTasks, ShowsNoControlCharacterOfAPerson) {
-    EXPECT_THAT(box_of({.columns = 64}, {overview("a-1", "a\x1b[2Jb\u202e\u061c", "completed", "deliver")}), Contains(HasSubstr("a\\x1b[2Jb\\u202e\\u061c")));
+    EXPECT_THAT(box_of({.columns = 64}, {overview("a-1", "a\x1b[2Jb\u202e\u061c", "completed", "deliver")}),
+                Contains(HasSubstr("a\\x1b[2Jb\\u202e\\u061c")));
 }
 
 TEST(GlanceOf, ATaskWhoseStateIsKnownNeedsNoProjection) {

@@ -33,7 +33,8 @@ Answer answer(std::vector<std::string> words) {
     std::ostringstream out;
     std::ostringstream err;
     CancelToken cancel;
-    Program program{.out = out, .err = err, .environment = {}, .directory = "/", .cancel = &cancel, .settings = {}, .command = {}};
+    Program program{
+        .out = out, .err = err, .environment = {}, .directory = "/", .cancel = &cancel, .settings = {}, .command = {}};
     const int code = run_program(static_cast<int>(arguments.size()), arguments.data(), program);
     return {code, out.str(), err.str()};
 }
@@ -41,7 +42,9 @@ Answer answer(std::vector<std::string> words) {
 std::vector<std::string> words_of(const std::string& name) {
     std::vector<std::string> words;
     std::istringstream in(name);
-    for (std::string word; in >> word;) { if (word != "agentforge") { words.push_back(word); } }
+    for (std::string word; in >> word;) {
+        if (word != "agentforge") { words.push_back(word); }
+    }
     return words;
 }
 
@@ -74,9 +77,36 @@ std::set<std::string> options_of(const json::object& command) {
 TEST(Grammar, HoldsAllThatBelongsToOneRunOfAPipeline) {
     std::set<std::string> names;
     for (const json::object& command : leaves()) { names.insert(name_of(command).substr(11)); }
-    for (const char* wanted : {"init", "start", "status", "resume", "pause", "abort", "approve", "reject", "feedback", "escalations list", "escalations show", "resolve", "inspect", "logs", "agents list",
-                               "agents show", "agents validate", "contracts list", "contracts show", "contracts validate", "pipelines list", "pipelines show", "pipelines validate", "plugins list",
-                               "config show", "config get", "config set", "doctor", "completion", "help"}) {
+    for (const char* wanted : {"init",
+                               "start",
+                               "status",
+                               "resume",
+                               "pause",
+                               "abort",
+                               "approve",
+                               "reject",
+                               "feedback",
+                               "escalations list",
+                               "escalations show",
+                               "resolve",
+                               "inspect",
+                               "logs",
+                               "agents list",
+                               "agents show",
+                               "agents validate",
+                               "contracts list",
+                               "contracts show",
+                               "contracts validate",
+                               "pipelines list",
+                               "pipelines show",
+                               "pipelines validate",
+                               "plugins list",
+                               "config show",
+                               "config get",
+                               "config set",
+                               "doctor",
+                               "completion",
+                               "help"}) {
         EXPECT_TRUE(names.contains(wanted)) << wanted;
     }
 }
@@ -91,7 +121,9 @@ TEST(Grammar, EveryCommandThatRunsATaskCanStreamItsEvents) {
         if (!options.contains("--quiet")) { continue; }
         EXPECT_TRUE(options.contains("-q")) << name_of(command);
         // They go on with any number of tasks, and their own answer is the one that --json asks for.
-        if (name_of(command) != "agentforge remind" && name_of(command) != "agentforge run") { EXPECT_TRUE(options.contains("--output-format")) << name_of(command) << ": use add_run_output (command_line.hpp)"; }
+        if (name_of(command) != "agentforge remind" && name_of(command) != "agentforge run") {
+            EXPECT_TRUE(options.contains("--output-format")) << name_of(command) << ": use add_run_output (command_line.hpp)";
+        }
     }
 }
 
@@ -107,7 +139,9 @@ TEST(Grammar, EveryGroupHasAnExampleOfItsCommands) {
         const auto words = words_of(name_of(command));
         if (words.size() > 1) { groups.insert(words.front()); }
     }
-    for (const std::string& group : groups) { EXPECT_THAT(answer({group, "--help"}).out, HasSubstr("Examples:\n  agentforge " + group + " ")) << group; }
+    for (const std::string& group : groups) {
+        EXPECT_THAT(answer({group, "--help"}).out, HasSubstr("Examples:\n  agentforge " + group + " ")) << group;
+    }
 }
 
 TEST(Grammar, EveryOptionSaysWhatItIsAndWhatItTakes) {
@@ -127,7 +161,12 @@ TEST(Grammar, EveryOptionSaysWhatItIsAndWhatItTakes) {
 TEST(Grammar, EveryExampleIsTakenByTheCommandThatShowsIt) {
     for (const json::object& command : leaves()) {
         const std::string name = name_of(command);
-        const std::string shown = answer([&] { auto words = words_of(name); words.push_back("--help"); return words; }()).out;
+        const std::string shown = answer([&] {
+                                      auto words = words_of(name);
+                                      words.push_back("--help");
+                                      return words;
+                                  }())
+                                      .out;
         std::istringstream lines(std::string(command.at("footer").as_string()));
         for (std::string line; std::getline(lines, line);) {
             if (line.find(name) == std::string::npos) { continue; }
@@ -170,9 +209,14 @@ TEST(Help, WithoutACommandExplainsTheWholeProgram) { EXPECT_EQ(answer({"help"}).
 
 TEST(ManPage, HasTheSectionsOfAManual) {
     const std::string page = answer({"help", "start", "--man"}).out;
-    for (const char* section : {".TH \"AGENTFORGE-START\" 1", ".SH NAME", ".SH SYNOPSIS", ".SH ARGUMENTS", ".SH OPTIONS", ".SH EXAMPLES"}) { EXPECT_THAT(page, HasSubstr(section)); }
+    for (const char* section :
+         {".TH \"AGENTFORGE-START\" 1", ".SH NAME", ".SH SYNOPSIS", ".SH ARGUMENTS", ".SH OPTIONS", ".SH EXAMPLES"}) {
+        EXPECT_THAT(page, HasSubstr(section));
+    }
     const std::string whole = answer({"help", "--man"}).out;
-    for (const char* section : {".SH COMMANDS", ".SH ENVIRONMENT", ".SH FILES", "AGENTFORGE_STATE_HOME", "Exit codes:"}) { EXPECT_THAT(whole, HasSubstr(section)); }
+    for (const char* section : {".SH COMMANDS", ".SH ENVIRONMENT", ".SH FILES", "AGENTFORGE_STATE_HOME", "Exit codes:"}) {
+        EXPECT_THAT(whole, HasSubstr(section));
+    }
 }
 
 TEST(ManPage, CallsAnArgumentWhatItsSynopsisCallsIt) {
@@ -184,14 +228,18 @@ TEST(ManPage, CallsAnArgumentWhatItsSynopsisCallsIt) {
 
 TEST(Completion, OffersWhatACommandTakes) {
     const std::string script = answer({"completion", "bash"}).out;
-    for (const char* entry : {"'diff 1') echo 'tasks'", "'apply 1') echo 'tasks'", "'rebase 1') echo 'tasks'", "'archive restore '*) echo 'archived'", "'resolve 1') echo 'escalations'",
-                              "'escalations show 1') echo 'waiting'", "'plugins new 1') echo 'words:stage,tool,llm,escalation'", "'start --deliver') echo 'words:commit,branch,files,pr'",
-                              "'config set 2') echo 'values'", "'help plugins') printf "}) {
+    for (const char* entry :
+         {"'diff 1') echo 'tasks'", "'apply 1') echo 'tasks'", "'rebase 1') echo 'tasks'", "'archive restore '*) echo 'archived'",
+          "'resolve 1') echo 'escalations'", "'escalations show 1') echo 'waiting'",
+          "'plugins new 1') echo 'words:stage,tool,llm,escalation'", "'start --deliver') echo 'words:commit,branch,files,pr'",
+          "'config set 2') echo 'values'", "'help plugins') printf "}) {
         EXPECT_THAT(script, HasSubstr(entry));
     }
 }
 
-TEST(Completion, NeedsTheNameOfTheShell) { EXPECT_THAT(answer({"completion"}).err, HasSubstr("`agentforge completion` needs SHELL")); }
+TEST(Completion, NeedsTheNameOfTheShell) {
+    EXPECT_THAT(answer({"completion"}).err, HasSubstr("`agentforge completion` needs SHELL"));
+}
 
 TEST(TypingError, NamesTheNearestCommand) {
     const Answer wrong = answer({"statsu"});
@@ -200,33 +248,53 @@ TEST(TypingError, NamesTheNearestCommand) {
     EXPECT_THAT(wrong.err, HasSubstr("`agentforge status`"));
 }
 
-TEST(TypingError, NamesTheNearestCommandOfAGroup) { EXPECT_THAT(answer({"pipelines", "lsit"}).err, HasSubstr("did you mean `agentforge pipelines list`?")); }
+TEST(TypingError, NamesTheNearestCommandOfAGroup) {
+    EXPECT_THAT(answer({"pipelines", "lsit"}).err, HasSubstr("did you mean `agentforge pipelines list`?"));
+}
 
-TEST(TypingError, NamesTheNearestFlag) { EXPECT_THAT(answer({"start", "x", "--exit-aftr", "spec"}).err, HasSubstr("did you mean `--exit-after`?")); }
+TEST(TypingError, NamesTheNearestFlag) {
+    EXPECT_THAT(answer({"start", "x", "--exit-aftr", "spec"}).err, HasSubstr("did you mean `--exit-after`?"));
+}
 
-TEST(TypingError, NamesTheNearestChoice) { EXPECT_THAT(answer({"start", "x", "--output-format", "stream-jsno"}).err, HasSubstr("did you mean `stream-json`?")); }
+TEST(TypingError, NamesTheNearestChoice) {
+    EXPECT_THAT(answer({"start", "x", "--output-format", "stream-jsno"}).err, HasSubstr("did you mean `stream-json`?"));
+}
 
 TEST(TypingError, NamesTheNearestStatusOfATask) {
     const Answer wrong = answer({"status", "--state", "runing"});
     EXPECT_EQ(wrong.code, 2);
     EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: `runing` is no value of --state\n  did you mean `running`?"));
-    for (auto status = static_cast<unsigned char>(TaskStatus::pending); status <= static_cast<unsigned char>(TaskStatus::aborted); ++status) {
+    for (auto status = static_cast<unsigned char>(TaskStatus::pending); status <= static_cast<unsigned char>(TaskStatus::aborted);
+         ++status) {
         EXPECT_THAT(answer({"status", "--help"}).out, HasSubstr(std::string(to_string(static_cast<TaskStatus>(status)))));
     }
 }
 
 TEST(TypingError, NamesNoCommandThatIsAnotherWord) {
-    for (const char* other : {"replay", "stop", "test", "list", "review"}) { EXPECT_THAT(answer({other}).err, Not(HasSubstr("did you mean"))) << other; }
+    for (const char* other : {"replay", "stop", "test", "list", "review"}) {
+        EXPECT_THAT(answer({other}).err, Not(HasSubstr("did you mean"))) << other;
+    }
 }
 
-TEST(TypingError, InHelpNamesTheNearestCommand) { EXPECT_THAT(answer({"help", "plugins", "lsit"}).err, HasSubstr("did you mean `agentforge plugins list`?")); }
+TEST(TypingError, InHelpNamesTheNearestCommand) {
+    EXPECT_THAT(answer({"help", "plugins", "lsit"}).err, HasSubstr("did you mean `agentforge plugins list`?"));
+}
 
 TEST(TypingError, ListsNoHiddenCommand) { EXPECT_THAT(answer({"plugins"}).err, Not(HasSubstr("check-child"))); }
 
 TEST(WrongUse, HasExitCodeTwoAndSaysSo) {
-    for (const auto& words : std::vector<std::vector<std::string>>{{"completion"}, {"completion", "tcsh"}, {"config"}, {"config", "get"}, {"logs"}, {"status", "--step", "0"}, {"start", "x", "--detach", "--dry-run"},
-                                                                    {"start", "x", "--json", "--output-format", "text"}, {"status", "--phase", "red"}, {"status", "t", "--all"}, {"config", "set", "llm.model"},
-                                                                    {"logs", "t", "--follow", "--json"}}) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"completion"},
+                                                                   {"completion", "tcsh"},
+                                                                   {"config"},
+                                                                   {"config", "get"},
+                                                                   {"logs"},
+                                                                   {"status", "--step", "0"},
+                                                                   {"start", "x", "--detach", "--dry-run"},
+                                                                   {"start", "x", "--json", "--output-format", "text"},
+                                                                   {"status", "--phase", "red"},
+                                                                   {"status", "t", "--all"},
+                                                                   {"config", "set", "llm.model"},
+                                                                   {"logs", "t", "--follow", "--json"}}) {
         const Answer wrong = answer(words);
         EXPECT_EQ(wrong.code, 2) << words.front() << wrong.out << wrong.err;
         EXPECT_THAT(wrong.out + wrong.err, HasSubstr("AF-CLI-")) << words.front();
@@ -234,7 +302,14 @@ TEST(WrongUse, HasExitCodeTwoAndSaysSo) {
 }
 
 TEST(WrongUse, OfASettingIsSaidByCommandsThatReadNone) {
-    for (const auto& words : std::vector<std::vector<std::string>>{{"status"}, {"inspect", "x"}, {"cost", "x"}, {"logs", "x"}, {"diff", "x"}, {"agents", "list"}, {"pipelines", "list"}, {"escalations", "list"}}) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"status"},
+                                                                   {"inspect", "x"},
+                                                                   {"cost", "x"},
+                                                                   {"logs", "x"},
+                                                                   {"diff", "x"},
+                                                                   {"agents", "list"},
+                                                                   {"pipelines", "list"},
+                                                                   {"escalations", "list"}}) {
         auto unknown = words;
         unknown.insert(unknown.end(), {"--set", "llm.bakend=x"});
         EXPECT_THAT(answer(unknown).err, HasSubstr("AF-CONF-020")) << words.front();
@@ -290,25 +365,33 @@ TEST(EmptyValue, OfEveryCommandIsRefusedWhereverItStands) {
     for (const json::object& command : leaves()) {
         for (const json::value& each : command.at("options").as_array()) {
             const json::object& option = each.as_object();
-            if (option.at("value").as_string().empty() || (name_of(command) == "agentforge start" && option.at("positional").as_bool())) { continue; }
+            if (option.at("value").as_string().empty() ||
+                (name_of(command) == "agentforge start" && option.at("positional").as_bool())) {
+                continue;
+            }
             auto words = words_of(name_of(command));
             if (!option.at("positional").as_bool()) { words.emplace_back(option.at("names").as_array().front().as_string()); }
             words.emplace_back();
-            EXPECT_THAT(answer(words).err, HasSubstr("is empty")) << name_of(command) << " " << json::serialize(option.at("names"));
+            EXPECT_THAT(answer(words).err, HasSubstr("is empty"))
+                << name_of(command) << " " << json::serialize(option.at("names"));
         }
     }
 }
 
 TEST(WrongUse, NamesTheUnknownOptionBeforeWhatItLeftMissing) {
-    EXPECT_THAT(answer({"start", "--suprvised"}).err, HasSubstr("`agentforge start` has no option `--suprvised`\n  did you mean `--supervised`?"));
+    EXPECT_THAT(answer({"start", "--suprvised"}).err,
+                HasSubstr("`agentforge start` has no option `--suprvised`\n  did you mean `--supervised`?"));
     EXPECT_THAT(answer({"status", "-j"}).err, HasSubstr("`agentforge status` has no option `-j`"));
-    EXPECT_THAT(answer({"start", "--reason is missing"}).err, HasSubstr("a text that begins with `-` stands behind `--`: agentforge start -- "));
+    EXPECT_THAT(answer({"start", "--reason is missing"}).err,
+                HasSubstr("a text that begins with `-` stands behind `--`: agentforge start -- "));
     EXPECT_THAT(answer({"abort", "--reason", "-x is wrong", "--nosuch"}).err, HasSubstr("no option `--nosuch`"));
 }
 
 TEST(WrongUse, SaysWhereAnOptionStandsWrongly) {
-    EXPECT_THAT(answer({"start", "--", "--foo", "--dry-run"}).err, HasSubstr("`--dry-run` stands behind `--`, where all is text"));
-    EXPECT_THAT(answer({"--detail", "status"}).err, HasSubstr("`--detail` stands before its command\n  it stands behind: agentforge status --detail"));
+    EXPECT_THAT(answer({"start", "--", "--foo", "--dry-run"}).err,
+                HasSubstr("`--dry-run` stands behind `--`, where all is text"));
+    EXPECT_THAT(answer({"--detail", "status"}).err,
+                HasSubstr("`--detail` stands before its command\n  it stands behind: agentforge status --detail"));
     EXPECT_THAT(answer({"doctor", "x"}).err, HasSubstr("`agentforge doctor` does not take `x`\n"));
     EXPECT_THAT(answer({"start", "x", "--pipeline", "a", "--pipeline", "b"}).err, HasSubstr("`--pipeline` may stand only once"));
 }
@@ -325,7 +408,10 @@ TEST(WrongUse, WithoutACommandIsSaid) {
 }
 
 TEST(WrongUse, IsJsonWhereJsonIsAskedFor) {
-    for (const auto& words : std::vector<std::vector<std::string>>{{"strat", "--json"}, {"start", "--nosuch", "--output-format", "json"}, {"start", "--nosuch", "--output-format=json"}, {"--json", "status"}}) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"strat", "--json"},
+                                                                   {"start", "--nosuch", "--output-format", "json"},
+                                                                   {"start", "--nosuch", "--output-format=json"},
+                                                                   {"--json", "status"}}) {
         const Answer wrong = answer(words);
         EXPECT_EQ(parse_json(wrong.out, "answer").value().at("error").at("code"), "AF-CLI-001") << words.front();
         EXPECT_THAT(wrong.err, IsEmpty()) << words.front();
@@ -333,7 +419,8 @@ TEST(WrongUse, IsJsonWhereJsonIsAskedFor) {
 }
 
 TEST(WrongUse, ATranscriptAndABackendExcludeEachOther) {
-    for (const auto& words : std::vector<std::vector<std::string>>{{"start", "x", "--backend", "openai", "--transcript", "t"}, {"start", "x", "--transcript", "t", "--backend", "openai"}}) {
+    for (const auto& words : std::vector<std::vector<std::string>>{{"start", "x", "--backend", "openai", "--transcript", "t"},
+                                                                   {"start", "x", "--transcript", "t", "--backend", "openai"}}) {
         EXPECT_THAT(answer(words).err, HasSubstr("`--backend` and `--transcript` exclude each other"));
     }
 }
@@ -342,7 +429,9 @@ TEST(EventStream, BeginsWithItsFormatAndVersion) {
     std::ostringstream out;
     FakeClock clock;
     EventStream stream(out, clock);
-    EXPECT_EQ(out.str(), "{\"time\": \"2026-01-02T00:00:00.000Z\", \"type\": \"stream_started\", \"format\": \"agentforge-stream\", \"version\": 1}\n");
+    EXPECT_EQ(
+        out.str(),
+        "{\"time\": \"2026-01-02T00:00:00.000Z\", \"type\": \"stream_started\", \"format\": \"agentforge-stream\", \"version\": 1}\n");
 }
 
 TEST(EventStream, GivesEachEventALineThatItsFieldsCannotForge) {
@@ -351,7 +440,9 @@ TEST(EventStream, GivesEachEventALineThatItsFieldsCannotForge) {
     EventStream stream(out, clock);
     out.str("");
     stream.event(event::Message{"red", "a\n{\"type\": \"result\"}"});
-    EXPECT_EQ(out.str(), "{\"time\": \"2026-01-02T00:00:00.000Z\", \"type\": \"message\", \"stage\": \"red\", \"text\": \"a\\n{\\\"type\\\": \\\"result\\\"}\"}\n");
+    EXPECT_EQ(
+        out.str(),
+        "{\"time\": \"2026-01-02T00:00:00.000Z\", \"type\": \"message\", \"stage\": \"red\", \"text\": \"a\\n{\\\"type\\\": \\\"result\\\"}\"}\n");
 }
 
 TEST(EventStream, EndsWithTheResult) {
@@ -365,7 +456,9 @@ TEST(EventStream, EndsWithTheErrorWhereNothingBegan) {
     EXPECT_EQ(wrong.code, 1);
     std::istringstream lines(wrong.out);
     std::vector<std::string> types;
-    for (std::string line; std::getline(lines, line);) { types.emplace_back(parse_json(line, "stream").value().at("type").as_string()); }
+    for (std::string line; std::getline(lines, line);) {
+        types.emplace_back(parse_json(line, "stream").value().at("type").as_string());
+    }
     EXPECT_THAT(types, ElementsAre("stream_started", "result"));
     EXPECT_THAT(wrong.err, IsEmpty());
 }

@@ -44,7 +44,9 @@ std::map<std::string, std::set<std::string>> documented() {
     for (std::string line; std::getline(page, line);) {
         if (!line.starts_with("| `")) { continue; }
         std::vector<std::string> words;
-        for (std::size_t at = line.find('`'); at != std::string::npos; at = line.find('`', line.find('`', at + 1) + 1)) { words.push_back(line.substr(at + 1, line.find('`', at + 1) - at - 1)); }
+        for (std::size_t at = line.find('`'); at != std::string::npos; at = line.find('`', line.find('`', at + 1) + 1)) {
+            words.push_back(line.substr(at + 1, line.find('`', at + 1) - at - 1));
+        }
         rows[words.front()] = {words.begin() + 1, words.end()};
     }
     return rows;
@@ -66,7 +68,9 @@ TEST_P(StreamOfJournal, has_only_types_and_fields_that_its_page_lists) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kept, StreamOfJournal, ::testing::Values("delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action", "waiting_for_approval"),
+INSTANTIATE_TEST_SUITE_P(Kept, StreamOfJournal,
+                         ::testing::Values("delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action",
+                                           "waiting_for_approval"),
                          [](const auto& one) { return std::string(one.param); });
 
 TEST(EventStream, SaysATaskThatGoesOnInsideAStageInTwoLines) {
@@ -88,7 +92,13 @@ TEST(EventStream, SaysATaskThatGoesOnInsideAStageInTwoLines) {
     ASSERT_EQ(lines.size(), 2U);
     EXPECT_EQ(lines[0].type, "task_started");
     EXPECT_EQ(lines[1].type, "stage_resumed");
-    EXPECT_EQ(lines[1].fields, (json::object{{"stage", "spec"}, {"index", 1}, {"of", 2}, {"attempt", 2}, {"agent", "software_architect"}, {"step", 7}, {"task_tokens", 0}}));
+    EXPECT_EQ(lines[1].fields, (json::object{{"stage", "spec"},
+                                             {"index", 1},
+                                             {"of", 2},
+                                             {"attempt", 2},
+                                             {"agent", "software_architect"},
+                                             {"step", 7},
+                                             {"task_tokens", 0}}));
 }
 
 TEST(EventStream, SaysTheActionThatAPersonIsAskedAbout) {

@@ -43,7 +43,9 @@ struct Watched {
         tell(records::Step{});
     }
     [[nodiscard]] static event::Answering asked() { return {"spec", "software_architect", 1, 0}; }
-    [[nodiscard]] std::vector<std::string> lines(std::size_t columns = 100, bool stopping = false) const { return view.lines({columns, false}, now, stopping); }
+    [[nodiscard]] std::vector<std::string> lines(std::size_t columns = 100, bool stopping = false) const {
+        return view.lines({columns, false}, now, stopping);
+    }
 };
 
 TEST(LiveView, IsEmptyBeforeATaskBegins) { EXPECT_TRUE(Watched().lines().empty()); }

@@ -34,7 +34,9 @@ public:
         const StreamLine told = line_of(event);
         all.emplace_back(std::string(told.type), told.fields);
     }
-    void recorded(const TaskState&, const StageState*, const records::AnyRecord& record) override { records.emplace_back(records::type_of(record.body)); }
+    void recorded(const TaskState&, const StageState*, const records::AnyRecord& record) override {
+        records.emplace_back(records::type_of(record.body));
+    }
     std::vector<std::pair<std::string, json::object>> all;
     std::vector<std::string> records;
 };
@@ -69,7 +71,9 @@ protected:
         record.envelope.type = records::type_of(record.body);
         log().recorded(state_, &left, record);
     }
-    void record(records::Body body) { record(std::move(body), [](TaskState&) {}); }
+    void record(records::Body body) {
+        record(std::move(body), [](TaskState&) {});
+    }
     void enter_first_stage() {
         records::StageStarted started{};
         started.stage = "intake";
@@ -135,8 +139,11 @@ TEST_F(LogTest, HasTheSameFieldsFirstOnEachLine) {
     record(gate("intake"));
     for (const json::object& line : objects()) {
         std::vector<std::string> first;
-        for (const auto& [key, value] : line) { if (first.size() < 10) { first.emplace_back(key); } }
-        EXPECT_THAT(first, ElementsAre("time", "level", "component", "event", "task_id", "stage", "step", "trace_id", "span_id", "pid"));
+        for (const auto& [key, value] : line) {
+            if (first.size() < 10) { first.emplace_back(key); }
+        }
+        EXPECT_THAT(first,
+                    ElementsAre("time", "level", "component", "event", "task_id", "stage", "step", "trace_id", "span_id", "pid"));
     }
 }
 
@@ -163,7 +170,8 @@ TEST_F(LogTest, TracesOfTwoTasksDifferAndThatOfOneStays) {
 }
 
 TEST_F(LogTest, SpansOfVisitsStagesAndTheTaskDiffer) {
-    const std::set<std::string> spans{span_id_of(task_id), span_id_of(task_id, "spec", 1), span_id_of(task_id, "spec", 2), span_id_of(task_id, "red", 1)};
+    const std::set<std::string> spans{span_id_of(task_id), span_id_of(task_id, "spec", 1), span_id_of(task_id, "spec", 2),
+                                      span_id_of(task_id, "red", 1)};
     EXPECT_EQ(spans.size(), 4U);
     EXPECT_EQ(spans.begin()->size(), 16U);
 }
@@ -183,7 +191,7 @@ TEST_F(LogTest, TransitionHasTheFieldsOfTask012) {
     state_.stages[0].output_tokens = 450;
     state_.stages[0].attempts = 3;
     record(records::StageCompleted{"intake", ""}, [](TaskState& state) { state.stage_index = 1; });
-    const json::object line = objects().at(objects().size() - 2);      // Before what the record itself says.
+    const json::object line = objects().at(objects().size() - 2);  // Before what the record itself says.
     EXPECT_EQ(line.at("event"), "stage_transition");
     EXPECT_EQ(line.at("from_stage"), "intake");
     EXPECT_EQ(line.at("to_stage"), "spec");
@@ -353,7 +361,9 @@ TEST_F(LogTest, LinesAreWholeInEveryFile) {
     std::size_t found = 0;
     for (const std::string suffix : {"", ".1", ".2", ".3", ".4", ".5", ".6", ".7", ".8", ".9", ".10", ".11", ".12"}) {
         EXPECT_LE(text(suffix).size(), options_.max_file_bytes);
-        for (const std::string& line : lines(suffix)) { found += parse_json(line, "log").value().as_object().at("event") == "message" ? 1 : 0; }
+        for (const std::string& line : lines(suffix)) {
+            found += parse_json(line, "log").value().as_object().at("event") == "message" ? 1 : 0;
+        }
     }
     EXPECT_EQ(found, 12U);
 }
@@ -387,7 +397,8 @@ TEST_F(LogTest, AFullFileThatCannotBeMovedAsideIsLeftFreeForOthers) {
     options_.kept_files = 1;
     std::filesystem::create_directories(options_.file + ".1/in the way");
     for (int number = 0; number < 4; ++number) { say("a"); }
-    EXPECT_TRUE(std::ranges::any_of(next_.all, [](const auto& event) { return json::serialize(event.second).find("AF-CLI-120") != std::string::npos; }));
+    EXPECT_TRUE(std::ranges::any_of(
+        next_.all, [](const auto& event) { return json::serialize(event.second).find("AF-CLI-120") != std::string::npos; }));
     const FileDescriptor other(::open(options_.file.c_str(), O_WRONLY | O_CLOEXEC));
     EXPECT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
 }
@@ -398,7 +409,8 @@ TEST_F(LogTest, WaitsForNobodyWhoMovesTheFullFileAside) {
     const FileDescriptor other(::open(options_.file.c_str(), O_WRONLY | O_CLOEXEC));
     ASSERT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
     for (int number = 0; number < 4; ++number) { say("b"); }
-    EXPECT_THAT(names(), ElementsAre("message", "message", "message", "message", "message"));      // All behind the first, which moved run_started aside.
+    EXPECT_THAT(names(), ElementsAre("message", "message", "message", "message",
+                                     "message"));  // All behind the first, which moved run_started aside.
 }
 
 TEST_F(LogTest, FileThatSomebodyRemovedIsMadeAnew) {

@@ -16,7 +16,9 @@ std::vector<std::string> names(const ModelSettings& settings, const std::map<std
     std::vector<std::string> all;
     const auto candidates = model_candidates(settings, environment);
     if (!candidates.ok()) { return {candidates.error().code}; }
-    for (const ModelCandidate& one : *candidates) { all.push_back(one.name + (one.missing.empty() ? "" : "?") + (one.needs_model ? "!" : "")); }
+    for (const ModelCandidate& one : *candidates) {
+        all.push_back(one.name + (one.missing.empty() ? "" : "?") + (one.needs_model ? "!" : ""));
+    }
     return all;
 }
 
@@ -26,7 +28,8 @@ TEST(AutoModel, TriesKeysThenCommandsThenServersOfThisMachine) {
 }
 
 TEST(AutoModel, AsksNoServiceWhoseKeyIsMissing) {
-    EXPECT_THAT(names({}, {{"OPENAI_API_KEY", ""}}), ElementsAre("anthropic?", "openai?", "claude", "codex", "ollama!", "lm-studio!", "llama.cpp!", "vllm!"));
+    EXPECT_THAT(names({}, {{"OPENAI_API_KEY", ""}}),
+                ElementsAre("anthropic?", "openai?", "claude", "codex", "ollama!", "lm-studio!", "llama.cpp!", "vllm!"));
 }
 
 TEST(AutoModel, TakesOnlyTheAddressThatTheSettingsName) {
@@ -67,20 +70,47 @@ protected:
 };
 
 TEST_F(NetworkLocal, AllowsLoopback) {
-    for (const char* const address : {"http://localhost:11434/v1", "http://127.0.0.1/v1", "https://127.8.9.255:8443", "http://[::1]:8000/v1", "HTTP://LOCALHOST/V1"}) {
+    for (const char* const address : {"http://localhost:11434/v1", "http://127.0.0.1/v1", "https://127.8.9.255:8443",
+                                      "http://[::1]:8000/v1", "HTTP://LOCALHOST/V1"}) {
         EXPECT_EQ(refusal(address), "") << address;
     }
 }
 
 TEST_F(NetworkLocal, AllowsPrivateHostsThatAreListed) {
-    for (const char* const address : {"http://gpu.lan:8000/v1", "https://GPU.lan/v1", "http://10.0.0.5/v1", "http://[fd00::1]/v1"}) { EXPECT_EQ(refusal(address), "") << address; }
+    for (const char* const address :
+         {"http://gpu.lan:8000/v1", "https://GPU.lan/v1", "http://10.0.0.5/v1", "http://[fd00::1]/v1"}) {
+        EXPECT_EQ(refusal(address), "") << address;
+    }
 }
 
 TEST_F(NetworkLocal, RefusesWhatOnlyLooksLocal) {
-    for (const char* const address :
-         {"https://api.openai.com/v1", "http://localhost.evil.com/v1", "http://127.0.0.1.nip.io/v1", "http://evil.com/localhost", "http://evil.com:80/@localhost", "http://localhost@evil.com/", "http://localhost\\@evil.com/",
-          "http://evil.com?localhost", "http://evil.com#localhost", "http://127.1/", "http://0x7f.0.0.1/", "http://2130706433/", "http://127.0.0.256/", "http://127.0.0.01/", "http://0.0.0.0/", "http://[::ffff:8.8.8.8]/", "http://[::1",
-          "http://[::1]x/", "http://10.0.0.6/", "http://x.gpu.lan/", "http://gpu.lan.evil.com/", "ftp://localhost/", "localhost:11434", "", "http://", "http://128.0.0.1/", "http://127.0.0.1.5/"}) {
+    for (const char* const address : {"https://api.openai.com/v1",
+                                      "http://localhost.evil.com/v1",
+                                      "http://127.0.0.1.nip.io/v1",
+                                      "http://evil.com/localhost",
+                                      "http://evil.com:80/@localhost",
+                                      "http://localhost@evil.com/",
+                                      "http://localhost\\@evil.com/",
+                                      "http://evil.com?localhost",
+                                      "http://evil.com#localhost",
+                                      "http://127.1/",
+                                      "http://0x7f.0.0.1/",
+                                      "http://2130706433/",
+                                      "http://127.0.0.256/",
+                                      "http://127.0.0.01/",
+                                      "http://0.0.0.0/",
+                                      "http://[::ffff:8.8.8.8]/",
+                                      "http://[::1",
+                                      "http://[::1]x/",
+                                      "http://10.0.0.6/",
+                                      "http://x.gpu.lan/",
+                                      "http://gpu.lan.evil.com/",
+                                      "ftp://localhost/",
+                                      "localhost:11434",
+                                      "",
+                                      "http://",
+                                      "http://128.0.0.1/",
+                                      "http://127.0.0.1.5/"}) {
         EXPECT_THAT(refusal(address), HasSubstr("AF-LLM-003")) << address;
     }
 }
@@ -135,8 +165,12 @@ private:
     TemporaryDirectory folder_{"network"};
 };
 
-TEST_F(NetworkSettings, AProjectThatIsNotTrustedMayBeStricter) { EXPECT_EQ(network("", "network: local\n"), ModelNetwork::local); }
-TEST_F(NetworkSettings, AProjectThatIsNotTrustedMayNotBeLaxer) { EXPECT_EQ(network("network: none\n", "network: any\n"), ModelNetwork::none); }
+TEST_F(NetworkSettings, AProjectThatIsNotTrustedMayBeStricter) {
+    EXPECT_EQ(network("", "network: local\n"), ModelNetwork::local);
+}
+TEST_F(NetworkSettings, AProjectThatIsNotTrustedMayNotBeLaxer) {
+    EXPECT_EQ(network("network: none\n", "network: any\n"), ModelNetwork::none);
+}
 TEST_F(NetworkSettings, TheCommandLineDecides) { EXPECT_EQ(network("", "network: local\n", "any"), ModelNetwork::any); }
 TEST_F(NetworkSettings, AnywhereIsTheDefault) { EXPECT_EQ(network("", ""), ModelNetwork::any); }
 

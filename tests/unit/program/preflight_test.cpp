@@ -2,9 +2,9 @@
 // What is around a task: folders, disks, limits, and requests that are none.
 #include "program/project/preflight.hpp"
 
+#include <sys/stat.h>
 #include <filesystem>
 #include <string>
-#include <sys/stat.h>
 
 #include "unit/config/fixtures.hpp"
 
@@ -138,7 +138,9 @@ TEST(Request, that_names_what_is_there_is_refused_and_told_how_to_be_read) {
 }
 
 TEST(Request, that_is_written_like_a_path_is_refused_though_nothing_is_there) {
-    for (const char* request : {"/nowhere/x.md", "./nothing", "../x", "~/notes.txt"}) { EXPECT_EQ(code_of(check_request_is_no_path(request, {"/tmp"})), "AF-CLI-135") << request; }
+    for (const char* request : {"/nowhere/x.md", "./nothing", "../x", "~/notes.txt"}) {
+        EXPECT_EQ(code_of(check_request_is_no_path(request, {"/tmp"})), "AF-CLI-135") << request;
+    }
 }
 
 TEST(Request, in_words_is_taken) {
@@ -154,27 +156,35 @@ TEST(Misnamed, folders_and_files_are_told_with_what_was_meant) {
     place.folder.write("project/.agentforge/agent/x.yaml", "");
     place.folder.write("project/.agentforge/config/setting.yaml", "");
     place.folder.write("project/.agentforge/orchestration/pipelines.yaml", "");
-    EXPECT_THAT(misnamed(place.agentforge), ::testing::ElementsAre(
-        ".agentforge/agent is not read; did you mean .agentforge/agents?",
-        ".agentforge/config/setting.yaml is not read; did you mean .agentforge/config/settings.yaml?",
-        ".agentforge/orchestration/pipelines.yaml is not read; did you mean .agentforge/orchestration/pipeline.yaml?"));
+    EXPECT_THAT(
+        misnamed(place.agentforge),
+        ::testing::ElementsAre(
+            ".agentforge/agent is not read; did you mean .agentforge/agents?",
+            ".agentforge/config/setting.yaml is not read; did you mean .agentforge/config/settings.yaml?",
+            ".agentforge/orchestration/pipelines.yaml is not read; did you mean .agentforge/orchestration/pipeline.yaml?"));
 }
 
 TEST(Misnamed, what_is_read_and_what_is_the_users_own_is_not_told) {
     const Surroundings place;
-    for (const char* name : {"agents/x.yaml", "config/settings.yaml", "transcripts/x.yaml", "plugins/x", ".gitignore", "tasks/x"}) { place.folder.write(std::string("project/.agentforge/") + name, ""); }
+    for (const char* name :
+         {"agents/x.yaml", "config/settings.yaml", "transcripts/x.yaml", "plugins/x", ".gitignore", "tasks/x"}) {
+        place.folder.write(std::string("project/.agentforge/") + name, "");
+    }
     EXPECT_THAT(misnamed(place.agentforge), ::testing::IsEmpty());
 }
 
 TEST(Variables, of_git_that_lead_elsewhere_are_told) {
     const Surroundings place;
-    EXPECT_THAT(variables_not_followed({{"GIT_DIR", "/nowhere"}}, place.root), ::testing::ElementsAre(::testing::HasSubstr("GIT_DIR is set and not followed")));
+    EXPECT_THAT(variables_not_followed({{"GIT_DIR", "/nowhere"}}, place.root),
+                ::testing::ElementsAre(::testing::HasSubstr("GIT_DIR is set and not followed")));
     EXPECT_THAT(variables_not_followed({{"GIT_WORK_TREE", "/tmp"}}, place.root), ::testing::SizeIs(1));
 }
 
 TEST(Variables, of_git_that_mean_this_repository_are_not_told) {
     const Surroundings place;
-    EXPECT_THAT(variables_not_followed({{"GIT_DIR", place.git.string()}, {"GIT_WORK_TREE", place.root.string()}, {"GIT_EDITOR", "vi"}}, place.root), ::testing::IsEmpty());
+    EXPECT_THAT(variables_not_followed(
+                    {{"GIT_DIR", place.git.string()}, {"GIT_WORK_TREE", place.root.string()}, {"GIT_EDITOR", "vi"}}, place.root),
+                ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 
 #include "program/terminal/editor.hpp"
 
-
 namespace agentforge::kernel {
 namespace {
 
@@ -19,7 +18,14 @@ volatile std::sig_atomic_t heard_interrupts = 0;
 
 Result<std::string> edited_by(const std::string& editor) {
     std::ostringstream shown;
-    Program program{.out = shown, .err = shown, .environment = usual_environment, .directory = "/", .in_is_terminal = true, .out_is_terminal = true, .settings = {}, .command = {}};
+    Program program{.out = shown,
+                    .err = shown,
+                    .environment = usual_environment,
+                    .directory = "/",
+                    .in_is_terminal = true,
+                    .out_is_terminal = true,
+                    .settings = {},
+                    .command = {}};
     program.environment["VISUAL"] = editor;
     return edit_text(program, "old\n", "text.yaml");
 }

@@ -35,27 +35,46 @@ struct WrittenFile {
 
 const std::vector<WrittenFile>& kinds_of_files() {
     static const std::vector<WrittenFile> kinds{
-        {"settings", "settings.yaml", [](const std::string& folder) {
+        {"settings", "settings.yaml",
+         [](const std::string& folder) {
              Settings::Sources sources;
              sources.project_file = folder + "/settings.yaml";
              return verdict(Settings::load(shipped_config, sources));
          }},
-        {"user_settings", "config.yaml", [](const std::string& folder) {
+        {"user_settings", "config.yaml",
+         [](const std::string& folder) {
              Settings::Sources sources;
              sources.user_file = folder + "/config.yaml";
              return verdict(Settings::load(shipped_config, sources));
          }},
-        {"agent", "agents/mine.yaml", [](const std::string& folder) { return verdict(AgentSet::load(shipped_config + "/agents", folder + "/agents", contracts())); }},
-        {"contract", "contracts/mine.yaml", [](const std::string& folder) { return verdict(ContractSet::load({shipped_config + "/contracts", folder + "/contracts"})); }},
-        {"pipeline", "pipelines/mine.yaml", [](const std::string& folder) {
-             return verdict(PipelineSet::load(shipped_config + "/pipelines", folder + "/pipelines", folder + "/pipeline.yaml", contracts()));
+        {"agent", "agents/mine.yaml",
+         [](const std::string& folder) {
+             return verdict(AgentSet::load(shipped_config + "/agents", folder + "/agents", contracts()));
          }},
-        {"orchestration", "pipeline.yaml", [](const std::string& folder) {
-             return verdict(PipelineSet::load(shipped_config + "/pipelines", folder + "/pipelines", folder + "/pipeline.yaml", contracts()));
+        {"contract", "contracts/mine.yaml",
+         [](const std::string& folder) {
+             return verdict(ContractSet::load({shipped_config + "/contracts", folder + "/contracts"}));
          }},
-        {"language", "languages/mine.yaml", [](const std::string& folder) { return verdict(load_language(folder + "/languages", "mine")); }},
-        {"conformance", "conformance/mine.yaml", [](const std::string& folder) { return verdict(load_checks({shipped_config + "/conformance", folder + "/conformance"}, {})); }},
-        {"prices", "prices.yaml", [](const std::string& folder) { return verdict(PriceTable::load(shipped_config + "/prices.yaml", folder + "/prices.yaml", "cost.prices")); }},
+        {"pipeline", "pipelines/mine.yaml",
+         [](const std::string& folder) {
+             return verdict(
+                 PipelineSet::load(shipped_config + "/pipelines", folder + "/pipelines", folder + "/pipeline.yaml", contracts()));
+         }},
+        {"orchestration", "pipeline.yaml",
+         [](const std::string& folder) {
+             return verdict(
+                 PipelineSet::load(shipped_config + "/pipelines", folder + "/pipelines", folder + "/pipeline.yaml", contracts()));
+         }},
+        {"language", "languages/mine.yaml",
+         [](const std::string& folder) { return verdict(load_language(folder + "/languages", "mine")); }},
+        {"conformance", "conformance/mine.yaml",
+         [](const std::string& folder) {
+             return verdict(load_checks({shipped_config + "/conformance", folder + "/conformance"}, {}));
+         }},
+        {"prices", "prices.yaml",
+         [](const std::string& folder) {
+             return verdict(PriceTable::load(shipped_config + "/prices.yaml", folder + "/prices.yaml", "cost.prices"));
+         }},
     };
     return kinds;
 }
@@ -71,7 +90,12 @@ std::string bomb() {
 
 std::string deep(std::size_t levels) { return "a: " + std::string(levels, '[') + std::string(levels, ']') + "\n"; }
 
-struct Fault { std::string name; std::string text; std::string code; std::string place; };
+struct Fault {
+    std::string name;
+    std::string text;
+    std::string code;
+    std::string place;
+};
 
 const std::vector<Fault>& faults_of_yaml() {
     static const std::vector<Fault> faults{
@@ -85,7 +109,11 @@ const std::vector<Fault>& faults_of_yaml() {
         {"a_bomb_of_aliases", bomb(), "AF-CONF-008", ":3:"},
         {"a_hundred_and_one_levels", deep(101), "AF-CONF-008", ":1:"},
         {"latin_1", "a: caf\xe9\n", "AF-CONF-009", ":1:7"},
-        {"utf_16", std::string("\xff\xfe" "a\0:\0", 6), "AF-CONF-009", ":1:1"},
+        {"utf_16",
+         std::string("\xff\xfe"
+                     "a\0:\0",
+                     6),
+         "AF-CONF-009", ":1:1"},
         {"a_zero_byte", std::string("a: x\0y\n", 7), "AF-CONF-009", ":1:5"},
         {"a_control_character", "a: \x1b[31mred\n", "AF-CONF-009", ":1:4"},
         {"a_tab_as_indentation", "a:\n\tb: 1\n", "AF-CONF-001", ":2:"},
@@ -110,13 +138,15 @@ protected:
     void expect_refused(const std::string& code = {}) const {
         const auto result = GetParam().read(folder_.path());
         ASSERT_FALSE(result.ok());
-        EXPECT_THAT(result.error().to_string(), ::testing::AllOf(::testing::HasSubstr(code), ::testing::HasSubstr(GetParam().file)));
+        EXPECT_THAT(result.error().to_string(),
+                    ::testing::AllOf(::testing::HasSubstr(code), ::testing::HasSubstr(GetParam().file)));
     }
 
     Folder folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryFile, ::testing::ValuesIn(kinds_of_files()), [](const auto& kind) { return kind.param.name; });
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryFile, ::testing::ValuesIn(kinds_of_files()),
+                         [](const auto& kind) { return kind.param.name; });
 
 TEST_P(EveryFile, is_refused_with_code_and_place_whatever_is_wrong_with_its_yaml) {
     for (const Fault& fault : faults_of_yaml()) {
@@ -203,7 +233,10 @@ TEST(WrongPlaces, a_folder_among_definitions_is_refused_by_name) {
 
 TEST(WrongPlaces, notes_and_what_editors_leave_are_passed_over) {
     const Folder folder;
-    for (const char* name : {"README", "README.md", "notes.txt", "a.yaml~", "a.yaml.bak", ".a.yaml.swp", ".hidden.yaml", "a.yaml.orig"}) { folder.write(name, "x: 1\n"); }
+    for (const char* name :
+         {"README", "README.md", "notes.txt", "a.yaml~", "a.yaml.bak", ".a.yaml.swp", ".hidden.yaml", "a.yaml.orig"}) {
+        folder.write(name, "x: 1\n");
+    }
     folder.write("a.yaml", "x: 1\n");
     const auto files = yaml_files_of(folder.path());
     ASSERT_TRUE(files.ok()) << files.error().to_string();

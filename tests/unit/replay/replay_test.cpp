@@ -43,7 +43,8 @@ TEST(Replay, answers_what_was_recorded_for_the_place) {
 
 TEST(Replay, answers_the_same_question_as_often_as_it_is_asked) {
     const Folder folder;
-    ::replay::ReplayBackend backend({{"transcript", folder.file("agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: hello}\n")}});
+    ::replay::ReplayBackend backend(
+        {{"transcript", folder.file("agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: hello}\n")}});
     FakeContext context;
     ASSERT_TRUE(backend.complete(request_at(1), nullptr, context).ok());
     EXPECT_TRUE(backend.complete(request_at(1), nullptr, context).ok());
@@ -51,8 +52,9 @@ TEST(Replay, answers_the_same_question_as_often_as_it_is_asked) {
 
 TEST(Replay, fails_as_often_as_the_recorded_backend_did_before_it_answers) {
     const Folder folder;
-    ::replay::ReplayBackend backend({{"transcript", folder.file("agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: hello, "
-                                                                "failed_attempts: [{code: AF-LLM-409, message: busy}]}\n")}});
+    ::replay::ReplayBackend backend(
+        {{"transcript", folder.file("agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: hello, "
+                                    "failed_attempts: [{code: AF-LLM-409, message: busy}]}\n")}});
     FakeContext context;
     const auto failed = backend.complete(request_at(1), nullptr, context);
     ASSERT_FALSE(failed.ok());
@@ -65,7 +67,8 @@ TEST(Replay, names_the_place_and_what_is_there_where_nothing_was_recorded) {
     const auto answer = ask("{stage: green, step: 1, text: hello}", {}, 7);
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-201");
-    EXPECT_NE(answer.error().message.find("step 7; for this stage it holds visit 1, run 1: step 1"), std::string::npos) << answer.error().message;
+    EXPECT_NE(answer.error().message.find("step 7; for this stage it holds visit 1, run 1: step 1"), std::string::npos)
+        << answer.error().message;
 }
 
 TEST(Replay, shows_both_hashes_where_the_question_differs) {
@@ -94,17 +97,23 @@ TEST(Replay, says_which_file_cannot_be_read) {
     FakeContext context;
     const auto answer = backend.complete(request_at(1), nullptr, context);
     ASSERT_FALSE(answer.ok());
-    EXPECT_EQ(std::pair(answer.error().code, answer.error().where), std::pair(std::string("AF-LLM-205"), std::string("/nowhere/at/all.yaml")));
+    EXPECT_EQ(std::pair(answer.error().code, answer.error().where),
+              std::pair(std::string("AF-LLM-205"), std::string("/nowhere/at/all.yaml")));
 }
 
-TEST(Replay, refuses_an_unknown_setting) { EXPECT_THROW(::replay::ReplayBackend({{"transcript", "x"}, {"speed", 3}}), std::runtime_error); }
-TEST(Replay, refuses_an_unknown_match) { EXPECT_THROW(::replay::ReplayBackend({{"transcript", "x"}, {"match", "loose"}}), std::runtime_error); }
+TEST(Replay, refuses_an_unknown_setting) {
+    EXPECT_THROW(::replay::ReplayBackend({{"transcript", "x"}, {"speed", 3}}), std::runtime_error);
+}
+TEST(Replay, refuses_an_unknown_match) {
+    EXPECT_THROW(::replay::ReplayBackend({{"transcript", "x"}, {"match", "loose"}}), std::runtime_error);
+}
 TEST(Replay, needs_a_transcript) { EXPECT_THROW(::replay::ReplayBackend(json::object{}), std::runtime_error); }
 TEST(Replay, needs_no_model) { EXPECT_TRUE(::replay::ReplayBackend({{"transcript", "x"}}).info().offline); }
 
 TEST(Replay, tells_the_doctor_what_is_recorded) {
     const Folder folder;
-    ::replay::ReplayBackend backend({{"transcript", folder.file("agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: hello}\n")}});
+    ::replay::ReplayBackend backend(
+        {{"transcript", folder.file("agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: hello}\n")}});
     FakeContext context;
     const auto said = backend.check(context);
     ASSERT_TRUE(said.ok());
@@ -121,11 +130,13 @@ TEST(Replay, is_asked_no_more_once_cancelled) {
 }
 
 TEST(Replay, gives_back_all_that_was_recorded_of_an_answer) {
-    const auto answer = ask("{stage: green, step: 1, text: cut, stop_reason: length, model: big, session_id: s-1, diagnostics: {request_id: r-1}, "
-                            "usage: {input_tokens: 9, output_tokens: 8, cached_input_tokens: 7, cost_microusd: 12, estimated: true}}");
+    const auto answer = ask(
+        "{stage: green, step: 1, text: cut, stop_reason: length, model: big, session_id: s-1, diagnostics: {request_id: r-1}, "
+        "usage: {input_tokens: 9, output_tokens: 8, cached_input_tokens: 7, cost_microusd: 12, estimated: true}}");
     ASSERT_TRUE(answer.ok()) << answer.error().to_string();
     const Completion& got = answer.value();
-    EXPECT_EQ(std::tuple(got.stop_reason, got.model, got.session_id, got.usage.cached_input_tokens, got.usage.cost_microusd.value_or(0), got.usage.estimated),
+    EXPECT_EQ(std::tuple(got.stop_reason, got.model, got.session_id, got.usage.cached_input_tokens,
+                         got.usage.cost_microusd.value_or(0), got.usage.estimated),
               std::tuple(StopReason::length, std::string("big"), std::string("s-1"), 7U, 12U, true));
     EXPECT_EQ(got.diagnostics, (json::object{{"request_id", "r-1"}}));
 }
@@ -138,8 +149,11 @@ TEST(Replay, gives_back_an_answer_that_could_not_be_used) {
 
 TEST(Replay, shows_tools_in_the_prompt_to_a_role_that_was_recorded_so) {
     const Folder folder;
-    const std::string file = folder.file("agentforge_transcript: 1\ntext_protocol: [tester]\nentries:\n  - {stage: green, step: 1, text: hello}\n");
-    const auto native = [&file](const char* role) { return ::replay::ReplayBackend({{"transcript", file}, {"role", role}}).info().native_tool_calls; };
+    const std::string file =
+        folder.file("agentforge_transcript: 1\ntext_protocol: [tester]\nentries:\n  - {stage: green, step: 1, text: hello}\n");
+    const auto native = [&file](const char* role) {
+        return ::replay::ReplayBackend({{"transcript", file}, {"role", role}}).info().native_tool_calls;
+    };
     EXPECT_EQ(std::pair(native("tester"), native("developer")), std::pair(false, true));
 }
 
@@ -182,7 +196,8 @@ TEST(RecordedTranscript, replays_to_the_same_outcome) {
     const auto recorder = make_recorder(client_of(std::make_shared<FakeBackend>(original)), make_recording(file));
     run_with(*recorder, first_host, first);
     ASSERT_TRUE(first.ok()) << first.error().to_string();
-    const auto player = client_of(std::make_shared<::replay::ReplayBackend>(json::object{{"transcript", file}, {"match", "strict"}}));
+    const auto player =
+        client_of(std::make_shared<::replay::ReplayBackend>(json::object{{"transcript", file}, {"match", "strict"}}));
     run_with(*player, second_host, second);
     ASSERT_TRUE(second.ok()) << second.error().to_string();
     EXPECT_EQ(json::value(second.value().artifact), json::value(first.value().artifact));
@@ -197,7 +212,9 @@ TEST(RecordedTranscript, is_byte_equal_when_recorded_again_from_its_replay) {
     FakeHost first_host;
     FakeHost second_host;
     run_with(*make_recorder(client_of(std::make_shared<FakeBackend>(original)), make_recording(once)), first_host, outcome);
-    run_with(*make_recorder(client_of(std::make_shared<::replay::ReplayBackend>(json::object{{"transcript", once}})), make_recording(again)), second_host, outcome);
+    run_with(*make_recorder(client_of(std::make_shared<::replay::ReplayBackend>(json::object{{"transcript", once}})),
+                            make_recording(again)),
+             second_host, outcome);
     EXPECT_EQ(read_file(once).value(), read_file(again).value());
 }
 

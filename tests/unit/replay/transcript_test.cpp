@@ -17,14 +17,17 @@ agentforge::Error error_of(const std::string& text) {
 const agentforge::RequestPlace spec_place{"task-1", "spec", "software_architect", 1, 1, 1};
 
 TEST(Transcript, reads_text_in_a_literal_block) {
-    const auto transcript = Transcript::parse(with("  - stage: spec\n    step: 1\n    text: |\n      ACTION read_file\n      path: a.py\n      END\n"), "t.yaml");
+    const auto transcript = Transcript::parse(
+        with("  - stage: spec\n    step: 1\n    text: |\n      ACTION read_file\n      path: a.py\n      END\n"), "t.yaml");
     ASSERT_TRUE(transcript.ok()) << transcript.error().to_string();
     EXPECT_EQ(transcript.value().find(spec_place)->answer.text, "ACTION read_file\npath: a.py\nEND\n");
 }
 
 TEST(Transcript, reads_tool_calls_with_typed_arguments) {
     const auto transcript = Transcript::parse(
-        with("  - stage: spec\n    step: 1\n    tool_calls:\n      - name: complete\n        arguments: {n: 3, yes: \"1.0\", list: [true, null, 0.5], text: no}\n"), "t.yaml");
+        with(
+            "  - stage: spec\n    step: 1\n    tool_calls:\n      - name: complete\n        arguments: {n: 3, yes: \"1.0\", list: [true, null, 0.5], text: no}\n"),
+        "t.yaml");
     ASSERT_TRUE(transcript.ok()) << transcript.error().to_string();
     const agentforge::json::value expected{{"n", 3}, {"yes", "1.0"}, {"list", {true, nullptr, 0.5}}, {"text", "no"}};
     EXPECT_EQ(agentforge::json::value(transcript.value().find(spec_place)->answer.tool_calls[0].arguments), expected);
@@ -32,7 +35,9 @@ TEST(Transcript, reads_tool_calls_with_typed_arguments) {
 
 TEST(Transcript, prefers_the_entry_of_the_role_to_one_of_any_role) {
     const auto transcript = Transcript::parse(
-        with("  - {stage: spec, step: 1, text: \"anybody\"}\n  - {stage: spec, role: software_architect, step: 1, text: \"architect\"}\n"), "t.yaml");
+        with(
+            "  - {stage: spec, step: 1, text: \"anybody\"}\n  - {stage: spec, role: software_architect, step: 1, text: \"architect\"}\n"),
+        "t.yaml");
     ASSERT_TRUE(transcript.ok());
     EXPECT_EQ(transcript.value().find(spec_place)->answer.text, "architect");
 }
@@ -51,7 +56,9 @@ TEST(Transcript, an_answer_of_the_first_visit_is_not_given_at_the_second) {
 
 TEST(Transcript, describes_what_a_stage_holds) {
     const auto transcript = Transcript::parse(
-        with("  - {stage: red, step: 1, text: a}\n  - {stage: red, step: 2, text: a}\n  - {stage: red, step: 4, text: a}\n  - {stage: red, visit: 2, step: 1, text: a}\n"), "t");
+        with(
+            "  - {stage: red, step: 1, text: a}\n  - {stage: red, step: 2, text: a}\n  - {stage: red, step: 4, text: a}\n  - {stage: red, visit: 2, step: 1, text: a}\n"),
+        "t");
     ASSERT_TRUE(transcript.ok());
     EXPECT_EQ(transcript.value().describe_stage("red"), "visit 1, run 1: step 1–2, 4; visit 2, run 1: step 1");
 }
@@ -75,37 +82,56 @@ TEST_P(TranscriptRefuses, with_its_line) {
 INSTANTIATE_TEST_SUITE_P(
     Every, TranscriptRefuses,
     ::testing::Values(
-        Refused{"unknown_field", with("  - {stage: spec, step: 1, text: a}\n  - {stage: spec, step: 2, txt: a}\n"), "unknown field 'txt'", "4"},
+        Refused{"unknown_field", with("  - {stage: spec, step: 1, text: a}\n  - {stage: spec, step: 2, txt: a}\n"),
+                "unknown field 'txt'", "4"},
         Refused{"unknown_top_field", "agentforge_transcript: 1\nentries: []\nmore: 1\n", "unknown field 'more'", "3"},
         Refused{"double_field", with("  - stage: spec\n    step: 1\n    step: 2\n    text: a\n"), "stands twice", "5"},
-        Refused{"double_argument", with("  - {stage: spec, step: 1, tool_calls: [{name: x, arguments: {a: 1, a: 2}}]}\n"), "stands twice", "3"},
+        Refused{"double_argument", with("  - {stage: spec, step: 1, tool_calls: [{name: x, arguments: {a: 1, a: 2}}]}\n"),
+                "stands twice", "3"},
         Refused{"other_version", "agentforge_transcript: 2\nentries: []\n", "version is not 1", "1"},
         Refused{"no_version", "entries: []\n", "is missing", "1"},
         Refused{"no_entries", "agentforge_transcript: 1\n", "`entries` is missing", "1"},
-        Refused{"double_place", with("  - {stage: spec, step: 1, text: a}\n  - {stage: spec, step: 1, text: b}\n"), "a second time", "4"},
+        Refused{"double_place", with("  - {stage: spec, step: 1, text: a}\n  - {stage: spec, step: 1, text: b}\n"),
+                "a second time", "4"},
         Refused{"no_answer", with("  - {stage: spec, step: 1}\n"), "neither text nor tool_calls", "3"},
-        Refused{"unknown_stop_reason", with("  - {stage: spec, step: 1, text: a, stop_reason: tired}\n"), "stop_reason is none of", "3"},
-        Refused{"error_beside_text", with("  - {stage: spec, step: 1, text: a, error: {code: AF-LLM-102, message: m}}\n"), "text stands beside error", "3"},
+        Refused{"unknown_stop_reason", with("  - {stage: spec, step: 1, text: a, stop_reason: tired}\n"),
+                "stop_reason is none of", "3"},
+        Refused{"error_beside_text", with("  - {stage: spec, step: 1, text: a, error: {code: AF-LLM-102, message: m}}\n"),
+                "text stands beside error", "3"},
         Refused{"error_without_code", with("  - {stage: spec, step: 1, error: {message: m}}\n"), "the error has no code", "3"},
-        Refused{"estimated_that_is_no_flag", with("  - {stage: spec, step: 1, text: a, usage: {estimated: 3}}\n"), "neither true nor false", "3"},
-        Refused{"workspace_beside_error", with("  - {stage: spec, step: 1, workspace: {changes: []}, error: {code: AF-LLM-102, message: m}}\n"), "workspace stands beside error", "3"},
-        Refused{"workspace_without_changes", with("  - {stage: spec, step: 1, text: a, workspace: {}}\n"), "no list `changes`", "3"},
-        Refused{"change_without_path", with("  - {stage: spec, step: 1, text: a, workspace: {changes: [{text: a}]}}\n"), "the change has no path", "3"},
-        Refused{"change_outside", with("  - {stage: spec, step: 1, text: a, workspace: {changes: [{path: a/../../b, text: a}]}}\n"), "leads out of the workspace", "3"},
-        Refused{"change_of_two_kinds", with("  - {stage: spec, step: 1, text: a, workspace: {changes: [{path: a, text: a, deleted: true}]}}\n"), "and has 2", "3"},
-        Refused{"deleted_artifact", with("  - {stage: spec, step: 1, text: a, workspace: {changes: [], artifact: {deleted: true}}}\n"), "unknown field 'deleted'", "3"},
-        Refused{"executable_link", with("  - {stage: spec, step: 1, text: a, workspace: {changes: [{path: a, link: b, executable: true}]}}\n"), "not a file", "3"},
-        Refused{"text_protocol_that_is_no_list", "agentforge_transcript: 1\ntext_protocol: x\nentries: []\n", "text_protocol is not a list", "2"},
+        Refused{"estimated_that_is_no_flag", with("  - {stage: spec, step: 1, text: a, usage: {estimated: 3}}\n"),
+                "neither true nor false", "3"},
+        Refused{"workspace_beside_error",
+                with("  - {stage: spec, step: 1, workspace: {changes: []}, error: {code: AF-LLM-102, message: m}}\n"),
+                "workspace stands beside error", "3"},
+        Refused{"workspace_without_changes", with("  - {stage: spec, step: 1, text: a, workspace: {}}\n"), "no list `changes`",
+                "3"},
+        Refused{"change_without_path", with("  - {stage: spec, step: 1, text: a, workspace: {changes: [{text: a}]}}\n"),
+                "the change has no path", "3"},
+        Refused{"change_outside",
+                with("  - {stage: spec, step: 1, text: a, workspace: {changes: [{path: a/../../b, text: a}]}}\n"),
+                "leads out of the workspace", "3"},
+        Refused{"change_of_two_kinds",
+                with("  - {stage: spec, step: 1, text: a, workspace: {changes: [{path: a, text: a, deleted: true}]}}\n"),
+                "and has 2", "3"},
+        Refused{"deleted_artifact",
+                with("  - {stage: spec, step: 1, text: a, workspace: {changes: [], artifact: {deleted: true}}}\n"),
+                "unknown field 'deleted'", "3"},
+        Refused{"executable_link",
+                with("  - {stage: spec, step: 1, text: a, workspace: {changes: [{path: a, link: b, executable: true}]}}\n"),
+                "not a file", "3"},
+        Refused{"text_protocol_that_is_no_list", "agentforge_transcript: 1\ntext_protocol: x\nentries: []\n",
+                "text_protocol is not a list", "2"},
         Refused{"no_stage", with("  - {step: 1, text: a}\n"), "no stage", "3"},
         Refused{"step_zero", with("  - {stage: spec, step: 0, text: a}\n"), "step is not a whole number", "3"},
         Refused{"step_text", with("  - {stage: spec, step: \"1\", text: a}\n"), "step is not a whole number", "3"},
         Refused{"text_number", with("  - {stage: spec, step: 1, text: 5}\n"), "text is not text", "3"},
-        Refused{"arguments_list", with("  - {stage: spec, step: 1, tool_calls: [{name: x, arguments: [1]}]}\n"), "arguments is not a mapping", "3"},
+        Refused{"arguments_list", with("  - {stage: spec, step: 1, tool_calls: [{name: x, arguments: [1]}]}\n"),
+                "arguments is not a mapping", "3"},
         Refused{"alias", with("  - &a {stage: spec, step: 1, text: a}\n  - *a\n"), "anchor", "3"},
         Refused{"tag", with("  - {stage: !!binary spec, step: 1, text: a}\n"), "tag", "3"},
         Refused{"two_documents", "agentforge_transcript: 1\nentries: []\n---\nx: 1\n", "more than one document", "1"},
-        Refused{"broken", "agentforge_transcript: 1\nentries: [\n", "", "3"},
-        Refused{"no_map", "- 1\n", "not a mapping", "1"}),
+        Refused{"broken", "agentforge_transcript: 1\nentries: [\n", "", "3"}, Refused{"no_map", "- 1\n", "not a mapping", "1"}),
     [](const auto& refused) { return std::string(refused.param.name); });
 
 TEST(TranscriptEmpty, is_refused) { EXPECT_EQ(error_of("").code, "AF-LLM-204"); }

@@ -27,7 +27,8 @@ public:
     [[nodiscard]] Result<AgenticOutcome> run_command(const AgenticCommand& command) override {
         std::string line = "cd \"" + workspace_ + "\" && AGENTFORGE_ARTIFACT='" + artifact() + "'";
         for (const std::string& word : command.argv) { line += " '" + word + "'"; }
-        const int status = std::system((line + " 2>'" + scratch_ + "/err'").c_str());     // NOLINT(cert-env33-c): as a user's shell would
+        const int status =
+            std::system((line + " 2>'" + scratch_ + "/err'").c_str());  // NOLINT(cert-env33-c): as a user's shell would
         AgenticOutcome outcome;
         outcome.process.exit_code = WEXITSTATUS(status);
         outcome.process.err = read_file(scratch_ + "/err", 10'000).value();
@@ -53,7 +54,8 @@ private:
 Result<Completion> answer(const std::string& workspace, CallContext& context) {
     const TemporaryDirectory folder("transcript");
     const std::string file = (folder.path() / "t.yaml").string();
-    const std::string entry = "agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: done" + (workspace.empty() ? "" : ", workspace: " + workspace) + "}\n";
+    const std::string entry = "agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: done" +
+                              (workspace.empty() ? "" : ", workspace: " + workspace) + "}\n";
     EXPECT_TRUE(write_file_atomic(file, entry, Durability::cached).ok());
     ::replay::ReplayBackend backend({{"transcript", file}});
     CompletionRequest request;
@@ -123,7 +125,9 @@ TEST_F(RecordedWork, what_cannot_be_done_here_is_an_error_with_the_shells_words)
     EXPECT_NE(impossible.error().message.find("base64"), std::string::npos) << impossible.error().message;
 }
 
-TEST_F(RecordedWork, answer_of_plain_mode_is_none_for_a_role_that_works_agentically) { EXPECT_EQ(answer("", place).error().code, "AF-LLM-207"); }
+TEST_F(RecordedWork, answer_of_plain_mode_is_none_for_a_role_that_works_agentically) {
+    EXPECT_EQ(answer("", place).error().code, "AF-LLM-207");
+}
 
 TEST(RecordedWorkInPlainMode, is_refused) {
     FakeContext context;

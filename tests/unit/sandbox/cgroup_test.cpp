@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/xattr.h>
+#include <unistd.h>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sys/xattr.h>
-#include <unistd.h>
 
 namespace agentforge::exec {
 
@@ -26,7 +26,9 @@ protected:
         mount_ = ::mkdtemp(pattern.data());
         put(scope() / "cgroup.subtree_control", "cpu memory pids\n");
         put(scope() / "agentforge-host" / "cgroup.procs", "");
-        for (const char* name : {"memory.max", "pids.max", "cgroup.procs", "memory.events", "pids.events", "cgroup.kill"}) { put(run() / name, ""); }
+        for (const char* name : {"memory.max", "pids.max", "cgroup.procs", "memory.events", "pids.events", "cgroup.kill"}) {
+            put(run() / name, "");
+        }
         policy_.memory = 1024;
         policy_.processes = 7;
     }

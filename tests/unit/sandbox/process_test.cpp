@@ -8,12 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <arpa/inet.h>
-#include <csignal>
-#include <cstddef>
-#include <cstring>
 #include <fcntl.h>
-#include <filesystem>
-#include <fstream>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/file.h>
@@ -21,8 +16,13 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
 
 namespace agentforge::kernel {
 namespace {
@@ -90,7 +90,9 @@ protected:
         return request;
     }
     [[nodiscard]] ProcessRequest shell(const std::string& script) const { return command({"sh", "-c", script}); }
-    [[nodiscard]] ProcessRequest python(const std::string& script) const { return command({"/usr/bin/python3", "-I", "-c", script}); }
+    [[nodiscard]] ProcessRequest python(const std::string& script) const {
+        return command({"/usr/bin/python3", "-I", "-c", script});
+    }
 
     Result<ProcessOutcome> run(const ProcessRequest& request, const Stop& stop = {}) { return runner_->run(request, stop); }
 
@@ -108,7 +110,7 @@ protected:
     }
 
     fs::path root_;
-    const ExecHelper helper_{AGENTFORGE_EXEC, {"metadata"}};       // These tests run where namespaces are forbidden, too.
+    const ExecHelper helper_{AGENTFORGE_EXEC, {"metadata"}};  // These tests run where namespaces are forbidden, too.
     std::unique_ptr<ProcessRunner> runner_ = make_process_runner(helper_);
 };
 
@@ -122,13 +124,9 @@ TEST_F(Sandbox, a_program_that_succeeds_gives_its_output) {
     EXPECT_EQ(outcome->err, "err\n");
 }
 
-TEST_F(Sandbox, the_exit_code_is_the_programs) {
-    EXPECT_EQ(run(shell("exit 77"))->exit_code, 77);
-}
+TEST_F(Sandbox, the_exit_code_is_the_programs) { EXPECT_EQ(run(shell("exit 77"))->exit_code, 77); }
 
-TEST_F(Sandbox, exit_code_125_of_a_program_is_not_a_failure_of_the_helper) {
-    EXPECT_EQ(run(shell("exit 125"))->exit_code, 125);
-}
+TEST_F(Sandbox, exit_code_125_of_a_program_is_not_a_failure_of_the_helper) { EXPECT_EQ(run(shell("exit 125"))->exit_code, 125); }
 
 TEST_F(Sandbox, a_signal_is_told_and_becomes_128_plus_its_number) {
     auto outcome = run(shell("kill -SEGV $$"));
@@ -136,13 +134,9 @@ TEST_F(Sandbox, a_signal_is_told_and_becomes_128_plus_its_number) {
     EXPECT_EQ(outcome->exit_code, 128 + SIGSEGV);
 }
 
-TEST_F(Sandbox, argv0_is_what_was_asked_for) {
-    EXPECT_EQ(run(command({"sh", "-c", "echo $0"}))->out, "sh\n");
-}
+TEST_F(Sandbox, argv0_is_what_was_asked_for) { EXPECT_EQ(run(command({"sh", "-c", "echo $0"}))->out, "sh\n"); }
 
-TEST_F(Sandbox, the_program_runs_in_the_directory) {
-    EXPECT_EQ(run(command({"pwd"}))->out, inside().string() + "\n");
-}
+TEST_F(Sandbox, the_program_runs_in_the_directory) { EXPECT_EQ(run(command({"pwd"}))->out, inside().string() + "\n"); }
 
 TEST_F(Sandbox, input_arrives_and_ends) {
     auto request = command({"cat"});
@@ -150,19 +144,17 @@ TEST_F(Sandbox, input_arrives_and_ends) {
     EXPECT_EQ(run(request)->out, request.input);
 }
 
-TEST_F(Sandbox, without_input_standard_input_is_empty) {
-    EXPECT_EQ(run(shell("cat; echo done"))->out, "done\n");
-}
+TEST_F(Sandbox, without_input_standard_input_is_empty) { EXPECT_EQ(run(shell("cat; echo done"))->out, "done\n"); }
 
 TEST_F(Sandbox, output_that_is_not_utf8_is_kept_as_bytes) {
     EXPECT_EQ(run(shell("printf 'a\\377\\000b'"))->out, std::string("a\xFF\0b", 4));
 }
 
 TEST_F(Sandbox, no_descriptor_of_the_host_is_inherited) {
-    const int leaked = ::open("/etc/passwd", O_RDONLY);   // Without CLOEXEC, as a careless library does.
+    const int leaked = ::open("/etc/passwd", O_RDONLY);  // Without CLOEXEC, as a careless library does.
     auto outcome = run(shell("ls /proc/self/fd"));
     ::close(leaked);
-    EXPECT_EQ(outcome->out, "0\n1\n2\n3\n");              // 3 is ls reading the folder.
+    EXPECT_EQ(outcome->out, "0\n1\n2\n3\n");  // 3 is ls reading the folder.
 }
 
 TEST_F(Sandbox, blocked_signals_of_the_host_are_not_inherited) {
@@ -175,9 +167,7 @@ TEST_F(Sandbox, blocked_signals_of_the_host_are_not_inherited) {
     EXPECT_THAT(outcome->out, HasSubstr("0000000000000000"));
 }
 
-TEST_F(Sandbox, the_program_has_no_controlling_terminal) {
-    EXPECT_NE(run(shell("exec 3<>/dev/tty"))->exit_code, 0);
-}
+TEST_F(Sandbox, the_program_has_no_controlling_terminal) { EXPECT_NE(run(shell("exec 3<>/dev/tty"))->exit_code, 0); }
 
 // --------------------------------------------------------------------------------- environment --
 
@@ -194,8 +184,14 @@ TEST(BaseEnvironment, keeps_what_programs_need) {
 }
 
 TEST(BaseEnvironment, drops_keys_tokens_and_what_it_does_not_know) {
-    EXPECT_TRUE(base_environment({{"OPENAI_API_KEY", "x"}, {"GITHUB_TOKEN", "x"}, {"LC_SECRET", "x"}, {"lc_password", "x"},
-                                  {"LD_PRELOAD", "x"}, {"GIT_DIR", "x"}, {"BASH_ENV", "x"}}).empty());
+    EXPECT_TRUE(base_environment({{"OPENAI_API_KEY", "x"},
+                                  {"GITHUB_TOKEN", "x"},
+                                  {"LC_SECRET", "x"},
+                                  {"lc_password", "x"},
+                                  {"LD_PRELOAD", "x"},
+                                  {"GIT_DIR", "x"},
+                                  {"BASH_ENV", "x"}})
+                    .empty());
 }
 
 TEST(CurrentEnvironment, holds_what_the_process_has) {
@@ -319,7 +315,7 @@ TEST_F(Sandbox, cancel_ends_a_blocked_program_soon) {
     const auto took = steady_clock::now() - asked;
     person.join();
     EXPECT_TRUE(outcome->cancelled);
-    EXPECT_LT(took, milliseconds(1'000));       // Aim: 200 ms; the machine that tests may be busy.
+    EXPECT_LT(took, milliseconds(1'000));  // Aim: 200 ms; the machine that tests may be busy.
 }
 
 TEST_F(Sandbox, the_tree_dies_with_a_host_that_is_killed) {
@@ -372,16 +368,25 @@ TEST_F(PlainRunner, a_script_without_its_interpreter_cannot_be_executed_by_a_sup
     EXPECT_EQ(outcome.error().code, "AF-EXEC-003");
 }
 
-TEST_F(PlainRunner, its_environment_is_that_of_the_command_alone) { EXPECT_EQ(process::run(plain("/usr/bin/env", {"env"}), {})->out, "PATH=/usr/local/bin:/usr/bin:/bin\n"); }
+TEST_F(PlainRunner, its_environment_is_that_of_the_command_alone) {
+    EXPECT_EQ(process::run(plain("/usr/bin/env", {"env"}), {})->out, "PATH=/usr/local/bin:/usr/bin:/bin\n");
+}
 
 TEST_F(PlainRunner, its_tree_dies_with_a_host_that_is_killed) {
-    expect_death_with([this] { return process::run(plain("/usr/bin/python3", {"python3", "-I", "-c", std::string(daemon_script) + "time.sleep(1000)\n"}), {}).ok(); });
+    expect_death_with([this] {
+        return process::run(plain("/usr/bin/python3", {"python3", "-I", "-c", std::string(daemon_script) + "time.sleep(1000)\n"}),
+                            {})
+            .ok();
+    });
 }
 
 TEST_F(PlainRunner, who_cancels_does_not_wait_for_the_grace) {
     CancelToken cancel;
     steady_clock::time_point asked;
-    auto command = plain("/usr/bin/python3", {"python3", "-I", "-c", "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nopen('up', 'w')\nwhile True: time.sleep(1000)\n"});
+    auto command = plain(
+        "/usr/bin/python3",
+        {"python3", "-I", "-c",
+         "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nopen('up', 'w')\nwhile True: time.sleep(1000)\n"});
     command.grace = milliseconds(20'000);
     std::thread person([&] {
         comes_true([this] { return fs::exists(inside() / "up"); });
@@ -392,7 +397,7 @@ TEST_F(PlainRunner, who_cancels_does_not_wait_for_the_grace) {
     const auto took = steady_clock::now() - asked;
     person.join();
     EXPECT_TRUE(outcome->cancelled);
-    EXPECT_LT(took, milliseconds(1'000));       // Aim: 200 ms; the machine that tests may be busy.
+    EXPECT_LT(took, milliseconds(1'000));  // Aim: 200 ms; the machine that tests may be busy.
 }
 
 // --------------------------------------------------------------------------------- not started --
@@ -422,9 +427,7 @@ TEST_F(Sandbox, a_missing_directory_is_named) {
     EXPECT_THAT(outcome.error().where, HasSubstr("gone"));
 }
 
-TEST_F(Sandbox, an_empty_command_is_refused) {
-    EXPECT_EQ(run(command({})).error().code, "AF-EXEC-002");
-}
+TEST_F(Sandbox, an_empty_command_is_refused) { EXPECT_EQ(run(command({})).error().code, "AF-EXEC-002"); }
 
 TEST_F(Sandbox, an_argument_with_a_nul_byte_is_refused) {
     EXPECT_EQ(run(command({"echo", std::string("a\0b", 3)})).error().code, "AF-EXEC-002");
@@ -606,10 +609,11 @@ TEST_F(Sandbox, privileges_cannot_be_gained) {
 }
 
 TEST_F(Sandbox, a_test_run_works_inside) {
-    put(inside() / "tests" / "test_a.py", "import pathlib, tempfile\n"
-                                          "def test_scratch():\n"
-                                          "    with tempfile.NamedTemporaryFile() as file: assert file.name\n"
-                                          "    pathlib.Path('made').write_text('x')\n");
+    put(inside() / "tests" / "test_a.py",
+        "import pathlib, tempfile\n"
+        "def test_scratch():\n"
+        "    with tempfile.NamedTemporaryFile() as file: assert file.name\n"
+        "    pathlib.Path('made').write_text('x')\n");
     auto request = command({"/usr/bin/python3", "-m", "pytest", "-q"});
     request.environment["HOME"] = inside().string();
     request.environment["TMPDIR"] = inside().string();
@@ -692,7 +696,8 @@ TEST_F(Sandbox, a_unix_socket_of_the_host_is_not_reached) {
     const std::string path = (outside() / "socket").string();
     const UnixListener listener(path);
     ASSERT_TRUE(listener.listening());
-    EXPECT_THAT(run(python("import socket; socket.socket(socket.AF_UNIX).connect('" + path + "'); print('connected')"))->out, Not(HasSubstr("connected")));
+    EXPECT_THAT(run(python("import socket; socket.socket(socket.AF_UNIX).connect('" + path + "'); print('connected')"))->out,
+                Not(HasSubstr("connected")));
 }
 
 TEST_F(Sandbox, an_abstract_unix_socket_of_the_host_is_not_reached_with_network_either) {
@@ -708,11 +713,12 @@ TEST_F(Sandbox, an_abstract_unix_socket_of_the_host_is_not_reached_with_network_
 // -------------------------------------------------------------------------------------- limits --
 
 TEST_F(Sandbox, memory_of_all_processes_together_is_limited_and_named) {
-    auto request = python("import os, time\n"
-                          "for _ in range(3):\n"
-                          "    if os.fork() == 0: break\n"
-                          "held = b'x' * (100 << 20)\n"
-                          "time.sleep(1000)\n");
+    auto request = python(
+        "import os, time\n"
+        "for _ in range(3):\n"
+        "    if os.fork() == 0: break\n"
+        "held = b'x' * (100 << 20)\n"
+        "time.sleep(1000)\n");
     request.confinement.max_memory_bytes = 256ULL << 20U;
     auto outcome = run(request);
     EXPECT_FALSE(outcome->timed_out);
@@ -720,20 +726,22 @@ TEST_F(Sandbox, memory_of_all_processes_together_is_limited_and_named) {
 }
 
 TEST_F(Sandbox, memory_that_a_fork_shares_counts_once) {
-    auto request = python("import os, time\n"
-                          "held = b'x' * (100 << 20)\n"
-                          "for _ in range(4):\n"
-                          "    if os.fork() == 0: time.sleep(2); os._exit(0)\n"
-                          "for _ in range(4): os.wait()\n");
+    auto request = python(
+        "import os, time\n"
+        "held = b'x' * (100 << 20)\n"
+        "for _ in range(4):\n"
+        "    if os.fork() == 0: time.sleep(2); os._exit(0)\n"
+        "for _ in range(4): os.wait()\n");
     request.confinement.max_memory_bytes = 256ULL << 20U;
     EXPECT_EQ(run(request)->exit_code, 0);
 }
 
 TEST_F(Sandbox, shared_memory_that_no_process_maps_counts) {
-    auto request = python("import os, time\n"
-                          "files = [os.memfd_create('m') for _ in range(4)]\n"
-                          "for file in files: os.write(file, b'x' * (100 << 20))\n"
-                          "time.sleep(1000)\n");
+    auto request = python(
+        "import os, time\n"
+        "files = [os.memfd_create('m') for _ in range(4)]\n"
+        "for file in files: os.write(file, b'x' * (100 << 20))\n"
+        "time.sleep(1000)\n");
     request.confinement.max_memory_bytes = 256ULL << 20U;
     auto outcome = run(request);
     EXPECT_FALSE(outcome->timed_out);
@@ -750,7 +758,9 @@ TEST_F(Sandbox, files_of_all_processes_together_are_limited_and_named) {
 
 TEST_F(Sandbox, processor_time_of_all_processes_together_is_limited_and_named) {
     const auto processors = std::to_string(2 * std::thread::hardware_concurrency());
-    auto request = shell("for i in $(seq " + processors + "); do (n=0; while [ $n -lt 2000 ]; do n=$((n+1)); timeout 0.5 sh -c 'while :; do :; done'; done) & done; wait");
+    auto request =
+        shell("for i in $(seq " + processors +
+              "); do (n=0; while [ $n -lt 2000 ]; do n=$((n+1)); timeout 0.5 sh -c 'while :; do :; done'; done) & done; wait");
     request.confinement.max_cpu_seconds = 2;
     auto outcome = run(request);
     EXPECT_FALSE(outcome->timed_out);
@@ -758,13 +768,14 @@ TEST_F(Sandbox, processor_time_of_all_processes_together_is_limited_and_named) {
 }
 
 TEST_F(Sandbox, processes_that_ended_and_nobody_waits_for_count) {
-    auto request = python("import os, time\n"
-                          "try:\n"
-                          "    for _ in range(20000):\n"
-                          "        if os.fork() == 0: os._exit(0)\n"
-                          "    print('made all')\n"
-                          "except OSError: pass\n"
-                          "time.sleep(0.3)\n");
+    auto request = python(
+        "import os, time\n"
+        "try:\n"
+        "    for _ in range(20000):\n"
+        "        if os.fork() == 0: os._exit(0)\n"
+        "    print('made all')\n"
+        "except OSError: pass\n"
+        "time.sleep(0.3)\n");
     request.confinement.max_processes = 50;
     auto outcome = run(request);
     EXPECT_THAT(outcome->out, Not(HasSubstr("made all")));
@@ -772,24 +783,26 @@ TEST_F(Sandbox, processes_that_ended_and_nobody_waits_for_count) {
 }
 
 TEST_F(Sandbox, a_thousand_threads_fit_where_the_limit_allows_them) {
-    auto request = python("import threading\n"
-                          "go = threading.Event()\n"
-                          "all = [threading.Thread(target=go.wait) for _ in range(1000)]\n"
-                          "for one in all: one.start()\n"
-                          "go.set()\n"
-                          "for one in all: one.join()\n"
-                          "print(len(all))\n");
+    auto request = python(
+        "import threading\n"
+        "go = threading.Event()\n"
+        "all = [threading.Thread(target=go.wait) for _ in range(1000)]\n"
+        "for one in all: one.start()\n"
+        "go.set()\n"
+        "for one in all: one.join()\n"
+        "print(len(all))\n");
     request.confinement.max_processes = 1'100;
     EXPECT_EQ(run(request)->out, "1000\n");
 }
 
 TEST_F(Sandbox, processes_are_limited) {
-    auto request = python("import os, time\n"
-                          "for _ in range(400):\n"
-                          "    if os.fork() == 0:\n"
-                          "        time.sleep(1000)\n"
-                          "print('made all', flush=True)\n"
-                          "time.sleep(1000)\n");
+    auto request = python(
+        "import os, time\n"
+        "for _ in range(400):\n"
+        "    if os.fork() == 0:\n"
+        "        time.sleep(1000)\n"
+        "print('made all', flush=True)\n"
+        "time.sleep(1000)\n");
     request.confinement.max_processes = 20;
     auto outcome = run(request);
     EXPECT_FALSE(outcome->timed_out);

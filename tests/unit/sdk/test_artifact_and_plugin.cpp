@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <agentforge/artifact.hpp>
 #include <agentforge/plugin.hpp>
-#include <gmock/gmock.h>
 
 #include <array>
 #include <cstring>
@@ -21,9 +21,10 @@ StageArtifact sample() {
 }
 
 TEST(TestStageArtifact, to_dict_includes_metadata) {
-    EXPECT_EQ(json::serialize(sample().to_json()),
-              R"({"_artifact_meta":{"stage_name":"intake","artifact_type":"intake_record","version":"1.0","created_at":"2026-01-02T15:30:00Z"},)"
-              R"("request_id":"REQ-1","_metadata":{"iteration":0}})");
+    EXPECT_EQ(
+        json::serialize(sample().to_json()),
+        R"({"_artifact_meta":{"stage_name":"intake","artifact_type":"intake_record","version":"1.0","created_at":"2026-01-02T15:30:00Z"},)"
+        R"("request_id":"REQ-1","_metadata":{"iteration":0}})");
 }
 
 TEST(TestStageArtifact, from_dict_restores_artifact) {
@@ -46,7 +47,11 @@ TEST(TestStageArtifact, data_cannot_replace_the_envelope) {
     EXPECT_EQ(artifact.to_json(), sample().to_json());
 }
 
-struct Broken { const char* name; const char* text; const char* field; };
+struct Broken {
+    const char* name;
+    const char* text;
+    const char* field;
+};
 class BrokenEnvelope : public testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenEnvelope, is_refused_and_its_field_named) {
@@ -56,12 +61,13 @@ TEST_P(BrokenEnvelope, is_refused_and_its_field_named) {
     EXPECT_EQ(restored.error().where, GetParam().field);
 }
 
-INSTANTIATE_TEST_SUITE_P(TestStageArtifact, BrokenEnvelope,
-                         testing::Values(Broken{"meta_is_a_list", R"({"_artifact_meta": []})", "_artifact_meta"},
-                                         Broken{"metadata_is_a_text", R"({"_metadata": "x"})", "_metadata"},
-                                         Broken{"version_is_a_number", R"({"_artifact_meta": {"version": 1}})", "_artifact_meta.version"},
-                                         Broken{"unknown_field", R"({"_artifact_meta": {"verion": "1"}})", "_artifact_meta.verion"}),
-                         [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    TestStageArtifact, BrokenEnvelope,
+    testing::Values(Broken{"meta_is_a_list", R"({"_artifact_meta": []})", "_artifact_meta"},
+                    Broken{"metadata_is_a_text", R"({"_metadata": "x"})", "_metadata"},
+                    Broken{"version_is_a_number", R"({"_artifact_meta": {"version": 1}})", "_artifact_meta.version"},
+                    Broken{"unknown_field", R"({"_artifact_meta": {"verion": "1"}})", "_artifact_meta.verion"}),
+    [](const auto& each) { return std::string(each.param.name); });
 
 TEST(ToolResult, done_is_a_success) {
     const ToolResult result = ToolResult::done("out", "did it", {{"n", 1}});
@@ -80,7 +86,9 @@ TEST(ToolResult, failed_tells_the_model_the_whole_error) {
 
 class TakesSettings : public Tool {
 public:
-    explicit TakesSettings(json::object settings) { if (settings.contains("bad")) { throw std::invalid_argument("`bad` is unknown"); } }
+    explicit TakesSettings(json::object settings) {
+        if (settings.contains("bad")) { throw std::invalid_argument("`bad` is unknown"); }
+    }
     ToolSpec spec() const override { return {}; }
     ToolResult call(const json::object&, ToolContext&) override { return {}; }
 };
@@ -99,7 +107,9 @@ std::string refusal(const AgentforgeFactory& factory, const char* config) {
     return error.data();
 }
 
-TEST(PluginFactory, makes_an_object_with_settings) { EXPECT_EQ(refusal(provides_tool<TakesSettings>("t"), R"({"good": 1})"), ""); }
+TEST(PluginFactory, makes_an_object_with_settings) {
+    EXPECT_EQ(refusal(provides_tool<TakesSettings>("t"), R"({"good": 1})"), "");
+}
 TEST(PluginFactory, null_settings_are_none) { EXPECT_EQ(refusal(provides_tool<TakesSettings>("t"), nullptr), ""); }
 TEST(PluginFactory, refusal_of_the_constructor_is_passed_on) {
     EXPECT_EQ(refusal(provides_tool<TakesSettings>("t"), R"({"bad": 1})"), "`bad` is unknown");

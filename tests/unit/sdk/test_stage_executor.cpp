@@ -23,10 +23,22 @@ public:
     std::function<void(std::string_view)> before = [](std::string_view) {};
 
     StageInfo info() const override { return {}; }
-    Result<void> initialize(StageContext&) override { enter("initialize"); return initialized; }
-    Validation validate_input(StageContext&) override { enter("validate_input"); return input; }
-    StageResult execute(StageContext&) override { enter("execute"); return result; }
-    Validation validate_output(StageContext&, const json::object&) override { enter("validate_output"); return output; }
+    Result<void> initialize(StageContext&) override {
+        enter("initialize");
+        return initialized;
+    }
+    Validation validate_input(StageContext&) override {
+        enter("validate_input");
+        return input;
+    }
+    StageResult execute(StageContext&) override {
+        enter("execute");
+        return result;
+    }
+    Validation validate_output(StageContext&, const json::object&) override {
+        enter("validate_output");
+        return output;
+    }
     void finalize(StageContext&, const StageResult&) override { enter("finalize"); }
 
 private:
@@ -130,7 +142,8 @@ TEST(TestStageExecutor, missing_required_input_fields_are_each_named) {
     context.stage_input.input_artifact = {{"other", 1}};
     const StageResult result = run_stage(stage, context);
     ASSERT_TRUE(result.error.has_value());
-    EXPECT_EQ(result.error->message, "Input validation failed: Missing required field: request_id; Missing required field: priority");
+    EXPECT_EQ(result.error->message,
+              "Input validation failed: Missing required field: request_id; Missing required field: priority");
 }
 
 TEST(TestStageExecutor, missing_output_field_is_named) {
@@ -154,7 +167,9 @@ class StageThatThrows : public testing::TestWithParam<const char*> {};
 
 TEST_P(StageThatThrows, becomes_a_failed_result_that_names_the_method) {
     RecordingStage stage;
-    stage.before = [](std::string_view method) { if (method == GetParam()) { throw std::runtime_error("boom"); } };
+    stage.before = [](std::string_view method) {
+        if (method == GetParam()) { throw std::runtime_error("boom"); }
+    };
     FakeContext context;
     context.stage_input.stage = "spec";
     const StageResult result = run_stage(stage, context);
@@ -166,18 +181,23 @@ TEST_P(StageThatThrows, becomes_a_failed_result_that_names_the_method) {
 
 TEST_P(StageThatThrows, is_finalized_unless_it_never_was_initialized) {
     RecordingStage stage;
-    stage.before = [](std::string_view method) { if (method == GetParam()) { throw 7; } };
+    stage.before = [](std::string_view method) {
+        if (method == GetParam()) { throw 7; }
+    };
     FakeContext context;
     EXPECT_EQ(run_stage(stage, context).status, StageStatus::failed);
     EXPECT_EQ(stage.calls.back() == "finalize", std::string_view(GetParam()) != "initialize");
 }
 
-INSTANTIATE_TEST_SUITE_P(TestStageExecutor, StageThatThrows, testing::Values("initialize", "validate_input", "execute", "validate_output"),
+INSTANTIATE_TEST_SUITE_P(TestStageExecutor, StageThatThrows,
+                         testing::Values("initialize", "validate_input", "execute", "validate_output"),
                          [](const auto& method) { return std::string(method.param); });
 
 TEST(TestStageExecutor, exception_that_is_no_std_exception_becomes_a_failed_result) {
     RecordingStage stage;
-    stage.before = [](std::string_view method) { if (method == "execute") { throw 7; } };
+    stage.before = [](std::string_view method) {
+        if (method == "execute") { throw 7; }
+    };
     FakeContext context;
     const StageResult result = run_stage(stage, context);
     ASSERT_TRUE(result.error.has_value());
@@ -186,13 +206,19 @@ TEST(TestStageExecutor, exception_that_is_no_std_exception_becomes_a_failed_resu
 
 TEST(TestStageExecutor, exception_in_finalize_leaves_the_result_and_is_logged) {
     RecordingStage stage;
-    stage.before = [](std::string_view method) { if (method == "finalize") { throw std::runtime_error("boom"); } };
+    stage.before = [](std::string_view method) {
+        if (method == "finalize") { throw std::runtime_error("boom"); }
+    };
     FakeContext context;
     EXPECT_TRUE(run_stage(stage, context).success());
     EXPECT_THAT(context.logs, ElementsAre(std::pair(LogLevel::error, std::string("The stage threw in finalize: boom"))));
 }
 
-struct Contradiction { const char* name; StageResult result; const char* code; };
+struct Contradiction {
+    const char* name;
+    StageResult result;
+    const char* code;
+};
 class ContradictoryResult : public testing::TestWithParam<Contradiction> {};
 
 TEST_P(ContradictoryResult, is_a_failure_of_its_own) {
@@ -216,13 +242,14 @@ StageResult completed_and_escalated() {
     return result;
 }
 
-INSTANTIATE_TEST_SUITE_P(TestStageExecutor, ContradictoryResult,
-                         testing::Values(Contradiction{"completed_without_artifact", status_only(StageStatus::completed), "AF-STAGE-004"},
-                                         Contradiction{"pending_for_nothing", status_only(StageStatus::pending), "AF-STAGE-005"},
-                                         Contradiction{"still_running", status_only(StageStatus::running), "AF-STAGE-005"},
-                                         Contradiction{"completed_and_escalated", completed_and_escalated(), "AF-STAGE-005"},
-                                         Contradiction{"failed_without_reason", status_only(StageStatus::failed), "AF-STAGE-006"}),
-                         [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    TestStageExecutor, ContradictoryResult,
+    testing::Values(Contradiction{"completed_without_artifact", status_only(StageStatus::completed), "AF-STAGE-004"},
+                    Contradiction{"pending_for_nothing", status_only(StageStatus::pending), "AF-STAGE-005"},
+                    Contradiction{"still_running", status_only(StageStatus::running), "AF-STAGE-005"},
+                    Contradiction{"completed_and_escalated", completed_and_escalated(), "AF-STAGE-005"},
+                    Contradiction{"failed_without_reason", status_only(StageStatus::failed), "AF-STAGE-006"}),
+    [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
 }  // namespace agentforge

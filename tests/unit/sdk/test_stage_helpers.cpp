@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <agentforge/json_fields.hpp>
 #include <agentforge/stage_helpers.hpp>
-#include <gmock/gmock.h>
 
 #include "unit/sdk/fake_context.hpp"
 
@@ -16,8 +16,14 @@ class ModelStage : public LLMStage {
 public:
     explicit ModelStage(FakeContext& context) : context_(context) {}
     StageInfo info() const override { return {}; }
-    std::string system_prompt(StageContext&) override { context_.calls.emplace_back("system_prompt"); return "You specify."; }
-    std::string user_message(StageContext&) override { context_.calls.emplace_back("user_message"); return "Write the spec.\nBe brief.\nBe exact.\n"; }
+    std::string system_prompt(StageContext&) override {
+        context_.calls.emplace_back("system_prompt");
+        return "You specify.";
+    }
+    std::string user_message(StageContext&) override {
+        context_.calls.emplace_back("user_message");
+        return "Write the spec.\nBe brief.\nBe exact.\n";
+    }
     std::optional<json::object> parse_response(const AgentOutcome& outcome, StageContext&) override {
         context_.calls.emplace_back("parse_response");
         return extract_json(outcome.text);
@@ -64,8 +70,10 @@ TEST(TestLLMStageExecutor, run_carries_request_input_feedback_and_earlier_errors
     ModelStage stage(context);
     static_cast<void>(stage.execute(context));
     ASSERT_THAT(context.runs, SizeIs(1));
-    EXPECT_EQ(context.runs[0].state, (json::object{{"request", "add a slug"}, {"input_artifact", {{"spec_id", "S"}}},
-                                                   {"feedback", "shorter"}, {"previous_errors", json::array{"title is too long"}}}));
+    EXPECT_EQ(context.runs[0].state, (json::object{{"request", "add a slug"},
+                                                   {"input_artifact", {{"spec_id", "S"}}},
+                                                   {"feedback", "shorter"},
+                                                   {"previous_errors", json::array{"title is too long"}}}));
 }
 
 TEST(TestLLMStageExecutor, answer_without_artifact_fails_the_attempt) {
@@ -115,7 +123,8 @@ TEST(TestToolBasedStageExecutor, artifact_is_what_complete_was_given) {
 
 TEST(TestToolBasedStageExecutor, last_successful_complete_call_counts) {
     FakeContext context;
-    context.outcome.tool_uses = {{"complete", {{"a", 1}}, true, ""}, {"complete", {{"a", 2}}, true, ""}, {"complete", {{"a", 3}}, false, ""}};
+    context.outcome.tool_uses = {
+        {"complete", {{"a", 1}}, true, ""}, {"complete", {{"a", 2}}, true, ""}, {"complete", {{"a", 3}}, false, ""}};
     CompletingStage stage;
     EXPECT_EQ(*stage.execute(context).artifact, (json::object{{"a", 2}}));
 }
@@ -162,7 +171,11 @@ TEST(TestLLMStageExecutor, extract_yaml_takes_only_mappings) {
     EXPECT_FALSE(extract_yaml("just words", context).has_value());
 }
 
-struct JsonCase { const char* name; const char* text; const char* expected; };
+struct JsonCase {
+    const char* name;
+    const char* text;
+    const char* expected;
+};
 class ExtractJson : public testing::TestWithParam<JsonCase> {};
 
 TEST_P(ExtractJson, finds_the_object_or_nothing) {
@@ -170,16 +183,15 @@ TEST_P(ExtractJson, finds_the_object_or_nothing) {
     EXPECT_EQ(object ? json::serialize(*object) : "nothing", GetParam().expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    TestLLMStageExecutor, ExtractJson,
-    testing::Values(JsonCase{"code_block", "x\n```json\n{\"a\":1}\n```\n", R"({"a":1})"},
-                    JsonCase{"raw_object", R"({"a":{"b":2}})", R"({"a":{"b":2}})"},
-                    JsonCase{"object_in_prose", R"(Take {"a":"}"} and go.)", R"({"a":"}"})"},
-                    JsonCase{"braces_in_prose_first", R"(In {braces} I say {"a":1}.)", R"({"a":1})"},
-                    JsonCase{"broken_block_then_object", "```json\n{\"a\":\n```\n{\"b\":2}", R"({"b":2})"},
-                    JsonCase{"array", "[1,2]", "nothing"}, JsonCase{"words", "none here", "nothing"},
-                    JsonCase{"never_closed", "{\"a\":", "nothing"}, JsonCase{"empty", "", "nothing"}),
-    [](const auto& each) { return std::string(each.param.name); });
+INSTANTIATE_TEST_SUITE_P(TestLLMStageExecutor, ExtractJson,
+                         testing::Values(JsonCase{"code_block", "x\n```json\n{\"a\":1}\n```\n", R"({"a":1})"},
+                                         JsonCase{"raw_object", R"({"a":{"b":2}})", R"({"a":{"b":2}})"},
+                                         JsonCase{"object_in_prose", R"(Take {"a":"}"} and go.)", R"({"a":"}"})"},
+                                         JsonCase{"braces_in_prose_first", R"(In {braces} I say {"a":1}.)", R"({"a":1})"},
+                                         JsonCase{"broken_block_then_object", "```json\n{\"a\":\n```\n{\"b\":2}", R"({"b":2})"},
+                                         JsonCase{"array", "[1,2]", "nothing"}, JsonCase{"words", "none here", "nothing"},
+                                         JsonCase{"never_closed", "{\"a\":", "nothing"}, JsonCase{"empty", "", "nothing"}),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 TEST(TestLLMStageExecutor, extract_json_survives_a_megabyte_of_braces) {
     EXPECT_FALSE(extract_json(std::string(1U << 20U, '{')).has_value());
@@ -190,7 +202,8 @@ TEST(RequireArtifacts, names_each_contract_that_no_earlier_stage_has_met) {
     input.artifacts["plan"] = json::object{};
     EXPECT_TRUE(require_artifacts(input, {"plan"}).valid());
     EXPECT_THAT(require_artifacts(input, {"plan", "test_suite", "specification"}).errors,
-                ElementsAre("no earlier stage has made the artifact `test_suite`", "no earlier stage has made the artifact `specification`"));
+                ElementsAre("no earlier stage has made the artifact `test_suite`",
+                            "no earlier stage has made the artifact `specification`"));
 }
 
 TEST(JsonFields, read_what_is_missing_or_of_another_type_as_empty) {
@@ -205,7 +218,11 @@ TEST(JsonFields, read_what_is_missing_or_of_another_type_as_empty) {
 }
 
 TEST(TestContractStageExecutor, input_mapping_transforms_artifact) {
-    ContractStage stage({"intake", "spec.intake.v1", {{"raw_request", "user_request"}, {"scope", "detected_scope"}, {"gone", "absent"}}, {}, {{"depth", 2}}});
+    ContractStage stage({"intake",
+                         "spec.intake.v1",
+                         {{"raw_request", "user_request"}, {"scope", "detected_scope"}, {"gone", "absent"}},
+                         {},
+                         {{"depth", 2}}});
     FakeContext context;
     context.stage_input.request = "add a slug";
     context.stage_input.input_artifact = {{"detected_scope", "unclear"}};

@@ -247,7 +247,8 @@ TEST(Misuse, IsACallWhileAnotherHasNotReturned) {
     });
     Doing stage([](StageContext& context) { static_cast<void>(context.run_agent({})); });
     static_cast<void>(host.run(stage));
-    EXPECT_THAT(host.misuses(), ::testing::Contains(HasSubstr("cancelled was called while another call into the same context had not returned")));
+    EXPECT_THAT(host.misuses(),
+                ::testing::Contains(HasSubstr("cancelled was called while another call into the same context had not returned")));
 }
 
 TEST(Misuse, IsNotWhatAScriptDoesOnTheSameThread) {

@@ -16,13 +16,16 @@ using ::testing::ElementsAre;
 
 class BothWorkspaces : public ::testing::Test {
 protected:
-    BothWorkspaces() : real_(std::move(RoleWorkspace::open(folder_.path().string(), RolePaths::make("tester", {{"create_file", "src/**, *.md"}}).value())).value()) {
-        for (const auto& [path, content] : std::map<std::string, std::string>{
-                 {"src/app.py", "def one():\n    return 1\n\n\ndef two():\n    return 2\n"},
-                 {"src/deep/er/x.py", "x = 1\r\ny = 2\r\n"},
-                 {"src.txt", "beside the folder\n"},
-                 {"README.md", "# A title\nlast line without end"},
-                 {"blob.bin", std::string("a\0b", 3)}}) {
+    BothWorkspaces()
+        : real_(std::move(RoleWorkspace::open(folder_.path().string(),
+                                              RolePaths::make("tester", {{"create_file", "src/**, *.md"}}).value()))
+                    .value()) {
+        for (const auto& [path, content] :
+             std::map<std::string, std::string>{{"src/app.py", "def one():\n    return 1\n\n\ndef two():\n    return 2\n"},
+                                                {"src/deep/er/x.py", "x = 1\r\ny = 2\r\n"},
+                                                {"src.txt", "beside the folder\n"},
+                                                {"README.md", "# A title\nlast line without end"},
+                                                {"blob.bin", std::string("a\0b", 3)}}) {
             fake_.files.put(path, content);
             std::filesystem::create_directories((folder_.path() / path).parent_path());
             EXPECT_TRUE(kernel::write_file_atomic(folder_.path() / path, content, kernel::Durability::cached).ok());
@@ -37,13 +40,16 @@ protected:
     }
     static std::string shown(const Result<FileView>& read) {
         if (!read.ok()) { return read.error().code; }
-        return read->path + "|" + read->content + "|" + read->sha256 + "|" + std::to_string(read->size_bytes) + "|" + std::to_string(read->first_line) + "-" +
-               std::to_string(read->last_line) + "/" + std::to_string(read->total_lines) + (read->truncated ? " truncated" : "");
+        return read->path + "|" + read->content + "|" + read->sha256 + "|" + std::to_string(read->size_bytes) + "|" +
+               std::to_string(read->first_line) + "-" + std::to_string(read->last_line) + "/" +
+               std::to_string(read->total_lines) + (read->truncated ? " truncated" : "");
     }
     static std::string shown(const Result<Listing>& list) {
         if (!list.ok()) { return list.error().code; }
         std::string text;
-        for (const auto& entry : list->entries) { text += entry.path + (entry.directory ? "/ " : " ") + std::to_string(entry.size_bytes) + "\n"; }
+        for (const auto& entry : list->entries) {
+            text += entry.path + (entry.directory ? "/ " : " ") + std::to_string(entry.size_bytes) + "\n";
+        }
         return text + (list->truncated ? "truncated" : "");
     }
     static std::string shown(const Result<SearchHits>& search) {
@@ -54,8 +60,9 @@ protected:
     }
     static std::string shown(const Result<Change>& change) {
         if (!change.ok()) { return change.error().code; }
-        return change->path + "|" + change->before_sha256 + "|" + change->after_sha256 + "|+" + std::to_string(change->lines_added) + "-" +
-               std::to_string(change->lines_removed) + (change->created ? " created" : "");
+        return change->path + "|" + change->before_sha256 + "|" + change->after_sha256 + "|+" +
+               std::to_string(change->lines_added) + "-" + std::to_string(change->lines_removed) +
+               (change->created ? " created" : "");
     }
 
     kernel::TemporaryDirectory folder_{"fake_workspace"};
@@ -63,14 +70,43 @@ protected:
     FakeToolContext fake_;
 };
 
-const std::vector<std::string> paths = {"src/app.py", "./src//app.py", "src/./app.py/", "src", ".", "", "/etc/passwd", "../x", "src/../../x", "~", "~/x", "a~", ".git/config",
-                                        ".GIT/x", "src/.git", ".agentforge/x", "git~1/x", "a\\b", "a\nb", std::string("a\0b", 3), "\xff", std::string(5000, 'a'),
-                                        std::string(300, 'a'), "missing.py", "src/app.py/x", "blob.bin", "README.md", "src/deep/er/x.py", ".git ", "x.md", "other/y.md"};
+const std::vector<std::string> paths = {"src/app.py",
+                                        "./src//app.py",
+                                        "src/./app.py/",
+                                        "src",
+                                        ".",
+                                        "",
+                                        "/etc/passwd",
+                                        "../x",
+                                        "src/../../x",
+                                        "~",
+                                        "~/x",
+                                        "a~",
+                                        ".git/config",
+                                        ".GIT/x",
+                                        "src/.git",
+                                        ".agentforge/x",
+                                        "git~1/x",
+                                        "a\\b",
+                                        "a\nb",
+                                        std::string("a\0b", 3),
+                                        "\xff",
+                                        std::string(5000, 'a'),
+                                        std::string(300, 'a'),
+                                        "missing.py",
+                                        "src/app.py/x",
+                                        "blob.bin",
+                                        "README.md",
+                                        "src/deep/er/x.py",
+                                        ".git ",
+                                        "x.md",
+                                        "other/y.md"};
 
 TEST_F(BothWorkspaces, ReadAlike) {
     for (const auto& path : paths) {
         same(path, [&](Workspace& workspace) { return shown(workspace.read(path)); });
-        for (const ReadOptions& options : {ReadOptions{2, 0, 1000}, ReadOptions{2, 3, 1000}, ReadOptions{1, 0, 5}, ReadOptions{99, 0, 10}, ReadOptions{3, 2, 10}}) {
+        for (const ReadOptions& options : {ReadOptions{2, 0, 1000}, ReadOptions{2, 3, 1000}, ReadOptions{1, 0, 5},
+                                           ReadOptions{99, 0, 10}, ReadOptions{3, 2, 10}}) {
             same(path, [&](Workspace& workspace) { return shown(workspace.read(path, options)); });
         }
     }
@@ -78,15 +114,20 @@ TEST_F(BothWorkspaces, ReadAlike) {
 
 TEST_F(BothWorkspaces, ListAlike) {
     for (const auto& path : paths) {
-        for (const ListOptions& options : {ListOptions{}, ListOptions{false, "", 1000}, ListOptions{true, "*.py", 1000}, ListOptions{true, "src/**, !deep/", 1000}, ListOptions{true, "", 2}, ListOptions{true, "[", 2}}) {
+        for (const ListOptions& options :
+             {ListOptions{}, ListOptions{false, "", 1000}, ListOptions{true, "*.py", 1000},
+              ListOptions{true, "src/**, !deep/", 1000}, ListOptions{true, "", 2}, ListOptions{true, "[", 2}}) {
             same(path + " " + options.glob, [&](Workspace& workspace) { return shown(workspace.list(path, options)); });
         }
     }
 }
 
 TEST_F(BothWorkspaces, SearchAlike) {
-    for (const SearchQuery& query : {SearchQuery{"return", false, false, "", 100}, SearchQuery{"^def [a-z]+", false, false, "", 100}, SearchQuery{"RETURN 2", true, true, "", 100},
-                                     SearchQuery{"(", true, false, "", 100}, SearchQuery{"(", false, false, "", 100}, SearchQuery{"", false, false, "", 100}, SearchQuery{"e", false, false, "*.md", 1}}) {
+    for (const SearchQuery& query :
+         {SearchQuery{"return", false, false, "", 100}, SearchQuery{"^def [a-z]+", false, false, "", 100},
+          SearchQuery{"RETURN 2", true, true, "", 100}, SearchQuery{"(", true, false, "", 100},
+          SearchQuery{"(", false, false, "", 100}, SearchQuery{"", false, false, "", 100},
+          SearchQuery{"e", false, false, "*.md", 1}}) {
         same(query.pattern, [&](Workspace& workspace) { return shown(workspace.search(query)); });
     }
 }
@@ -107,8 +148,14 @@ TEST_F(BothWorkspaces, CreateAlike) {
 
 TEST_F(BothWorkspaces, EditAlike) {
     for (const auto& path : paths) {
-        for (const auto& [search, replace] : std::vector<std::pair<std::string, std::string>>{
-                 {"return 1", "return 3"}, {"return", "give"}, {"", "x"}, {"nowhere", "x"}, {"x = 1\n", "x = 5\nz = 0\n"}, {"def two():   \n", "def three():\n"}, {"title", "title"}}) {
+        for (const auto& [search, replace] :
+             std::vector<std::pair<std::string, std::string>>{{"return 1", "return 3"},
+                                                              {"return", "give"},
+                                                              {"", "x"},
+                                                              {"nowhere", "x"},
+                                                              {"x = 1\n", "x = 5\nz = 0\n"},
+                                                              {"def two():   \n", "def three():\n"},
+                                                              {"title", "title"}}) {
             same(path + " " + search, [&](Workspace& workspace) { return shown(workspace.edit(path, search, replace)); });
         }
     }
@@ -128,7 +175,9 @@ TEST_F(BothWorkspaces, ApplyAlike) {
         std::string text;
         for (const FileEdited& file : *done) {
             text += shown(Result<Change>(file.change)) + "|" + file.moved_from + (file.tolerant ? " tolerant" : "");
-            for (const LineRange& region : file.regions) { text += " " + std::to_string(region.first_line) + "-" + std::to_string(region.last_line); }
+            for (const LineRange& region : file.regions) {
+                text += " " + std::to_string(region.first_line) + "-" + std::to_string(region.last_line);
+            }
         }
         return text;
     };
@@ -141,28 +190,49 @@ TEST_F(BothWorkspaces, ApplyAlike) {
         return one;
     };
     FileEdit hunks = edit(FileEditKind::change, "src/app.py");
-    hunks.hunks = {{"    return 1\n", "    return 3\n", {"def one():"}, true, false, ""}, {"two", "three", {}, false, false, ""}, {"", "# end\n", {}, true, true, ""}};
+    hunks.hunks = {{"    return 1\n", "    return 3\n", {"def one():"}, true, false, ""},
+                   {"two", "three", {}, false, false, ""},
+                   {"", "# end\n", {}, true, true, ""}};
     FileEdit nowhere = hunks;
     nowhere.path = "src/deep/er/x.py";
     same("nothing", [&](Workspace& workspace) { return applied(workspace, {}); });
-    same("hunks that fit and some that do not", [&](Workspace& workspace) { return applied(workspace, {hunks, nowhere}) + shown(workspace.read("src/app.py")); });
+    same("hunks that fit and some that do not", [&](Workspace& workspace) {
+        return applied(workspace, {hunks, nowhere}) + shown(workspace.read("src/app.py"));
+    });
     same("hunks", [&](Workspace& workspace) { return applied(workspace, {hunks}) + shown(workspace.read("src/app.py")); });
     for (const auto& path : paths) {
-        same(path + " overwritten", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::overwrite, path, "z = 1\n")}); });
-        same(path + " overwritten again", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::overwrite, path, "z = 1\n")}); });
-        same(path + " created", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::create, "src/fresh.py", "f\n"), edit(FileEditKind::create, path, "n\n")}); });
-        same(path + " fresh", [&](Workspace& workspace) { return shown(workspace.read("src/fresh.py")) + applied(workspace, {edit(FileEditKind::remove, "src/fresh.py")}); });
-        same(path + " said nothing of", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::change, path)}); });
-        same(path + " moved", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::change, path, "", "src/new/place.py")}); });
-        same(path + " moved back", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::change, "src/new/place.py", "", path)}); });
-        same(path + " removed and moved", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::remove, path, "", "src/b.py")}); });
-        same(path + " twice", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::remove, path), edit(FileEditKind::remove, path)}); });
+        same(path + " overwritten",
+             [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::overwrite, path, "z = 1\n")}); });
+        same(path + " overwritten again",
+             [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::overwrite, path, "z = 1\n")}); });
+        same(path + " created", [&](Workspace& workspace) {
+            return applied(workspace,
+                           {edit(FileEditKind::create, "src/fresh.py", "f\n"), edit(FileEditKind::create, path, "n\n")});
+        });
+        same(path + " fresh", [&](Workspace& workspace) {
+            return shown(workspace.read("src/fresh.py")) + applied(workspace, {edit(FileEditKind::remove, "src/fresh.py")});
+        });
+        same(path + " said nothing of",
+             [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::change, path)}); });
+        same(path + " moved", [&](Workspace& workspace) {
+            return applied(workspace, {edit(FileEditKind::change, path, "", "src/new/place.py")});
+        });
+        same(path + " moved back", [&](Workspace& workspace) {
+            return applied(workspace, {edit(FileEditKind::change, "src/new/place.py", "", path)});
+        });
+        same(path + " removed and moved",
+             [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::remove, path, "", "src/b.py")}); });
+        same(path + " twice", [&](Workspace& workspace) {
+            return applied(workspace, {edit(FileEditKind::remove, path), edit(FileEditKind::remove, path)});
+        });
         same(path + " removed", [&](Workspace& workspace) { return applied(workspace, {edit(FileEditKind::remove, path)}); });
     }
     const auto expected = real_->take_changes();
     const auto writes = fake_.files.writes();
     ASSERT_EQ(writes.size(), expected.size());
-    for (std::size_t i = 0; i < writes.size(); ++i) { EXPECT_EQ(shown(Result<Change>(writes[i])), shown(Result<Change>(expected[i]))); }
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+        EXPECT_EQ(shown(Result<Change>(writes[i])), shown(Result<Change>(expected[i])));
+    }
 }
 
 TEST_F(BothWorkspaces, RemoveAlike) {
@@ -173,13 +243,15 @@ TEST_F(BothWorkspaces, RemoveAlike) {
 
 TEST_F(BothWorkspaces, RecordTheSameWrites) {
     same("three writes", [&](Workspace& workspace) {
-        return shown(workspace.create("src/a.py", "1\n")) + shown(workspace.edit("src/a.py", "1", "2")) + shown(workspace.move("src/a.py", "src/b.py")) +
-               shown(workspace.remove("src/b.py"));
+        return shown(workspace.create("src/a.py", "1\n")) + shown(workspace.edit("src/a.py", "1", "2")) +
+               shown(workspace.move("src/a.py", "src/b.py")) + shown(workspace.remove("src/b.py"));
     });
     const auto expected = real_->take_changes();
     const auto writes = fake_.files.writes();
     ASSERT_EQ(writes.size(), expected.size());
-    for (std::size_t i = 0; i < writes.size(); ++i) { EXPECT_EQ(shown(Result<Change>(writes[i])), shown(Result<Change>(expected[i]))); }
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+        EXPECT_EQ(shown(Result<Change>(writes[i])), shown(Result<Change>(expected[i])));
+    }
 }
 
 TEST(FakeWorkspace, FailsTheNextCallAsTheTestWants) {

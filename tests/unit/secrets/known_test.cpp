@@ -29,12 +29,19 @@ protected:
 };
 
 TEST(SecretNames, AreTheOnesWithAWordForASecret) {
-    for (const std::string_view name : {"OPENAI_API_KEY", "GITHUB_TOKEN", "db_password", "AWS_SECRET_ACCESS_KEY", "GH_PAT", "KEY", "API_KEYS", "DB_PWD", "NPM_AUTH"}) { EXPECT_TRUE(names_a_secret(name)) << name; }
-    for (const std::string_view name : {"PATH", "PWD", "AUTHOR",  "KEYBOARD", "TOKENIZERS_PARALLELISM", "AWS_ACCESS_KEY_ID", "SECRET_FILE", "MONKEY", "XPC_FLAGS", "AGENTFORGE_LLM_API_KEY_ENV", "LLM_API_KEY_ENV"}) { EXPECT_FALSE(names_a_secret(name)) << name; }
+    for (const std::string_view name : {"OPENAI_API_KEY", "GITHUB_TOKEN", "db_password", "AWS_SECRET_ACCESS_KEY", "GH_PAT", "KEY",
+                                        "API_KEYS", "DB_PWD", "NPM_AUTH"}) {
+        EXPECT_TRUE(names_a_secret(name)) << name;
+    }
+    for (const std::string_view name : {"PATH", "PWD", "AUTHOR", "KEYBOARD", "TOKENIZERS_PARALLELISM", "AWS_ACCESS_KEY_ID",
+                                        "SECRET_FILE", "MONKEY", "XPC_FLAGS", "AGENTFORGE_LLM_API_KEY_ENV", "LLM_API_KEY_ENV"}) {
+        EXPECT_FALSE(names_a_secret(name)) << name;
+    }
 }
 
 TEST(KnownSecrets, AreVariablesThatSoundSecret) {
-    EXPECT_THAT(found({.environment = {{"HOME", "/home/somebody"}, {"SHOP_KEY", "Zx8Cv5Bn2Mq1"}}}), ElementsAre("SHOP_KEY=Zx8Cv5Bn2Mq1"));
+    EXPECT_THAT(found({.environment = {{"HOME", "/home/somebody"}, {"SHOP_KEY", "Zx8Cv5Bn2Mq1"}}}),
+                ElementsAre("SHOP_KEY=Zx8Cv5Bn2Mq1"));
 }
 
 TEST(KnownSecrets, AreVariablesThatAreNamed) {
@@ -46,7 +53,9 @@ TEST(KnownSecrets, AreNotVariablesThatAreSaidToBePublic) {
 }
 
 TEST(KnownSecrets, ArePasswordsInsideAddresses) {
-    EXPECT_THAT(found({.environment = {{"DATABASE", "postgres://shop:kR4tY7uI@db:5432/shop"}, {"HOMEPAGE", "https://example.com/@a:b"}}}), ElementsAre("DATABASE=kR4tY7uI"));
+    EXPECT_THAT(
+        found({.environment = {{"DATABASE", "postgres://shop:kR4tY7uI@db:5432/shop"}, {"HOMEPAGE", "https://example.com/@a:b"}}}),
+        ElementsAre("DATABASE=kR4tY7uI"));
 }
 
 TEST(KnownSecrets, AValueThatIsTooCommonIsNamedAndNotLookedFor) {
@@ -64,7 +73,10 @@ TEST(KnownSecrets, OfAWeakValueTheReasonIsTold) {
 }
 
 TEST(KnownSecrets, ArePathsOnlyWhereNothingIsThere) {
-    EXPECT_THAT(found({.environment = {{"A_TOKEN", "/tmp/agentforge-no-such-token1"}, {"B_TOKEN", "/dev/null"}, {"C_KEY", "/abCdEf+Zx8Cv5Bn2Mq1"}}}), ElementsAre("C_KEY=/abCdEf+Zx8Cv5Bn2Mq1"));
+    EXPECT_THAT(found({.environment = {{"A_TOKEN", "/tmp/agentforge-no-such-token1"},
+                                       {"B_TOKEN", "/dev/null"},
+                                       {"C_KEY", "/abCdEf+Zx8Cv5Bn2Mq1"}}}),
+                ElementsAre("C_KEY=/abCdEf+Zx8Cv5Bn2Mq1"));
 }
 
 TEST_F(SecretFiles, HoldNamedValues) {
@@ -73,7 +85,8 @@ TEST_F(SecretFiles, HoldNamedValues) {
 }
 
 TEST_F(SecretFiles, HoldASecretALineWhereNoneIsNamed) {
-    EXPECT_THAT(found({.files = {file("Zx8Cv5Bn2Mq1\n\nWe4Rt7Yu0==\n", "token")}}), ElementsAre("token/1=Zx8Cv5Bn2Mq1", "token/3=We4Rt7Yu0=="));
+    EXPECT_THAT(found({.files = {file("Zx8Cv5Bn2Mq1\n\nWe4Rt7Yu0==\n", "token")}}),
+                ElementsAre("token/1=Zx8Cv5Bn2Mq1", "token/3=We4Rt7Yu0=="));
 }
 
 TEST_F(SecretFiles, ThatAreMissingAreNamed) {
@@ -86,9 +99,7 @@ TEST_F(SecretFiles, AreRegularFiles) {
     EXPECT_EQ(read.error().code, "AF-SEC-002");
 }
 
-TEST_F(SecretFiles, HaveABound) {
-    EXPECT_FALSE(find_secrets({.files = {file(std::string((1UL << 20U) + 1, 'x'))}}).ok());
-}
+TEST_F(SecretFiles, HaveABound) { EXPECT_FALSE(find_secrets({.files = {file(std::string((1UL << 20U) + 1, 'x'))}}).ok()); }
 
 TEST_F(SecretFiles, TheKeyIsMadeOnceAndForItsUserAlone) {
     CountingIdSource ids;
@@ -96,7 +107,7 @@ TEST_F(SecretFiles, TheKeyIsMadeOnceAndForItsUserAlone) {
     const auto first = redaction_key(state, ids);
     ASSERT_TRUE(first.ok()) << first.error().to_string();
     EXPECT_EQ(redaction_key(state, ids).value(), *first);
-    struct stat status{};
+    struct stat status {};
     ASSERT_EQ(::stat((state + "/redaction.key").c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }

@@ -18,16 +18,18 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr std::string_view value = "zq7-Kx/9 \"w\\Rt+3é$Lm";       // With what every encoding must encode.
+constexpr std::string_view value = "zq7-Kx/9 \"w\\Rt+3é$Lm";  // With what every encoding must encode.
 
 const std::vector<SecretRule>& rules() {
     static const std::vector<SecretRule> all = load_secret_rules(AGENTFORGE_SOURCE_DIR "/config/secrets/rules.yaml").value();
     return all;
 }
 
-std::unique_ptr<Redactor> knowing(std::vector<Secret> known) { return std::make_unique<Redactor>(known, rules(), "a key for tests"); }
+std::unique_ptr<Redactor> knowing(std::vector<Secret> known) {
+    return std::make_unique<Redactor>(known, rules(), "a key for tests");
+}
 
-std::string base64_of(std::string_view bytes) {     // Independent of the code under test.
+std::string base64_of(std::string_view bytes) {  // Independent of the code under test.
     static constexpr char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string text;
     unsigned bits = 0;
@@ -84,7 +86,7 @@ std::string written(const char* form, unsigned byte) {
     return std::string(text, static_cast<std::size_t>(size));
 }
 
-std::string base32_of(std::string_view bytes) {     // Independent of the code under test.
+std::string base32_of(std::string_view bytes) {  // Independent of the code under test.
     std::string text;
     std::uint64_t held = 0;
     unsigned bits = 0;
@@ -99,27 +101,68 @@ std::string base32_of(std::string_view bytes) {     // Independent of the code u
 TEST(Redactor, HidesAValueWhoseEveryCharacterIsEscaped) {
     const std::string secret = "Zx8Cv5/Bn2 Mq1We&4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
-    for (const char* form : {"%%%02x", "%%%02X", "&#%u;", "&#%05u;", "&#x%x;", "&#X%02X;", "\\x%02x", "\\x%02X", "\\u%04x", "\\u{%x}", "\\U%08x", "\\%03o", "%02x:", "%02X:", "%02x ", "%02x-", "0x%02x, ", "0X%02X,", "=%02X", "%%25%02x",
-                             "\\\\x%02x", "\x1b[31m%c\x1b[0m", "\\x1b[1;31m%c", "\\u001b[0m%c", "\\033[0m%c", "\xc2\x9b" "1m%c", "\x1b]8;;http://a\x07%c", "\xe2\x80\x8b%c",
-                             "\xc2\x9d" "0;title\xc2\x9c%c", "\xc2\x90" "q\x1b\\%c", "\x1bXsos\x1b\\%c", "\xe1\xa0\x8e%c", "\xf3\xa0\x80\xa1%c", "\xef\xb8\x8f%c", "\xef\xbf\xb9%c", "\xcd\x8f%c"}) {
+    for (const char* form : {"%%%02x",
+                             "%%%02X",
+                             "&#%u;",
+                             "&#%05u;",
+                             "&#x%x;",
+                             "&#X%02X;",
+                             "\\x%02x",
+                             "\\x%02X",
+                             "\\u%04x",
+                             "\\u{%x}",
+                             "\\U%08x",
+                             "\\%03o",
+                             "%02x:",
+                             "%02X:",
+                             "%02x ",
+                             "%02x-",
+                             "0x%02x, ",
+                             "0X%02X,",
+                             "=%02X",
+                             "%%25%02x",
+                             "\\\\x%02x",
+                             "\x1b[31m%c\x1b[0m",
+                             "\\x1b[1;31m%c",
+                             "\\u001b[0m%c",
+                             "\\033[0m%c",
+                             "\xc2\x9b"
+                             "1m%c",
+                             "\x1b]8;;http://a\x07%c",
+                             "\xe2\x80\x8b%c",
+                             "\xc2\x9d"
+                             "0;title\xc2\x9c%c",
+                             "\xc2\x90"
+                             "q\x1b\\%c",
+                             "\x1bXsos\x1b\\%c",
+                             "\xe1\xa0\x8e%c",
+                             "\xf3\xa0\x80\xa1%c",
+                             "\xef\xb8\x8f%c",
+                             "\xef\xbf\xb9%c",
+                             "\xcd\x8f%c"}) {
         const std::string text = each_byte(secret, [form](unsigned byte) { return written(form, byte); });
         const std::string shown = redactor->redact("before " + text + " after");
         EXPECT_THAT(shown, HasSubstr("[REDACTED:SHOP_KEY")) << form << ": " << shown;
         EXPECT_THAT(shown, StartsWith("before ")) << form;
-        EXPECT_LE(shown.size(), std::string("before [REDACTED:SHOP_KEY.escaped:01234567] after").size() + 20) << form << ": " << shown;
+        EXPECT_LE(shown.size(), std::string("before [REDACTED:SHOP_KEY.escaped:01234567] after").size() + 20)
+            << form << ": " << shown;
     }
 }
 
 TEST(Redactor, HidesAValueOfWhichSomeCharactersAreEscaped) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     for (const char* text : {"Zx8C%76&#53;Bn2\\u004dq1", "Zx8Cv5\x1b[0mBn2Mq1", "\x1b[1mZ\x1b[0mx8Cv5Bn2Mq1", "zX8cV5%62N2mQ1"}) {
-        EXPECT_THAT(redactor->redact("a % b & c \\ " + std::string(text) + "."), testing::MatchesRegex(R"(a % b & c \\ (.\[1m)?\[REDACTED:SHOP_KEY\.escaped:[0-9a-f]{8}\]\.)")) << text;
+        EXPECT_THAT(redactor->redact("a % b & c \\ " + std::string(text) + "."),
+                    testing::MatchesRegex(R"(a % b & c \\ (.\[1m)?\[REDACTED:SHOP_KEY\.escaped:[0-9a-f]{8}\]\.)"))
+            << text;
     }
 }
 
 TEST(Redactor, HidesAValueInHexadecimalAsToolsDumpIt) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1We4R"}});
-    for (const char* text : {"00000000: 5a78 3843 7635 426e 324d 7131 5765 3452  Zx8Cv5Bn", "5A:78:38:43:76:35:42:6E:32:4D:71:31:57:65:34:52", "[0x5a, 0x78, 0x38, 0x43, 0x76, 0x35, 0x42, 0x6e, 0x32, 0x4d, 0x71, 0x31, 0x57, 0x65, 0x34, 0x52]"}) {
+    for (const char* text :
+         {"00000000: 5a78 3843 7635 426e 324d 7131 5765 3452  Zx8Cv5Bn", "5A:78:38:43:76:35:42:6E:32:4D:71:31:57:65:34:52",
+          "[0x5a, 0x78, 0x38, 0x43, 0x76, 0x35, 0x42, 0x6e, 0x32, 0x4d, 0x71, 0x31, 0x57, 0x65, 0x34, 0x52]"}) {
         EXPECT_THAT(redactor->redact(text), HasSubstr("[REDACTED:SHOP_KEY.hex.escaped:")) << text;
     }
 }
@@ -130,14 +173,20 @@ TEST(Redactor, HidesAValueInBase32AtEachOffset) {
     for (const std::string before : {"", "a", "ab", "abc", "abcd", "abcde"}) {
         const std::string text = base32_of(before + secret + "xyz");
         EXPECT_THAT(redactor->redact(text), HasSubstr("[REDACTED:SHOP_KEY.base32")) << before;
-        EXPECT_THAT(redactor->redact(each_byte(text, [](unsigned byte) { return std::string(1, static_cast<char>(std::tolower(static_cast<int>(byte)))); })), HasSubstr("[REDACTED:SHOP_KEY.base32")) << before;
+        EXPECT_THAT(
+            redactor->redact(each_byte(
+                text, [](unsigned byte) { return std::string(1, static_cast<char>(std::tolower(static_cast<int>(byte)))); })),
+            HasSubstr("[REDACTED:SHOP_KEY.base32"))
+            << before;
     }
 }
 
 TEST(Redactor, HidesAValueThatWasEncodedTwice) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
-    const auto each = [](const char* form) { return [form](const std::string& text) { return each_byte(text, [form](unsigned byte) { return written(form, byte); }); }; };
+    const auto each = [](const char* form) {
+        return [form](const std::string& text) { return each_byte(text, [form](unsigned byte) { return written(form, byte); }); };
+    };
     const auto base64_url = [](const std::string& text) {
         std::string made = base64_of(text);
         std::ranges::replace(made, '+', '-');
@@ -145,29 +194,43 @@ TEST(Redactor, HidesAValueThatWasEncodedTwice) {
         return made;
     };
     const auto case_changed = [](const std::string& text) {
-        return each_byte(text, [](unsigned byte) { return std::string(1, static_cast<char>(std::islower(static_cast<int>(byte)) != 0 ? std::toupper(static_cast<int>(byte)) : std::tolower(static_cast<int>(byte)))); });
+        return each_byte(text, [](unsigned byte) {
+            return std::string(
+                1, static_cast<char>(std::islower(static_cast<int>(byte)) != 0 ? std::toupper(static_cast<int>(byte))
+                                                                               : std::tolower(static_cast<int>(byte))));
+        });
     };
     const std::map<std::string, std::function<std::string(const std::string&)>> encodings{
-        {"percent", each("%%%02x")}, {"html", each("&#%u;")}, {"html hex", each("&#x%x;")}, {"hex", each("%02x")}, {"HEX", each("%02X")}, {"hex groups", each("%02x:")}, {"backslash", each("\\x%02x")},
-        {"json", each("\\u%04x")}, {"base64", base64_of}, {"base64 url", base64_url}, {"base32", base32_of}, {"case", case_changed}, {"colour", each("\x1b[31m%c")}, {"no width", each("\xe2\x80\x8b%c")}};
+        {"percent", each("%%%02x")},    {"html", each("&#%u;")},
+        {"html hex", each("&#x%x;")},   {"hex", each("%02x")},
+        {"HEX", each("%02X")},          {"hex groups", each("%02x:")},
+        {"backslash", each("\\x%02x")}, {"json", each("\\u%04x")},
+        {"base64", base64_of},          {"base64 url", base64_url},
+        {"base32", base32_of},          {"case", case_changed},
+        {"colour", each("\x1b[31m%c")}, {"no width", each("\xe2\x80\x8b%c")}};
     for (const auto& [inner, encode] : encodings) {
         for (const auto& [outer, encode_again] : encodings) {
-            const bool is_no_encoding = (inner == "no width" && outer.starts_with("html")) || (inner == "no width" && outer == "json") || (inner == "json" && outer == "case");
-            if (is_no_encoding) { continue; }       // Bytes for code points; `\\U` with four digits.
+            const bool is_no_encoding = (inner == "no width" && outer.starts_with("html")) ||
+                                        (inner == "no width" && outer == "json") || (inner == "json" && outer == "case");
+            if (is_no_encoding) { continue; }  // Bytes for code points; `\\U` with four digits.
             const std::string text = encode_again(encode(secret));
-            EXPECT_THAT(redactor->redact("before " + text + " after"), HasSubstr("[REDACTED:SHOP_KEY")) << outer << " of " << inner;
+            EXPECT_THAT(redactor->redact("before " + text + " after"), HasSubstr("[REDACTED:SHOP_KEY"))
+                << outer << " of " << inner;
         }
     }
 }
 
 TEST(Redactor, HidesAValueInAnotherCase) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
-    for (const char* text : {"ZX8CV5BN2MQ1", "zx8cv5bn2mq1", "zX8cV5bN2mQ1"}) { EXPECT_THAT(redactor->redact(text), StartsWith("[REDACTED:SHOP_KEY.case:")) << text; }
+    for (const char* text : {"ZX8CV5BN2MQ1", "zx8cv5bn2mq1", "zX8cV5bN2mQ1"}) {
+        EXPECT_THAT(redactor->redact(text), StartsWith("[REDACTED:SHOP_KEY.case:")) << text;
+    }
 }
 
 TEST(Redactor, LeavesEscapesThatHideNothingAlone) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
-    for (const char* text : {"printf(\"%d %s\\n\", 5)", "a &amp; b &#; &#x; &#99999999999; \\u12 \\x \\ %", "de ad be ef 00 11 22 33", "\x1b[31mred\x1b[0m \x1b", "100%"}) {
+    for (const char* text : {"printf(\"%d %s\\n\", 5)", "a &amp; b &#; &#x; &#99999999999; \\u12 \\x \\ %",
+                             "de ad be ef 00 11 22 33", "\x1b[31mred\x1b[0m \x1b", "100%"}) {
         EXPECT_EQ(redactor->redacted(text), std::nullopt) << text;
     }
 }
@@ -201,7 +264,8 @@ TEST(Redactor, SeesThroughLinesOfAnyLengthThatBeginAndEndAnywhere) {
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     for (const std::size_t width : {4U, 8U, 15U, 16U, 20U, 76U}) {
         for (const char* line_end : {"\n", "\r\n", "\n    ", "\\n", "\\r\\n"}) {
-            const std::string shown = redactor->redact("token: " + wrapped(base64_of("a" + secret + "b"), width, line_end) + ", 1\nend of it\n");
+            const std::string shown =
+                redactor->redact("token: " + wrapped(base64_of("a" + secret + "b"), width, line_end) + ", 1\nend of it\n");
             EXPECT_THAT(shown, HasSubstr("[REDACTED:")) << width << line_end;
             EXPECT_THAT(shown, Not(HasSubstr(base64_of("a" + secret).substr(8, 6)))) << width << line_end;
             EXPECT_THAT(shown, AllOf(StartsWith("token: "), EndsWith(", 1\nend of it\n"))) << width << line_end;
@@ -212,10 +276,13 @@ TEST(Redactor, SeesThroughLinesOfAnyLengthThatBeginAndEndAnywhere) {
 TEST(Redactor, HidesAValueThatWasEncodedTwiceAndBrokenIntoLines) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3PaSd9FgHj5Kl8Qp1WsEd4Rf7TgYh6Uj3Ik0Ol2PmZx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
-    const auto hex_of = [](const std::string& text) { return each_byte(text, [](unsigned byte) { return written("%02x", byte); }); };
-    const std::map<std::string, std::function<std::string(const std::string&)>> encodings{{"base64", [](const std::string& text) { return wrapped(base64_of(text), 76) + "\n"; }},
-                                                                                          {"base32", [](const std::string& text) { return wrapped(base32_of(text), 76) + "\n"; }},
-                                                                                          {"hex", [hex_of](const std::string& text) { return wrapped(hex_of(text), 60) + "\n"; }}};
+    const auto hex_of = [](const std::string& text) {
+        return each_byte(text, [](unsigned byte) { return written("%02x", byte); });
+    };
+    const std::map<std::string, std::function<std::string(const std::string&)>> encodings{
+        {"base64", [](const std::string& text) { return wrapped(base64_of(text), 76) + "\n"; }},
+        {"base32", [](const std::string& text) { return wrapped(base32_of(text), 76) + "\n"; }},
+        {"hex", [hex_of](const std::string& text) { return wrapped(hex_of(text), 60) + "\n"; }}};
     for (const auto& [inner, encode] : encodings) {
         for (const auto& [outer, encode_again] : encodings) {
             const std::string text = encode_again(encode(secret));
@@ -236,7 +303,10 @@ TEST(Redactor, HidesAValueWithHtmlsNamesOfCharacters) {
 
 TEST(Redactor, LeavesLinesOfOrdinaryTextAlone) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
-    for (const char* text : {"one two\nthree four\n", "aGVsbG8gd29ybGQgaG93\nYXJlIHlvdQ==\n", "def\nreturn\n\n  x\n", "Zx8Cv5 Bn\n2Mq1\n", "\n\n\n"}) { EXPECT_EQ(redactor->redacted(text), std::nullopt) << text; }
+    for (const char* text : {"one two\nthree four\n", "aGVsbG8gd29ybGQgaG93\nYXJlIHlvdQ==\n", "def\nreturn\n\n  x\n",
+                             "Zx8Cv5 Bn\n2Mq1\n", "\n\n\n"}) {
+        EXPECT_EQ(redactor->redacted(text), std::nullopt) << text;
+    }
 }
 
 TEST(Redactor, KeepsTheNumberOfLines) {
@@ -273,9 +343,11 @@ TEST(Redactor, LooksForARulesShapeOnlyWhereItsKeywordIs) {
 
 TEST(Redactor, TakesNoOrdinaryTextForAKey) {
     const auto redactor = knowing({});
-    for (const std::string_view text : {"sk-estimator-doc-link-and-more-of-it", "task-20260102-add-oauth2-authentication-1f2e3d4c", "https://example.com:8080/a@b", "postgres://user:secret@localhost/db", "postgres://user:password@localhost/db",
-                                        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "authorization: required", "xoxb-", "eyJhbGciOiJIUzI1NiJ9", "AKIAEXAMPLE",
-                                        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}) {
+    for (const std::string_view text :
+         {"sk-estimator-doc-link-and-more-of-it", "task-20260102-add-oauth2-authentication-1f2e3d4c",
+          "https://example.com:8080/a@b", "postgres://user:secret@localhost/db", "postgres://user:password@localhost/db",
+          "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "authorization: required", "xoxb-",
+          "eyJhbGciOiJIUzI1NiJ9", "AKIAEXAMPLE", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}) {
         EXPECT_EQ(redactor->redacted(text), std::nullopt) << text;
     }
 }
@@ -290,11 +362,13 @@ TEST(Redactor, RedactingTwiceIsRedactingOnce) {
 }
 
 TEST(Redactor, GivesAValueTheSamePlaceholderInEveryRun) {
-    EXPECT_EQ(knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact("Zx8Cv5Bn2Mq1"), knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact("Zx8Cv5Bn2Mq1"));
+    EXPECT_EQ(knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact("Zx8Cv5Bn2Mq1"),
+              knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact("Zx8Cv5Bn2Mq1"));
 }
 
 TEST(Redactor, GivesAnotherValueOfTheSameNameAnotherPlaceholder) {
-    EXPECT_NE(knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact("Zx8Cv5Bn2Mq1"), knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq2"}})->redact("Zx8Cv5Bn2Mq2"));
+    EXPECT_NE(knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact("Zx8Cv5Bn2Mq1"),
+              knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq2"}})->redact("Zx8Cv5Bn2Mq2"));
 }
 
 TEST(Redactor, PlaceholdersOfKnownValuesDependOnTheInstallationsKey) {
@@ -334,7 +408,8 @@ TEST(Redactor, HidesAValueThatIsAHash) {
 }
 
 TEST(Redactor, HidesInEveryPartOfAnError) {
-    const Error error = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact(Error{"AF-X-1", "m Zx8Cv5Bn2Mq1", "w Zx8Cv5Bn2Mq1", "r Zx8Cv5Bn2Mq1", ErrorKind::io});
+    const Error error = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})
+                            ->redact(Error{"AF-X-1", "m Zx8Cv5Bn2Mq1", "w Zx8Cv5Bn2Mq1", "r Zx8Cv5Bn2Mq1", ErrorKind::io});
     EXPECT_THAT(error.message + error.where + error.remedy, Not(HasSubstr("Zx8Cv5Bn2Mq1")));
 }
 
@@ -349,8 +424,10 @@ TEST(Redactor, HidesTheBeginningOfAValueAtAnEndThatWasCutOff) {
 TEST(Redactor, HidesThePartsOfAValueOnEitherSideOfWhatWasLeftOut) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
-    const std::string shown = redactor->redact_cut("a " + secret.substr(0, 9) + "\n[… 12 bytes left out …]\n" + secret.substr(9) + " z");
-    EXPECT_THAT(shown, testing::AllOf(Not(HasSubstr(secret.substr(0, 6))), Not(HasSubstr(secret.substr(12))), HasSubstr("\n[… 12 bytes left out …]\n")));
+    const std::string shown =
+        redactor->redact_cut("a " + secret.substr(0, 9) + "\n[… 12 bytes left out …]\n" + secret.substr(9) + " z");
+    EXPECT_THAT(shown, testing::AllOf(Not(HasSubstr(secret.substr(0, 6))), Not(HasSubstr(secret.substr(12))),
+                                      HasSubstr("\n[… 12 bytes left out …]\n")));
 }
 
 TEST(Redactor, SaysWhetherThereIsAnythingToHide) {
@@ -361,7 +438,9 @@ TEST(Redactor, SaysWhetherThereIsAnythingToHide) {
 
 TEST(Redactor, AnEventIsPassedOnWithoutSecrets) {
     struct Kept final : EventSink {
-        void event(const Event& event) override { text = std::get<event::Logged>(event).message + json::serialize(std::get<event::Logged>(event).fields.value()); }
+        void event(const Event& event) override {
+            text = std::get<event::Logged>(event).message + json::serialize(std::get<event::Logged>(event).fields.value());
+        }
         std::string text;
     } kept;
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
@@ -373,7 +452,8 @@ TEST(Redactor, TheOneThatHidesNothingHidesNothing) { EXPECT_EQ(Redactor().redact
 
 // ------------------------------------------------------------------------------------------ canaries --
 
-/// Any form of a value or shape of a key, in any surroundings and at any place, is not there afterwards, and comes back byte by byte.
+/// Any form of a value or shape of a key, in any surroundings and at any place, is not there afterwards, and comes back byte by
+/// byte.
 TEST(RedactorProperty, WhatIsHiddenComesBackWhole) {
     const auto redactor = knowing({{"SHOP_KEY", std::string(value)}, {"OTHER_TOKEN", "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3Pa"}});
     std::vector<std::string> canaries;
@@ -411,7 +491,9 @@ TEST(RedactorProperty, SurvivesAnyBytes) {
             state = state * 6364136223846793005ULL + 1442695040888963407ULL;
             text += static_cast<char>(state >> 56U);
         }
-        for (std::size_t size = 0; size < 6; ++size) { static_cast<void>(redactor->redacted(std::string_view(text).substr(0, size))); }
+        for (std::size_t size = 0; size < 6; ++size) {
+            static_cast<void>(redactor->redacted(std::string_view(text).substr(0, size)));
+        }
         const std::string once = redactor->redact(text);
         ASSERT_EQ(redactor->redact(once), once);
     }
@@ -428,16 +510,20 @@ protected:
 };
 
 TEST_F(Restore, PutsTheFilesOwnSecretBack) {
-    EXPECT_EQ(restore_secrets("a " + placeholder_ + " c", "a " + secret_ + " b", hidden_, {}, "f").value(), "a " + secret_ + " c");
+    EXPECT_EQ(restore_secrets("a " + placeholder_ + " c", "a " + secret_ + " b", hidden_, {}, "f").value(),
+              "a " + secret_ + " c");
 }
 
 TEST_F(Restore, PutsASecretBackThatIsElsewhereInTheWorkspace) {
-    const FindHidden elsewhere = [this](std::string_view asked) { return asked == placeholder_ ? std::optional(secret_) : std::nullopt; };
+    const FindHidden elsewhere = [this](std::string_view asked) {
+        return asked == placeholder_ ? std::optional(secret_) : std::nullopt;
+    };
     EXPECT_EQ(restore_secrets(placeholder_, "", {}, elsewhere, "f").value(), secret_);
 }
 
 TEST_F(Restore, RefusesASecretThatIsNotInTheWorkspace) {
-    const auto made = restore_secrets(placeholder_, "", {}, [](std::string_view) { return std::nullopt; }, "f");
+    const auto made = restore_secrets(
+        placeholder_, "", {}, [](std::string_view) { return std::nullopt; }, "f");
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().code, "AF-SEC-003");
 }
@@ -473,7 +559,8 @@ std::string rule_error(const std::string& text) {
 }
 
 TEST(SecretRules, AnUnknownFieldIsNamedWithItsLine) {
-    EXPECT_THAT(rule_error("rules:\n  - name: a\n    colour: red\n"), testing::AllOf(StartsWith("AF-SEC-001"), HasSubstr("`colour`"), HasSubstr("rules.yaml:3:")));
+    EXPECT_THAT(rule_error("rules:\n  - name: a\n    colour: red\n"),
+                testing::AllOf(StartsWith("AF-SEC-001"), HasSubstr("`colour`"), HasSubstr("rules.yaml:3:")));
 }
 
 TEST(SecretRules, APatternThatRe2DoesNotTakeIsRefused) {
@@ -488,7 +575,10 @@ TEST(SecretRules, APatternThatRe2DoesNotTakeIsRefused) {
 TEST(SecretRules, TheOnesThatShipAreUsable) { EXPECT_TRUE(check_secret_rules(rules()).ok()); }
 
 TEST(SecretRules, ANameTwiceIsRefused) {
-    EXPECT_THAT(rule_error("rules:\n  - {name: a, keywords: [abc], pattern: abc, example: [x]}\n  - {name: a, keywords: [abc], pattern: abc, example: [x]}\n"), HasSubstr("twice"));
+    EXPECT_THAT(
+        rule_error(
+            "rules:\n  - {name: a, keywords: [abc], pattern: abc, example: [x]}\n  - {name: a, keywords: [abc], pattern: abc, example: [x]}\n"),
+        HasSubstr("twice"));
 }
 
 TEST(SecretRules, AKeywordOfTwoBytesIsRefused) {

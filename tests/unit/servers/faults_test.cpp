@@ -5,10 +5,10 @@
 namespace agentforge::kernel::servers_test {
 namespace {
 
+using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using std::chrono::milliseconds;
 
 class Faults : public Servers {
 protected:
@@ -25,7 +25,8 @@ TEST_F(Faults, AServerThatHangsAtItsStartIsEndedAtItsDeadline) {
 
 TEST_F(Faults, AServerThatDiesAtItsStartIsQuotedWithWhatItSaid) {
     const auto error = offer(server({"die-at-start"})).error();
-    EXPECT_THAT(error.code + " " + error.message, AllOf(HasSubstr("AF-MCP-005"), HasSubstr("exit code 3"), HasSubstr("Cannot find module 'left-pad'")));
+    EXPECT_THAT(error.code + " " + error.message,
+                AllOf(HasSubstr("AF-MCP-005"), HasSubstr("exit code 3"), HasSubstr("Cannot find module 'left-pad'")));
 }
 
 TEST_F(Faults, AProgramThatIsNotThereIsNamed) {
@@ -63,7 +64,8 @@ TEST_F(Faults, ACallThatHangsEndsAtItsDeadline) {
     ServerDefinition slow = server({"hang"});
     slow.timeout = milliseconds(200);
     const auto result = call(slow, "fake__trigger");
-    EXPECT_THAT(code(result) + " " + message(result), AllOf(HasSubstr("AF-MCP-010"), HasSubstr("within 200 ms"), HasSubstr("was ended")));
+    EXPECT_THAT(code(result) + " " + message(result),
+                AllOf(HasSubstr("AF-MCP-010"), HasSubstr("within 200 ms"), HasSubstr("was ended")));
 }
 
 TEST_F(Faults, AServerThatIsOnlySlowLivesOn) {
@@ -99,7 +101,8 @@ TEST_F(Faults, AFloodOnStandardErrorBlocksNothing) { EXPECT_EQ(trigger("stderr")
 
 TEST_F(Faults, AServerThatDiesInACallFailsThatCall) {
     const auto result = trigger("die");
-    EXPECT_THAT(code(result) + " " + message(result), AllOf(HasSubstr("AF-MCP-011"), HasSubstr("exit code 7"), HasSubstr("out of luck")));
+    EXPECT_THAT(code(result) + " " + message(result),
+                AllOf(HasSubstr("AF-MCP-011"), HasSubstr("exit code 7"), HasSubstr("out of luck")));
     ASSERT_TRUE(result.error.has_value());
     EXPECT_EQ(result.error->kind, ErrorKind::unavailable) << "the model is told and goes on; `io` would pause the task";
 }
@@ -132,7 +135,8 @@ TEST_F(Faults, LinesThatAreNotJsonAreToldToTheLog) {
 }
 
 TEST_F(Faults, LinesThatAreNotJsonStandInTheErrorOfTheCall) {
-    EXPECT_THAT(message(call(server({"not-json", "die"}), "fake__trigger")), HasSubstr("not JSON on its standard output: Listening on port 1234"));
+    EXPECT_THAT(message(call(server({"not-json", "die"}), "fake__trigger")),
+                HasSubstr("not JSON on its standard output: Listening on port 1234"));
 }
 
 TEST_F(Faults, AnswersWithOtherIdsAreIgnoredAndTold) {
@@ -146,7 +150,9 @@ TEST_F(Faults, OfTwoAnswersTheFirstCounts) {
     EXPECT_EQ(call(twice, "fake__echo", {{"words", "mine"}}).output, "mine");
 }
 
-TEST_F(Faults, AnAnswerWithNeitherResultNorErrorIsNamed) { EXPECT_THAT(message(trigger("neither")), HasSubstr("neither `result` nor `error`")); }
+TEST_F(Faults, AnAnswerWithNeitherResultNorErrorIsNamed) {
+    EXPECT_THAT(message(trigger("neither")), HasSubstr("neither `result` nor `error`"));
+}
 TEST_F(Faults, AnErrorThatIsNoObjectIsNamed) { EXPECT_THAT(message(trigger("odd-error")), HasSubstr("just so")); }
 TEST_F(Faults, AResultThatIsNoObjectIsNamed) { EXPECT_THAT(message(trigger("odd-result")), HasSubstr("not an object")); }
 TEST_F(Faults, AResultWithoutContentIsNamed) { EXPECT_THAT(message(trigger("no-content")), HasSubstr("neither `content`")); }
@@ -166,7 +172,9 @@ TEST_F(Faults, BytesThatAreNoUtf8AreReplaced) {
 
 TEST_F(Faults, ABatchIsReadMessageByMessage) { EXPECT_EQ(trigger("batch").output, "in a batch"); }
 
-TEST_F(Faults, ARequestForTheModelIsRefused) { EXPECT_THAT(trigger("asks").output, AllOf(HasSubstr("-32601"), HasSubstr("mine"))); }
+TEST_F(Faults, ARequestForTheModelIsRefused) {
+    EXPECT_THAT(trigger("asks").output, AllOf(HasSubstr("-32601"), HasSubstr("mine")));
+}
 
 // ----------------------------------------------------------------------------------------- tools that change --
 

@@ -111,7 +111,9 @@ protected:
         return found == nullptr ? ToolResult() : found->call(arguments, context_);
     }
     [[nodiscard]] static std::string code(const ToolResult& result) { return result.error ? result.error->code : "no error"; }
-    [[nodiscard]] static std::string message(const ToolResult& result) { return result.error ? result.error->message : "no error"; }
+    [[nodiscard]] static std::string message(const ToolResult& result) {
+        return result.error ? result.error->message : "no error";
+    }
     [[nodiscard]] std::string logged() const {
         std::string all;
         for (const std::string& line : log_) { all += line + "\n"; }

@@ -15,7 +15,8 @@ TEST_F(Servers, ToolsAreNamedAfterTheirServer) {
     ASSERT_TRUE(tools.ok()) << tools.error().to_string();
     std::vector<std::string> names;
     for (const auto& one : *tools) { names.push_back(one->spec().name); }
-    EXPECT_THAT(names, ElementsAre("fake__echo", "fake__write", "fake__read_file", "fake__show", "fake__fail", "fake__where", "fake__environment", "fake__trigger"));
+    EXPECT_THAT(names, ElementsAre("fake__echo", "fake__write", "fake__read_file", "fake__show", "fake__fail", "fake__where",
+                                   "fake__environment", "fake__trigger"));
 }
 
 TEST_F(Servers, APagedListIsReadToItsEnd) { EXPECT_EQ(offer(server({"pages"}))->size(), 8U); }
@@ -65,11 +66,13 @@ TEST_F(Servers, AToolWithoutASchemaIsNotOffered) {
 
 TEST_F(Servers, EveryKindOfContentBecomesText) {
     const auto result = call(server(), "fake__show");
-    EXPECT_THAT(result.output, AllOf(HasSubstr("words"), HasSubstr("[image, image/png, 4 bytes"), HasSubstr("inside"), HasSubstr("demo://two, a/b"), HasSubstr("demo://three"),
-                                     HasSubstr("unknown type `dance`")));
+    EXPECT_THAT(result.output, AllOf(HasSubstr("words"), HasSubstr("[image, image/png, 4 bytes"), HasSubstr("inside"),
+                                     HasSubstr("demo://two, a/b"), HasSubstr("demo://three"), HasSubstr("unknown type `dance`")));
 }
 
-TEST_F(Servers, StructuredContentIsRecorded) { EXPECT_EQ(call(server(), "fake__show").data.at("structured_content").at("answer"), 42); }
+TEST_F(Servers, StructuredContentIsRecorded) {
+    EXPECT_EQ(call(server(), "fake__show").data.at("structured_content").at("answer"), 42);
+}
 
 TEST_F(Servers, AFailureThatTheServerTellsIsAFailedCall) {
     const auto result = call(server(), "fake__fail");
@@ -77,12 +80,15 @@ TEST_F(Servers, AFailureThatTheServerTellsIsAFailedCall) {
     EXPECT_THAT(code(result) + " " + message(result), AllOf(HasSubstr("AF-MCP-022"), HasSubstr("no luck today")));
 }
 
-TEST_F(Servers, TheWorkspaceIsFolderAndRoot) { EXPECT_EQ(call(server(), "fake__where").output, place_.workspace + " file://" + place_.workspace); }
+TEST_F(Servers, TheWorkspaceIsFolderAndRoot) {
+    EXPECT_EQ(call(server(), "fake__where").output, place_.workspace + " file://" + place_.workspace);
+}
 
 TEST_F(Servers, SecretsOfTheEnvironmentStayOutside) {
     auto with = server();
     with.environment["DECLARED"] = "${AGENTFORGE_WORKSPACE}/x";
-    EXPECT_THAT(call(with, "fake__environment").output, AllOf(Not(HasSubstr("secret")), HasSubstr("\"DECLARED\": \"" + place_.workspace + "/x\"")));
+    EXPECT_THAT(call(with, "fake__environment").output,
+                AllOf(Not(HasSubstr("secret")), HasSubstr("\"DECLARED\": \"" + place_.workspace + "/x\"")));
 }
 
 TEST_F(Servers, AServerWritesWhereTheRoleMay) {
@@ -107,7 +113,7 @@ TEST_F(Servers, AServerThatMayNotWriteCannotWriteAnywhere) {
 
 TEST_F(Servers, AServerOfWhichOnlyToolsThatReadAreWantedCannotWrite) {
     auto careful = server();
-    careful.read_only_tools = {"echo", "write"};        // As it says; what it does is another thing.
+    careful.read_only_tools = {"echo", "write"};  // As it says; what it does is another thing.
     ServerOffer how;
     how.wanted = [](const std::string& name) { return name == "fake__write"; };
     EXPECT_THAT(message(tool(careful, "fake__write", how)->call({{"path", "src/a.txt"}}, context_)), refused_by_the_sandbox());
@@ -117,11 +123,13 @@ TEST_F(Servers, AServerOfWhichOnlyToolsThatReadAreWantedCannotWrite) {
 TEST_F(Servers, AProcessWhoseToolsSayThatTheyReadCannotWrite) {
     ServerOffer how;
     how.trust_hints = true;
-    EXPECT_THAT(message(tool(server({"says-read-only"}), "fake__write", how)->call({{"path", "src/a.txt"}}, context_)), refused_by_the_sandbox());
+    EXPECT_THAT(message(tool(server({"says-read-only"}), "fake__write", how)->call({{"path", "src/a.txt"}}, context_)),
+                refused_by_the_sandbox());
     EXPECT_FALSE(fs::exists(place_.workspace + "/src/a.txt"));
     auto silent = server();
     silent.where = "elsewhere.yaml:1:1";
-    EXPECT_TRUE(tool(silent, "fake__write", how)->call({{"path", "src/b.txt"}}, context_).success) << "one that says nothing writes";
+    EXPECT_TRUE(tool(silent, "fake__write", how)->call({{"path", "src/b.txt"}}, context_).success)
+        << "one that says nothing writes";
 }
 
 TEST_F(Servers, EveryCallOfAServerThatWritesIsJudged) {
@@ -146,14 +154,17 @@ TEST_F(Servers, AToolThatIsDeclaredToReadDoesNotSayThatItWrites) {
     EXPECT_FALSE(has(tool(careful, "fake__read_file")->spec().effects, ToolEffect::writes));
 }
 
-TEST_F(Servers, AFormatThatSaysPathMakesAPathParameter) { EXPECT_THAT(tool(server(), "fake__read_file")->spec().path_parameters, ElementsAre("path")); }
+TEST_F(Servers, AFormatThatSaysPathMakesAPathParameter) {
+    EXPECT_THAT(tool(server(), "fake__read_file")->spec().path_parameters, ElementsAre("path"));
+}
 
 TEST_F(Servers, PathsAreMadeAbsoluteForAServerThatWantsThem) {
     auto absolute = server();
     absolute.absolute_paths = true;
     absolute.path_parameters["echo"] = {"words"};
     const auto found = tool(absolute, "fake__echo");
-    EXPECT_EQ(found->call({{"words", "src/a.txt"}}, context_).output, "src/a.txt") << "and the workspace's own place is not shown to the model";
+    EXPECT_EQ(found->call({{"words", "src/a.txt"}}, context_).output, "src/a.txt")
+        << "and the workspace's own place is not shown to the model";
     EXPECT_EQ(found->call({{"words", "."}}, context_).output, ".");
 }
 
@@ -161,7 +172,7 @@ TEST_F(Servers, OneServerRunsForOneSetOfRights) {
     const auto one = server();
     ASSERT_TRUE(offer(one).ok());
     ASSERT_TRUE(offer(one).ok());
-    const int once = count_processes(mark_);    // The server and the helper above it.
+    const int once = count_processes(mark_);  // The server and the helper above it.
     place_.writable = {place_.workspace + "/docs"};
     ASSERT_TRUE(offer(one).ok());
     EXPECT_EQ(count_processes(mark_), 2 * once);
@@ -206,7 +217,8 @@ protected:
 };
 
 TEST_F(Declared, AServerOfMcpJsonIsRead) {
-    const auto set = file(R"({"mcpServers": {"My Files": {"type": "stdio", "command": "node", "args": ["${HOME}/x.js", "${NONE:-y}"], "env": {"A": "b"}}}})");
+    const auto set = file(
+        R"({"mcpServers": {"My Files": {"type": "stdio", "command": "node", "args": ["${HOME}/x.js", "${NONE:-y}"], "env": {"A": "b"}}}})");
     ASSERT_EQ(set.servers.size(), 1U) << problem(set);
     EXPECT_EQ(set.servers[0].prefix, "my_files");
     EXPECT_THAT(set.servers[0].command, ElementsAre("node", "/home/me/x.js", "y"));
@@ -217,11 +229,16 @@ TEST_F(Declared, AnUnknownFieldIsNamedWithItsLine) {
     EXPECT_THAT(problem(set), AllOf(HasSubstr("AF-MCP-002"), HasSubstr(".mcp.json:4:"), HasSubstr("`args`")));
 }
 
-TEST_F(Declared, AnUnknownFieldBesideTheServersIsNamed) { EXPECT_THAT(problem(file(R"({"servers": {}})")), HasSubstr("unknown field `servers`")); }
-TEST_F(Declared, ATextThatIsNotJsonIsNamed) { EXPECT_THAT(problem(file("{")), AllOf(HasSubstr("AF-MCP-002"), HasSubstr("not JSON"))); }
+TEST_F(Declared, AnUnknownFieldBesideTheServersIsNamed) {
+    EXPECT_THAT(problem(file(R"({"servers": {}})")), HasSubstr("unknown field `servers`"));
+}
+TEST_F(Declared, ATextThatIsNotJsonIsNamed) {
+    EXPECT_THAT(problem(file("{")), AllOf(HasSubstr("AF-MCP-002"), HasSubstr("not JSON")));
+}
 
 TEST_F(Declared, ARemoteServerIsRefused) {
-    EXPECT_THAT(problem(file(R"({"mcpServers": {"a": {"type": "http", "url": "http://x"}}})")), AllOf(HasSubstr("AF-MCP-003"), HasSubstr("stdio only")));
+    EXPECT_THAT(problem(file(R"({"mcpServers": {"a": {"type": "http", "url": "http://x"}}})")),
+                AllOf(HasSubstr("AF-MCP-003"), HasSubstr("stdio only")));
 }
 
 TEST_F(Declared, ABrokenServerDoesNotHideAnother) {
@@ -230,9 +247,14 @@ TEST_F(Declared, ABrokenServerDoesNotHideAnother) {
     EXPECT_TRUE(set.refused.contains("a"));
 }
 
-TEST_F(Declared, AVariableThatIsNotSetIsNamed) { EXPECT_THAT(problem(file(R"({"mcpServers": {"a": {"command": "${NOPE}"}}})")), AllOf(HasSubstr("AF-MCP-021"), HasSubstr("NOPE"))); }
+TEST_F(Declared, AVariableThatIsNotSetIsNamed) {
+    EXPECT_THAT(problem(file(R"({"mcpServers": {"a": {"command": "${NOPE}"}}})")),
+                AllOf(HasSubstr("AF-MCP-021"), HasSubstr("NOPE")));
+}
 
-TEST_F(Declared, AnEmptyVariableTakesItsDefault) { EXPECT_EQ(file(R"({"mcpServers": {"a": {"command": "${EMPTY:-x}"}}})").servers.at(0).command.at(0), "x"); }
+TEST_F(Declared, AnEmptyVariableTakesItsDefault) {
+    EXPECT_EQ(file(R"({"mcpServers": {"a": {"command": "${EMPTY:-x}"}}})").servers.at(0).command.at(0), "x");
+}
 
 TEST_F(Declared, TheRepositorysServersNeedTrust) {
     sources_.trusted = false;

@@ -26,7 +26,11 @@ struct KeptJournal {
         std::ifstream in(folder / "actions.yaml", std::ios::binary);
         bool body = false;
         for (std::string line; std::getline(in, line);) {
-            if (body) { records.push_back(line + "\n"); } else { header += line + "\n"; }
+            if (body) {
+                records.push_back(line + "\n");
+            } else {
+                header += line + "\n";
+            }
             body = body || line == "actions:";
         }
     }
@@ -168,7 +172,10 @@ TEST_F(FoldSnapshot, of_a_fork_is_left_aside_where_the_history_was_changed) {
     const fs::path child = folder_.path() / "child" / "actions.yaml";
     ASSERT_TRUE(make_directories(child.parent_path()).ok());
     ASSERT_TRUE(Journal::share_history(path_, "task-a", child).ok());
-    ASSERT_TRUE(Journal::create(child, {{"task_id", "task-b"}, {"forked_from", json::object{{"task", "task-a"}, {"seq", 60}, {"hash", records[59].hash}}}}).ok());
+    ASSERT_TRUE(
+        Journal::create(child, {{"task_id", "task-b"},
+                                {"forked_from", json::object{{"task", "task-a"}, {"seq", 60}, {"hash", records[59].hash}}}})
+            .ok());
     path_ = child;
     keep();
     EXPECT_EQ(folded().second, 60U);
@@ -221,7 +228,7 @@ TEST_F(StepIndexTest, finds_what_was_appended_since) {
 TEST_F(StepIndexTest, finds_the_step_where_an_entry_is_wrong) {
     EXPECT_EQ(found(), steps());
     std::fstream file(step_index_file(path_), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(8 + 8);      // The entry of step 2.
+    file.seekp(8 + 8);  // The entry of step 2.
     file.write("\x03\0\0\0\0\0\0\0", 8);
     file.close();
     EXPECT_EQ(found(), steps());
@@ -239,7 +246,10 @@ TEST_F(StepIndexTest, finds_steps_of_the_journal_that_a_fork_goes_on_from) {
     const fs::path child = folder_.path() / "child" / "actions.yaml";
     ASSERT_TRUE(make_directories(child.parent_path()).ok());
     ASSERT_TRUE(Journal::share_history(path_, "task-a", child).ok());
-    ASSERT_TRUE(Journal::create(child, {{"task_id", "task-b"}, {"forked_from", json::object{{"task", "task-a"}, {"seq", 60}, {"hash", records[59].hash}}}}).ok());
+    ASSERT_TRUE(
+        Journal::create(child, {{"task_id", "task-b"},
+                                {"forked_from", json::object{{"task", "task-a"}, {"seq", 60}, {"hash", records[59].hash}}}})
+            .ok());
     path_ = child;
     EXPECT_EQ(found(), shared) << "and no step that the other task made since";
 }
@@ -250,7 +260,11 @@ TEST_F(StepIndexTest, shows_no_step_that_the_other_task_made_after_a_fork) {
         const fs::path child = folder_.path() / task / "actions.yaml";
         EXPECT_TRUE(make_directories(child.parent_path()).ok());
         EXPECT_TRUE(Journal::share_history(path_, "task-a", child).ok());
-        EXPECT_TRUE(Journal::create(child, {{"task_id", task}, {"forked_from", json::object{{"task", "task-a"}, {"seq", static_cast<std::int64_t>(seq)}, {"hash", records[seq - 1].hash}}}}).ok());
+        EXPECT_TRUE(Journal::create(child, {{"task_id", task},
+                                            {"forked_from", json::object{{"task", "task-a"},
+                                                                         {"seq", static_cast<std::int64_t>(seq)},
+                                                                         {"hash", records[seq - 1].hash}}}})
+                        .ok());
         return child;
     };
     const fs::path early = make_fork("task-b", 60);

@@ -37,7 +37,8 @@ TaskState full() {
     state.progress = StageProgress::escalated;
     StageState& done = state.stages[0];
     done.status = StageStatus::completed;
-    done.visits = done.attempts = done.heals = done.reviews = done.iterations = done.versions = done.cycles = done.escalations = 2;
+    done.visits = done.attempts = done.heals = done.reviews = done.iterations = done.versions = done.cycles = done.escalations =
+        2;
     done.cycles_before = done.retries = 1;
     done.plan_step = records::PlanStep{3, 7, "Integrate it", 2U};
     done.artifact = "artifacts/a.yaml";
@@ -86,8 +87,9 @@ TaskState full() {
 
 TEST(TestPipelineState, to_dict_serializes_all_fields) {
     const json::object value = to_json(full());
-    for (const char* key : {"task_id", "request", "status", "pipeline", "current_stage", "stages", "gates", "created_at", "updated_at", "error", "waiting_for",
-                            "escalation", "approval", "feedback", "exit_after", "commit", "branch", "total_tokens", "seq", "hash"}) {
+    for (const char* key : {"task_id",    "request",    "status", "pipeline",     "current_stage", "stages",   "gates",
+                            "created_at", "updated_at", "error",  "waiting_for",  "escalation",    "approval", "feedback",
+                            "exit_after", "commit",     "branch", "total_tokens", "seq",           "hash"}) {
         EXPECT_TRUE(value.contains(key)) << key;
     }
     EXPECT_EQ(value.at("current_stage").as_string(), "alpha");
@@ -116,7 +118,7 @@ TEST(TestPipelineState, what_is_unknown_or_missing_is_corrupt) {
         json::object broken = whole;
         broken[key] = json::array{1};
         const auto state = task_state_from_json(broken);
-        if (state.ok()) { continue; }   // Computed from the rest, or null means none.
+        if (state.ok()) { continue; }  // Computed from the rest, or null means none.
         EXPECT_EQ(state.error().code, "AF-TASK-004") << std::string(key);
     }
     json::object odd = whole;
@@ -143,8 +145,16 @@ TaskState at_work() {
         const auto done = fold(state, record);
         EXPECT_TRUE(done.ok()) << done.error().to_string();
     };
-    apply({{"type", "task_created"}, {"timestamp", "2026-01-02T10:00:00.000Z"}, {"task_id", "t"}, {"request", "r"}, {"goal_type", "g"}, {"base_commit", "c"}, {"base_tree", "t0"},
-           {"supervised", false}, {"approve_stages", json::array()}, {"pipeline", pipeline.to_json()}});
+    apply({{"type", "task_created"},
+           {"timestamp", "2026-01-02T10:00:00.000Z"},
+           {"task_id", "t"},
+           {"request", "r"},
+           {"goal_type", "g"},
+           {"base_commit", "c"},
+           {"base_tree", "t0"},
+           {"supervised", false},
+           {"approve_stages", json::array()},
+           {"pipeline", pipeline.to_json()}});
     apply({{"type", "task_started"}, {"timestamp", "2026-01-02T10:00:01.000Z"}});
     apply({{"type", "stage_started"}, {"timestamp", "2026-01-02T10:00:02.500Z"}, {"stage", "a"}});
     return state;
@@ -152,8 +162,14 @@ TaskState at_work() {
 
 TEST(TaskCost, a_step_of_an_older_journal_is_counted_by_its_own_figures) {
     TaskState state = at_work();
-    ASSERT_TRUE(fold(state, {{"type", "step"}, {"phase", "a"}, {"step", 1}, {"input_tokens", 100}, {"output_tokens", 10}, {"agent", {{"role", "r"}}},
-                             {"llm_call", {{"model", "m"}, {"cost_microusd", 5}}}}).ok());
+    ASSERT_TRUE(fold(state, {{"type", "step"},
+                             {"phase", "a"},
+                             {"step", 1},
+                             {"input_tokens", 100},
+                             {"output_tokens", 10},
+                             {"agent", {{"role", "r"}}},
+                             {"llm_call", {{"model", "m"}, {"cost_microusd", 5}}}})
+                    .ok());
     EXPECT_EQ(state.ledger.total().tokens(), 110U);
     EXPECT_EQ(state.ledger.total().cost_microusd, 5U);
     EXPECT_EQ(state.ledger.entries()[0].agent, "r");
@@ -161,7 +177,10 @@ TEST(TaskCost, a_step_of_an_older_journal_is_counted_by_its_own_figures) {
 
 TEST(TaskCost, an_answer_and_its_step_are_one_call) {
     TaskState state = at_work();
-    ASSERT_TRUE(fold(state, {{"type", "answer"}, {"phase", "a"}, {"usage", {{"model", "m"}, {"input_tokens", 100}, {"output_tokens", 10}}}}).ok());
+    ASSERT_TRUE(
+        fold(state,
+             {{"type", "answer"}, {"phase", "a"}, {"usage", {{"model", "m"}, {"input_tokens", 100}, {"output_tokens", 10}}}})
+            .ok());
     ASSERT_TRUE(fold(state, {{"type", "step"}, {"phase", "a"}, {"step", 1}, {"input_tokens", 100}, {"output_tokens", 10}}).ok());
     EXPECT_EQ(state.ledger.total().calls, 1U);
     EXPECT_EQ(state.ledger.total().unpriced, 1U);

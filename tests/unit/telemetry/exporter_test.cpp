@@ -12,8 +12,8 @@
 namespace agentforge::kernel::telemetry {
 namespace {
 
-using ::testing::HasSubstr;
 using std::chrono::milliseconds;
+using ::testing::HasSubstr;
 
 /// A collector that answers as it is told, in turn; the last answer stays.
 class Collector {
@@ -22,7 +22,8 @@ public:
     bool hangs = false;
 
     Send send() {
-        return [this](Signal signal, const Destination&, const std::string& body, const std::function<bool()>& cancelled) -> Result<Reply> {
+        return [this](Signal signal, const Destination&, const std::string& body,
+                      const std::function<bool()>& cancelled) -> Result<Reply> {
             std::unique_lock lock(mutex_);
             requests.emplace_back(signal, parse_json(body, "request").value());
             changed_.notify_all();
@@ -57,9 +58,21 @@ protected:
         return *exporter_;
     }
     void add_spans(int count) {
-        for (int index = 0; index < count; ++index) { exporter().add(Span{.trace_id = "t", .span_id = std::to_string(index), .parent_id = "", .name = "n", .start = {}, .end = {}, .attributes = {}, .error_type = "", .error_message = ""}); }
+        for (int index = 0; index < count; ++index) {
+            exporter().add(Span{.trace_id = "t",
+                                .span_id = std::to_string(index),
+                                .parent_id = "",
+                                .name = "n",
+                                .start = {},
+                                .end = {},
+                                .attributes = {},
+                                .error_type = "",
+                                .error_message = ""});
+        }
     }
-    static std::size_t spans_in(const json::value& request) { return request.at("resourceSpans").at(0).at("scopeSpans").at(0).at("spans").as_array().size(); }
+    static std::size_t spans_in(const json::value& request) {
+        return request.at("resourceSpans").at(0).at("scopeSpans").at(0).at("spans").as_array().size();
+    }
 
     Settings settings_;
     Collector collector_;
@@ -131,13 +144,14 @@ TEST_F(ExporterTest, KeepsWhatTheCollectorHasNoTimeFor) {
     add_spans(1);
     collector_.wait_for_requests(1);
     const auto report = exporter().stop(milliseconds(100));
-    EXPECT_EQ(collector_.requests.size(), 1U);      // Not before an hour has passed.
+    EXPECT_EQ(collector_.requests.size(), 1U);  // Not before an hour has passed.
     EXPECT_EQ(report.counts.at(0).dropped, 1U);
     EXPECT_EQ(report.problem, "the collector answers 429");
 }
 
 TEST_F(ExporterTest, CountsWhatTheCollectorTakesOnlyInPart) {
-    collector_.replies = {Reply{200, std::chrono::seconds(0), R"({"partialSuccess": {"rejectedSpans": "2", "errorMessage": "too old"}})"}};
+    collector_.replies = {
+        Reply{200, std::chrono::seconds(0), R"({"partialSuccess": {"rejectedSpans": "2", "errorMessage": "too old"}})"}};
     add_spans(3);
     const auto report = exporter().stop(std::chrono::minutes(1));
     EXPECT_EQ(report.counts.at(0).dropped, 2U);
@@ -161,9 +175,15 @@ TEST_F(ExporterTest, SendsNothingOfASignalThatIsOff) {
 }
 
 TEST_F(ExporterTest, ALogLineHasItsSeverityAndTrace) {
-    exporter().add(LogLine{.time = Time{std::chrono::seconds(7)}, .level = "warning", .event = "stage_failed", .attributes = {{"agentforge.stage", "red"}}, .trace_id = "abc", .span_id = "def"});
+    exporter().add(LogLine{.time = Time{std::chrono::seconds(7)},
+                           .level = "warning",
+                           .event = "stage_failed",
+                           .attributes = {{"agentforge.stage", "red"}},
+                           .trace_id = "abc",
+                           .span_id = "def"});
     static_cast<void>(exporter().stop(std::chrono::minutes(1)));
-    const json::value& line = collector_.requests.at(0).second.at("resourceLogs").at(0).at("scopeLogs").at(0).at("logRecords").at(0);
+    const json::value& line =
+        collector_.requests.at(0).second.at("resourceLogs").at(0).at("scopeLogs").at(0).at("logRecords").at(0);
     EXPECT_EQ(line.at("severityNumber"), 13);
     EXPECT_EQ(line.at("traceId"), "abc");
     EXPECT_EQ(line.at("spanId"), "def");

@@ -49,7 +49,9 @@ TEST(Metrics, AHistogramCountsAValueOnABoundBelowIt) {
 
 TEST(Metrics, CombinationsBeyondTheLimitCountTogether) {
     Metrics metrics(began);
-    for (int index = 0; index < 600; ++index) { metrics.add({Instrument::tool_calls, 1, {{"gen_ai.tool.name", std::to_string(index)}}}); }
+    for (int index = 0; index < 600; ++index) {
+        metrics.add({Instrument::tool_calls, 1, {{"gen_ai.tool.name", std::to_string(index)}}});
+    }
     const json::object metric = only(metrics.to_otlp(now));
     const json::array& points = metric.at("sum").at("dataPoints").as_array();
     EXPECT_EQ(points.size(), 501U);
@@ -61,7 +63,8 @@ TEST(Metrics, CombinationsBeyondTheLimitCountTogether) {
 TEST(Metrics, EachIsInTheDocumentationWithItsUnit) {
     const std::string page = read_file(std::string(AGENTFORGE_SOURCE_DIR) + "/docs/telemetry.md").value();
     for (const InstrumentForm& form : instrument_forms()) {
-        EXPECT_NE(page.find("| `" + std::string(form.name) + "` | `" + std::string(form.unit) + "` |"), std::string::npos) << form.name;
+        EXPECT_NE(page.find("| `" + std::string(form.name) + "` | `" + std::string(form.unit) + "` |"), std::string::npos)
+            << form.name;
     }
 }
 

@@ -28,7 +28,9 @@ Error refused(const std::map<std::string, std::string>& environment) {
 
 TEST(TelemetrySettings, AreOffWithoutAVariable) { EXPECT_FALSE(read({{"HOME", "/root"}})); }
 TEST(TelemetrySettings, AreOffWithAnEmptyEndpoint) { EXPECT_FALSE(read({{"OTEL_EXPORTER_OTLP_ENDPOINT", " "}})); }
-TEST(TelemetrySettings, AreOffWhereTheSdkIsDisabled) { EXPECT_FALSE(read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_SDK_DISABLED", "TRUE"}})); }
+TEST(TelemetrySettings, AreOffWhereTheSdkIsDisabled) {
+    EXPECT_FALSE(read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_SDK_DISABLED", "TRUE"}}));
+}
 
 TEST(TelemetrySettings, TheEndpointOfAllSignalsGetsAPathForEach) {
     const auto settings = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318/otlp/"}});
@@ -55,7 +57,8 @@ TEST(TelemetrySettings, AnExporterOtlpWithoutEndpointSendsToThisMachine) {
 }
 
 TEST(TelemetrySettings, HeadersArePercentDecoded) {
-    const auto settings = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20abc, x-team = red"}});
+    const auto settings = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"},
+                                {"OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20abc, x-team = red"}});
     EXPECT_THAT(settings->of(Signal::logs)->headers, ElementsAre(Pair("authorization", "Bearer abc"), Pair("x-team", "red")));
 }
 
@@ -67,12 +70,15 @@ TEST(TelemetrySettings, WrongHeadersAreRefusedWithoutTheirValue) {
 
 TEST(TelemetrySettings, ACutPercentEscapeIsRefused) {
     for (const char* const headers : {"a=%", "a=%4", "a=%zz"}) {
-        EXPECT_EQ(refused({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_EXPORTER_OTLP_HEADERS", headers}}).code, "AF-OTEL-001") << headers;
+        EXPECT_EQ(refused({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_EXPORTER_OTLP_HEADERS", headers}}).code,
+                  "AF-OTEL-001")
+            << headers;
     }
 }
 
 TEST(TelemetrySettings, AHeaderWithALineBreakIsRefused) {
-    EXPECT_EQ(refused({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_EXPORTER_OTLP_HEADERS", "a=b%0d%0aHost:%20c"}}).code, "AF-OTEL-001");
+    EXPECT_EQ(refused({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_EXPORTER_OTLP_HEADERS", "a=b%0d%0aHost:%20c"}}).code,
+              "AF-OTEL-001");
 }
 
 TEST(TelemetrySettings, AnotherProtocolIsRefusedByName) {
@@ -82,18 +88,24 @@ TEST(TelemetrySettings, AnotherProtocolIsRefusedByName) {
 
 TEST(TelemetrySettings, ANumberThatIsNoneIsRefused) {
     for (const char* const number : {"0", "-1", "many", "1s", "99999999999999999999"}) {
-        EXPECT_EQ(refused({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_BSP_MAX_QUEUE_SIZE", number}}).where, "OTEL_BSP_MAX_QUEUE_SIZE") << number;
+        EXPECT_EQ(refused({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_BSP_MAX_QUEUE_SIZE", number}}).where,
+                  "OTEL_BSP_MAX_QUEUE_SIZE")
+            << number;
     }
 }
 
 TEST(TelemetrySettings, TheServiceNameComesBeforeTheResourceAttributes) {
-    const auto settings = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_SERVICE_NAME", "forge"}, {"OTEL_RESOURCE_ATTRIBUTES", "service.name=other,team=red"}});
+    const auto settings = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"},
+                                {"OTEL_SERVICE_NAME", "forge"},
+                                {"OTEL_RESOURCE_ATTRIBUTES", "service.name=other,team=red"}});
     EXPECT_EQ(settings->resource, (json::object{{"service.name", "forge"}, {"team", "red"}}));
 }
 
 TEST(TelemetrySettings, VariablesWithoutEffectAreNamed) {
     std::vector<std::string> unused;
-    const std::map<std::string, std::string> environment{{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_TRACES_SAMPLER", "traceidratio"}, {"OTEL_EXPORTER_OTLP_CLIENT_KEY", "/key"}};
+    const std::map<std::string, std::string> environment{{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"},
+                                                         {"OTEL_TRACES_SAMPLER", "traceidratio"},
+                                                         {"OTEL_EXPORTER_OTLP_CLIENT_KEY", "/key"}};
     EXPECT_TRUE(read_settings(environment, unused).ok());
     EXPECT_THAT(unused, ElementsAre("OTEL_EXPORTER_OTLP_CLIENT_KEY has no effect", "OTEL_TRACES_SAMPLER has no effect"));
 }

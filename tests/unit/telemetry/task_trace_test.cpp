@@ -43,12 +43,15 @@ Trace trace_of(const std::string& journal, Sequence handover = 0) {
 
 std::map<std::string, Span> by_id(const Trace& trace) {
     std::map<std::string, Span> spans;
-    for (const Span& span : trace.spans) { EXPECT_TRUE(spans.emplace(span.span_id, span).second) << span.name << " was exported twice"; }
+    for (const Span& span : trace.spans) {
+        EXPECT_TRUE(spans.emplace(span.span_id, span).second) << span.name << " was exported twice";
+    }
     return spans;
 }
 
 std::size_t count(const Trace& trace, std::string_view beginning) {
-    return static_cast<std::size_t>(std::ranges::count_if(trace.spans, [&](const Span& span) { return span.name.starts_with(beginning); }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(trace.spans, [&](const Span& span) { return span.name.starts_with(beginning); }));
 }
 
 constexpr const char* delivered = "delivered_and_rebased";
@@ -58,8 +61,11 @@ TEST(TaskTrace, EverySpanBelongsToTheTasksTraceAndHasAParentInIt) {
     const auto spans = by_id(trace);
     for (const auto& [id, span] : spans) {
         EXPECT_EQ(span.trace_id, trace_id_of(trace.state.task_id));
-        if (span.name == "task") { EXPECT_EQ(span.parent_id, ""); }
-        else { EXPECT_TRUE(spans.contains(span.parent_id)) << span.name; }
+        if (span.name == "task") {
+            EXPECT_EQ(span.parent_id, "");
+        } else {
+            EXPECT_TRUE(spans.contains(span.parent_id)) << span.name;
+        }
     }
 }
 

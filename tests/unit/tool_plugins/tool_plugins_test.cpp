@@ -9,12 +9,14 @@
 namespace agentforge::kernel {
 namespace {
 
-const std::vector<std::string> all_tools = {"list_files", "read_file", "create_file", "edit_file", "apply_patch", "move_file", "delete_file", "search_codebase", "read_documentation",
-                                            "run_tests", "run_type_check", "run_conformance_check", "escalate_question", "complete"};
+const std::vector<std::string> all_tools = {"list_files",         "read_file", "create_file",    "edit_file",
+                                            "apply_patch",        "move_file", "delete_file",    "search_codebase",
+                                            "read_documentation", "run_tests", "run_type_check", "run_conformance_check",
+                                            "escalate_question",  "complete"};
 
 const AgentforgeDescriptor* descriptor(const std::string& name) {
     const auto path = std::string(AGENTFORGE_BINARY_DIR) + "/plugins/tool/" + name + "/" + name + ".so";
-    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);      // Resident, as in the host.
+    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // Resident, as in the host.
     if (library == nullptr) {
         ADD_FAILURE() << ::dlerror();
         return nullptr;
@@ -28,7 +30,8 @@ std::shared_ptr<Tool> load(const std::string& name) {
     if (described == nullptr || described->factory_count != 1) { return nullptr; }
     const auto& factory = described->factories[0];
     char error[200] = "";
-    return {static_cast<Tool*>(factory.create("{}", error, sizeof error)), [destroy = factory.destroy](Tool* tool) { destroy(tool); }};
+    return {static_cast<Tool*>(factory.create("{}", error, sizeof error)),
+            [destroy = factory.destroy](Tool* tool) { destroy(tool); }};
 }
 
 class RecordingServices final : public ToolServices {
@@ -44,7 +47,10 @@ public:
         if (complete_error) { return *complete_error; }
         return {};
     }
-    [[nodiscard]] Result<void> escalate(const EscalationRequest& request) override { escalation = request; return {}; }
+    [[nodiscard]] Result<void> escalate(const EscalationRequest& request) override {
+        escalation = request;
+        return {};
+    }
     void log(LogLevel, std::string_view, const json::object&) override {}
     void progress(std::string_view) override {}
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return {}; }
@@ -60,7 +66,8 @@ public:
 
 class ToolPlugins : public testing::Test {
 protected:
-    ToolPlugins() : workspace_(std::move(RoleWorkspace::open(folder_.path().string(), RolePaths::make("tester", {}).value())).value()) {
+    ToolPlugins()
+        : workspace_(std::move(RoleWorkspace::open(folder_.path().string(), RolePaths::make("tester", {}).value())).value()) {
         AgentDefinition agent;
         agent.role = "tester";
         agent.allowed_tools = all_tools;
@@ -68,7 +75,9 @@ protected:
         for (const auto& name : all_tools) { tools[name] = load(name); }
         bridge_ = std::make_unique<ToolBridge>(agent, std::move(tools), *workspace_, services_, json::object{{"type", "object"}});
     }
-    ToolResult call(std::string_view tool, const json::object& arguments) { return bridge_->call(tool, arguments, {"task-1", "green", "tester", 7}); }
+    ToolResult call(std::string_view tool, const json::object& arguments) {
+        return bridge_->call(tool, arguments, {"task-1", "green", "tester", 7});
+    }
     void put(const std::string& path, std::string_view bytes) const {
         std::filesystem::create_directories((folder_.path() / path).parent_path());
         ASSERT_TRUE(write_file_atomic(folder_.path() / path, bytes, Durability::cached).ok());
@@ -87,7 +96,9 @@ TEST_F(ToolPlugins, every_tool_is_offered_with_a_description_and_a_schema) {
     for (const auto& spec : bridge_->offered()) {
         EXPECT_GE(spec.description.size(), 15U) << spec.name;
         EXPECT_EQ(spec.parameters.at("type").as_string(), "object") << spec.name;
-        for (const auto& parameter : spec.path_parameters) { EXPECT_TRUE(spec.parameters.at("properties").as_object().contains(parameter)) << spec.name; }
+        for (const auto& parameter : spec.path_parameters) {
+            EXPECT_TRUE(spec.parameters.at("properties").as_object().contains(parameter)) << spec.name;
+        }
     }
 }
 TEST_F(ToolPlugins, descriptor_names_the_tool_and_its_id) {
@@ -121,7 +132,8 @@ TEST_F(ToolPlugins, read_file_numbers_the_lines) {
 TEST_F(ToolPlugins, read_file_shows_a_range_and_says_so) {
     put("a.py", "one\r\ntwo\r\nthree\r\n");
     const auto result = call("read_file", {{"path", "a.py"}, {"first_line", 2}, {"last_line", 2}});
-    EXPECT_EQ(result.output, "2\ttwo\n(lines 2-2 of 3; give first_line and last_line for others)\n(lines end in CRLF, and edits keep that)\n");
+    EXPECT_EQ(result.output,
+              "2\ttwo\n(lines 2-2 of 3; give first_line and last_line for others)\n(lines end in CRLF, and edits keep that)\n");
     EXPECT_EQ(result.summary, "read a.py:2-2");
 }
 TEST_F(ToolPlugins, read_file_fits_the_bridges_bound) {
@@ -145,19 +157,27 @@ protected:
         symbols_ = std::move(symbols);
         role({"create_file", "delete_file"}, {{"create_file", "@tests"}, {"delete_file", "@created"}});
     }
-    void role(const std::vector<std::string>& names, const std::map<std::string, std::string, std::less<>>& rules, const std::vector<std::string>& locked = {}) {
+    void role(const std::vector<std::string>& names, const std::map<std::string, std::string, std::less<>>& rules,
+              const std::vector<std::string>& locked = {}) {
         bridge_.reset();
-        workspace_ = std::move(RoleWorkspace::open(folder_.path().string(), RolePaths::make("tester", rules, locked, symbols_).value())).value();
+        workspace_ =
+            std::move(RoleWorkspace::open(folder_.path().string(), RolePaths::make("tester", rules, locked, symbols_).value()))
+                .value();
         AgentDefinition agent;
         agent.role = "tester";
         agent.allowed_tools = names;
         agent.path_constraints = rules;
         std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools;
         for (const auto& name : names) { tools[name] = load(name); }
-        bridge_ = std::make_unique<ToolBridge>(agent, std::move(tools), *workspace_, services_, json::object{{"type", "object"}}, all_tools);
+        bridge_ = std::make_unique<ToolBridge>(agent, std::move(tools), *workspace_, services_, json::object{{"type", "object"}},
+                                               all_tools);
     }
-    ToolResult call(std::string_view tool, const json::object& arguments) { return bridge_->call(tool, arguments, {"task-1", "red", "tester", 7}); }
-    void put(const std::string& path, std::string_view bytes) const { ASSERT_TRUE(write_file_atomic(folder_.path() / path, bytes, Durability::cached).ok()); }
+    ToolResult call(std::string_view tool, const json::object& arguments) {
+        return bridge_->call(tool, arguments, {"task-1", "red", "tester", 7});
+    }
+    void put(const std::string& path, std::string_view bytes) const {
+        ASSERT_TRUE(write_file_atomic(folder_.path() / path, bytes, Durability::cached).ok());
+    }
     [[nodiscard]] std::string get(const std::string& path) const { return read_file(folder_.path() / path).value_or("(none)"); }
     static std::string code(const ToolResult& result) { return result.error ? result.error->code : ""; }
 
@@ -196,8 +216,10 @@ TEST_F(DraftTest, the_roles_paths_and_locks_hold_for_created_files_too) {
 }
 TEST_F(DraftTest, a_rule_of_delete_file_binds_the_deletions_of_a_patch) {
     role({"apply_patch", "delete_file"}, {{"delete_file", "@created"}});
-    EXPECT_EQ(code(call("apply_patch", {{"patch", "*** Begin Patch\n*** Delete File: old_test.py\n*** End Patch"}})), "AF-TOOL-013");
-    EXPECT_TRUE(call("apply_patch", {{"patch", "*** Begin Patch\n*** Update File: old_test.py\n-old\n+new\n*** End Patch"}}).success);
+    EXPECT_EQ(code(call("apply_patch", {{"patch", "*** Begin Patch\n*** Delete File: old_test.py\n*** End Patch"}})),
+              "AF-TOOL-013");
+    EXPECT_TRUE(
+        call("apply_patch", {{"patch", "*** Begin Patch\n*** Update File: old_test.py\n-old\n+new\n*** End Patch"}}).success);
 }
 
 /// Every tool alone: what fails advises nothing that only another tool does.
@@ -210,19 +232,29 @@ TEST_P(Advice, names_no_tool_that_the_role_lacks) {
     put("binary", std::string_view("a\0b", 3));
     put("empty", "");
     workspace_->pin({"sub"});
-    std::vector<std::string> texts{bridge_->offered().front().description, json::serialize(bridge_->offered().front().parameters)};
+    std::vector<std::string> texts{bridge_->offered().front().description,
+                                   json::serialize(bridge_->offered().front().parameters)};
     const json::object everything{{"search", "nowhere"}, {"replace", "x"}, {"content", "x\n"}, {"to", "old_test.py"}};
-    const json::object* const properties = bridge_->offered().front().parameters.if_contains("properties") ? &bridge_->offered().front().parameters.at("properties").as_object() : nullptr;
+    const json::object* const properties = bridge_->offered().front().parameters.if_contains("properties")
+                                               ? &bridge_->offered().front().parameters.at("properties").as_object()
+                                               : nullptr;
     for (const char* path : {"none", "folder", "binary", "empty", "old_test.py", "old_test.py/x", "sub/x", "../x", ".git/x"}) {
         for (const std::string_view given : {"none", "search", "empty_search", "content"}) {
             json::object arguments{{"path", path}};
             for (const auto& [name, value] : everything) {
                 const bool piece = name == "search" || name == "replace";
-                if (piece != (given == "search" || given == "empty_search") && (piece || (name == "content" && given != "content" && own == "edit_file"))) { continue; }
+                if (piece != (given == "search" || given == "empty_search") &&
+                    (piece || (name == "content" && given != "content" && own == "edit_file"))) {
+                    continue;
+                }
                 if (properties != nullptr && properties->contains(name)) { arguments[name] = value; }
             }
             if (given == "empty_search" && arguments.contains("search")) { arguments["search"] = ""; }
-            if (own == "apply_patch") { arguments = {{"patch", "*** Begin Patch\n*** " + std::string(given == "content" ? "Delete" : "Update") + " File: " + path + "\n" + (given == "content" ? "" : "@@\n-a\n+b\n") + "*** End Patch"}}; }
+            if (own == "apply_patch") {
+                arguments = {{"patch", "*** Begin Patch\n*** " + std::string(given == "content" ? "Delete" : "Update") +
+                                           " File: " + path + "\n" + (given == "content" ? "" : "@@\n-a\n+b\n") +
+                                           "*** End Patch"}};
+            }
             const ToolResult result = call(own, arguments);
             texts.push_back(result.output);
             if (result.error) { texts.push_back(result.error->to_string()); }
@@ -230,7 +262,9 @@ TEST_P(Advice, names_no_tool_that_the_role_lacks) {
     }
     for (const std::string& text : texts) {
         for (const std::string& tool : all_tools) {
-            if (tool != own && tool != "complete") { EXPECT_EQ(text.find(tool), std::string::npos) << own << " names " << tool << ": " << text; }
+            if (tool != own && tool != "complete") {
+                EXPECT_EQ(text.find(tool), std::string::npos) << own << " names " << tool << ": " << text;
+            }
         }
     }
 }
@@ -259,9 +293,12 @@ TEST_F(ToolPlugins, move_file_moves) {
 }
 TEST_F(ToolPlugins, edit_file_replaces_several_pieces_or_none) {
     put("a.py", "a\nb\nc\n");
-    EXPECT_TRUE(call("edit_file", {{"path", "a.py"}, {"edits", {{{"search", "a"}, {"replace", "A"}}, {{"search", "c"}, {"replace", "C"}}}}}).success);
+    EXPECT_TRUE(call("edit_file",
+                     {{"path", "a.py"}, {"edits", {{{"search", "a"}, {"replace", "A"}}, {{"search", "c"}, {"replace", "C"}}}}})
+                    .success);
     EXPECT_EQ(get("a.py"), "A\nb\nC\n");
-    const auto refused = call("edit_file", {{"path", "a.py"}, {"edits", {{{"search", "A"}, {"replace", "x"}}, {{"search", "q"}, {"replace", "y"}}}}});
+    const auto refused = call(
+        "edit_file", {{"path", "a.py"}, {"edits", {{{"search", "A"}, {"replace", "x"}}, {{"search", "q"}, {"replace", "y"}}}}});
     EXPECT_EQ(refused.error->message.find("Edit 2: the text to replace does not stand in a.py."), 0U) << refused.error->message;
     EXPECT_EQ(get("a.py"), "A\nb\nC\n");
 }
@@ -280,9 +317,12 @@ TEST_F(ToolPlugins, edit_file_wants_exactly_one_form) {
         const auto result = call("edit_file", arguments);
         return result.error ? result.error->code + " " + result.error->message : "";
     };
-    EXPECT_NE(message({{"path", "a.py"}}).find("AF-TOOL-052 'edit_file' needs either 'search' and 'replace', or 'edits', or 'content'; none"), std::string::npos);
+    EXPECT_NE(message({{"path", "a.py"}})
+                  .find("AF-TOOL-052 'edit_file' needs either 'search' and 'replace', or 'edits', or 'content'; none"),
+              std::string::npos);
     EXPECT_NE(message({{"path", "a.py"}, {"search", "a"}}).find("'replace' is missing"), std::string::npos);
-    EXPECT_NE(message({{"path", "a.py"}, {"search", "a"}, {"replace", "b"}, {"content", "c"}}).find("more than one"), std::string::npos);
+    EXPECT_NE(message({{"path", "a.py"}, {"search", "a"}, {"replace", "b"}, {"content", "c"}}).find("more than one"),
+              std::string::npos);
     EXPECT_NE(message({{"path", "a.py"}, {"search", ""}, {"replace", "b"}}).find("AF-TOOL-042"), std::string::npos);
     EXPECT_EQ(get("a.py"), "a\n");
 }
@@ -299,15 +339,18 @@ TEST_F(ToolPlugins, apply_patch_changes_adds_deletes_and_moves) {
     put("a.py", "def f():\n    return 1\n\ndef g():\n    return 1\n");
     put("b.py", "b\r\nc\r\nd");
     put("old.py", "o\n");
-    const auto result = call("apply_patch", patch_of("*** Update File: a.py\n@@ def g():\n-    return 1\n+    return 2\n"
-                                                     "*** Update File: b.py\n*** Move to: sub/c.py\n@@\n b\n-c\n+C\n d\n*** End of File\n"
-                                                     "*** Add File: new.py\n+x\n+\n+y\n\n*** Delete File: old.py\n"));
+    const auto result =
+        call("apply_patch", patch_of("*** Update File: a.py\n@@ def g():\n-    return 1\n+    return 2\n"
+                                     "*** Update File: b.py\n*** Move to: sub/c.py\n@@\n b\n-c\n+C\n d\n*** End of File\n"
+                                     "*** Add File: new.py\n+x\n+\n+y\n\n*** Delete File: old.py\n"));
     ASSERT_TRUE(result.success) << result.output;
     EXPECT_EQ(get("a.py"), "def f():\n    return 1\n\ndef g():\n    return 2\n");
     EXPECT_EQ(get("sub/c.py"), "b\r\nC\r\nd");
     EXPECT_EQ(get("new.py"), "x\n\ny\n");
     EXPECT_EQ(get("b.py") + get("old.py"), "(none)(none)");
-    EXPECT_EQ(result.output, "The patch was applied:\nchanged a.py (+1 −1)\nmoved b.py to sub/c.py (+1 −1)\ncreated new.py (+3 −0)\ndeleted old.py (+0 −1)\n");
+    EXPECT_EQ(
+        result.output,
+        "The patch was applied:\nchanged a.py (+1 −1)\nmoved b.py to sub/c.py (+1 −1)\ncreated new.py (+3 −0)\ndeleted old.py (+0 −1)\n");
     EXPECT_EQ(result.data.at("views").as_array().size(), 3U);
     EXPECT_EQ(result.data.at("views").at(1).at("content").as_string(), "b\nC\nd");
 }
@@ -319,9 +362,14 @@ TEST_F(ToolPlugins, apply_patch_changes_several_places_of_one_file) {
 TEST_F(ToolPlugins, apply_patch_writes_nothing_where_one_hunk_fits_nowhere) {
     put("a.py", "a\n");
     put("b.py", "one = 1\ntwo = 2\n");
-    const auto refused = call("apply_patch", patch_of("*** Update File: a.py\n-a\n+A\n*** Add File: c.py\n+c\n*** Update File: b.py\n@@\n one = 1\n-two = 3\n+two = 4\n"));
+    const auto refused = call(
+        "apply_patch",
+        patch_of(
+            "*** Update File: a.py\n-a\n+A\n*** Add File: c.py\n+c\n*** Update File: b.py\n@@\n one = 1\n-two = 3\n+two = 4\n"));
     EXPECT_EQ(code(refused), "AF-TOOL-040");
-    EXPECT_EQ(refused.error->message, "Hunk 1 (line 8 of the patch): the text to replace does not stand in b.py. Nothing was changed. Nearest lines:\n1\tone = 1\n2\ttwo = 2");
+    EXPECT_EQ(
+        refused.error->message,
+        "Hunk 1 (line 8 of the patch): the text to replace does not stand in b.py. Nothing was changed. Nearest lines:\n1\tone = 1\n2\ttwo = 2");
     EXPECT_EQ(get("a.py") + get("b.py") + get("c.py"), "a\none = 1\ntwo = 2\n(none)");
 }
 TEST_F(ToolPlugins, apply_patch_shows_only_the_changed_lines_of_a_large_file) {
@@ -331,11 +379,14 @@ TEST_F(ToolPlugins, apply_patch_shows_only_the_changed_lines_of_a_large_file) {
     const auto result = call("apply_patch", patch_of("*** Update File: a.py\n@@\n-line 1500\n+line fifteen hundred\n"));
     ASSERT_EQ(result.data.at("views").as_array().size(), 1U);
     EXPECT_EQ(result.data.at("views").at(0).at("first_line").to_number<int>(), 1497);
-    EXPECT_EQ(result.data.at("views").at(0).at("content").as_string(), "line 1497\nline 1498\nline 1499\nline fifteen hundred\nline 1501\nline 1502\nline 1503\n");
+    EXPECT_EQ(result.data.at("views").at(0).at("content").as_string(),
+              "line 1497\nline 1498\nline 1499\nline fifteen hundred\nline 1501\nline 1502\nline 1503\n");
 }
 TEST_F(ToolPlugins, apply_patch_reads_past_what_is_around_a_patch) {
-    for (const char* text : {"```\n*** Begin Patch\n*** Add File: %.py\n+x\n*** End Patch\n```\n", "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: %.py\n+x\n*** End Patch\nEOF\n",
-                             "\n  *** Begin Patch  \n *** Add File: %.py \n+x\n\n*** End Patch", "*** Begin Patch\r\n*** Add File: %.py\r\n+x\r\n*** End Patch\r\n"}) {
+    for (const char* text : {"```\n*** Begin Patch\n*** Add File: %.py\n+x\n*** End Patch\n```\n",
+                             "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: %.py\n+x\n*** End Patch\nEOF\n",
+                             "\n  *** Begin Patch  \n *** Add File: %.py \n+x\n\n*** End Patch",
+                             "*** Begin Patch\r\n*** Add File: %.py\r\n+x\r\n*** End Patch\r\n"}) {
         static int number = 0;
         std::string patch = text;
         const std::string name = "f" + std::to_string(++number);
@@ -350,11 +401,11 @@ TEST_F(ToolPlugins, apply_patch_takes_hunks_as_models_write_them) {
         const auto result = call("apply_patch", patch_of("*** Update File: a.py\n" + hunks));
         return result.success ? get("a.py") : result.output;
     };
-    EXPECT_EQ(hunk("a\n\nb\n", " a\n\n-b\n+c\n"), "a\n\nc\n");                      // An empty line for an empty kept one.
-    EXPECT_EQ(hunk("a\nb\n", "@@ -1,2 +1,2 @@ heading\n a\n-b\n+c\n"), "a\nc\n");     // Line numbers.
+    EXPECT_EQ(hunk("a\n\nb\n", " a\n\n-b\n+c\n"), "a\n\nc\n");                     // An empty line for an empty kept one.
+    EXPECT_EQ(hunk("a\nb\n", "@@ -1,2 +1,2 @@ heading\n a\n-b\n+c\n"), "a\nc\n");  // Line numbers.
     EXPECT_EQ(hunk("a\nb\n", "@@ a @@\n-b\n+c\n"), "a\nc\n");
-    EXPECT_EQ(hunk("a\nb\n", "@@ a\n a\n-b\n+c\n"), "a\nc\n");                        // The heading line is in the hunk, too.
-    EXPECT_EQ(hunk("a\nb\n", "@@\n-b\n+c\n\n"), "a\nc\n");                            // A blank line before the next mark.
+    EXPECT_EQ(hunk("a\nb\n", "@@ a\n a\n-b\n+c\n"), "a\nc\n");  // The heading line is in the hunk, too.
+    EXPECT_EQ(hunk("a\nb\n", "@@\n-b\n+c\n\n"), "a\nc\n");      // A blank line before the next mark.
     EXPECT_EQ(hunk("a\nb\n", "@@\n+c\n"), "a\nb\nc\n");
     EXPECT_EQ(hunk("a\nb\n", "@@\n-a\n-b\n"), "");
     EXPECT_EQ(hunk("x = “1”\n", "-x = \"1\"\n+x = \"2\"\n"), "x = \"2\"\n");
@@ -365,18 +416,28 @@ TEST_F(ToolPlugins, apply_patch_says_what_it_cannot_read_and_where) {
         return code(result) == "AF-TOOL-050" ? result.error->message : result.output;
     };
     EXPECT_NE(message("").find("ends after line 0; expected there: `*** Begin Patch`"), std::string::npos);
-    EXPECT_NE(message("--- a/x\n+++ b/x\n").find("Line 1 of the patch is `--- a/x`; expected there: `*** Begin Patch`"), std::string::npos);
+    EXPECT_NE(message("--- a/x\n+++ b/x\n").find("Line 1 of the patch is `--- a/x`; expected there: `*** Begin Patch`"),
+              std::string::npos);
     EXPECT_NE(message("*** Begin Patch\n*** End Patch\n").find("names no file"), std::string::npos);
-    EXPECT_NE(message("*** Begin Patch\n*** Add File: a\n+x\n").find("ends after line 3; expected there: `*** End Patch`"), std::string::npos);
-    EXPECT_NE(message("*** Begin Patch\n*** Rename File: a\n*** End Patch").find("Line 2 of the patch is `*** Rename File: a`"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Add File: a\n+x\n").find("ends after line 3; expected there: `*** End Patch`"),
+              std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Rename File: a\n*** End Patch").find("Line 2 of the patch is `*** Rename File: a`"),
+              std::string::npos);
     EXPECT_NE(message("*** Begin Patch\n*** Add File:\n+x\n*** End Patch").find("a path after the colon"), std::string::npos);
-    EXPECT_NE(message("*** Begin Patch\n*** Add File: a\nx\n*** End Patch").find("a line of the new file, with `+` before it"), std::string::npos);
-    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n*** End Patch").find("Line 3 of the patch is `*** End Patch`; expected there: `@@`"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Add File: a\nx\n*** End Patch").find("a line of the new file, with `+` before it"),
+              std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n*** End Patch")
+                  .find("Line 3 of the patch is `*** End Patch`; expected there: `@@`"),
+              std::string::npos);
     EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n@@ x\n*** End Patch").find("lines of the hunk"), std::string::npos);
-    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n@@\n a\nb\n*** End Patch").find("Line 5 of the patch is `b`"), std::string::npos);
-    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n*** Move to:\n a\n*** End Patch").find("a path after the colon"), std::string::npos);
-    EXPECT_NE(message("*** Begin Patch\n*** Delete File: a\n*** End Patch\nand more\n").find("nothing more after"), std::string::npos);
-    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n-a\n\\ No newline at end of file\n*** End Patch").find("Line 4"), std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n@@\n a\nb\n*** End Patch").find("Line 5 of the patch is `b`"),
+              std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n*** Move to:\n a\n*** End Patch").find("a path after the colon"),
+              std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Delete File: a\n*** End Patch\nand more\n").find("nothing more after"),
+              std::string::npos);
+    EXPECT_NE(message("*** Begin Patch\n*** Update File: a\n-a\n\\ No newline at end of file\n*** End Patch").find("Line 4"),
+              std::string::npos);
 }
 TEST_F(ToolPlugins, delete_file_deletes) {
     put("a.py", "x\n");
@@ -386,8 +447,10 @@ TEST_F(ToolPlugins, delete_file_deletes) {
 TEST_F(ToolPlugins, search_codebase_shows_path_line_and_text) {
     put("src/a.py", "import os\ndef Slug():\n    pass\n");
     put("b.txt", "slug\n");
-    EXPECT_EQ(call("search_codebase", {{"pattern", "slug"}, {"ignore_case", true}}).output, "b.txt:1: slug\nsrc/a.py:2: def Slug():\n");
-    EXPECT_EQ(call("search_codebase", {{"pattern", "slug"}, {"glob", "*.py"}}).output, "Nothing matches 'slug' in files like '*.py'.\n");
+    EXPECT_EQ(call("search_codebase", {{"pattern", "slug"}, {"ignore_case", true}}).output,
+              "b.txt:1: slug\nsrc/a.py:2: def Slug():\n");
+    EXPECT_EQ(call("search_codebase", {{"pattern", "slug"}, {"glob", "*.py"}}).output,
+              "Nothing matches 'slug' in files like '*.py'.\n");
     EXPECT_EQ(code(call("search_codebase", {{"pattern", "a("}})), "AF-TOOL-021");
 }
 TEST_F(ToolPlugins, search_codebase_says_when_there_are_more_hits) {
@@ -402,8 +465,9 @@ TEST_F(ToolPlugins, read_documentation_lists_documents_and_headings) {
     put("README.md", "# Textkit\n\nIntro.\n\n```\n# no heading\n```\n## Use\n");
     put("docs/guide.rst", "Guide\n=====\n\nConfiguration\n-------------\nSet it.\n");
     put("src/a.py", "# not a document\n");
-    EXPECT_EQ(call("read_documentation", {}).output,
-              "README.md\n  1  Textkit\n  8  Use\ndocs/guide.rst\n  1  Guide\n  4  Configuration\nGive a topic to see sections.\n");
+    EXPECT_EQ(
+        call("read_documentation", {}).output,
+        "README.md\n  1  Textkit\n  8  Use\ndocs/guide.rst\n  1  Guide\n  4  Configuration\nGive a topic to see sections.\n");
 }
 TEST_F(ToolPlugins, read_documentation_shows_the_best_section_for_a_topic) {
     put("README.md", "# Textkit\nIt has a configuration somewhere.\n");
@@ -412,7 +476,9 @@ TEST_F(ToolPlugins, read_documentation_shows_the_best_section_for_a_topic) {
     EXPECT_TRUE(result.output.starts_with("== docs/guide.rst:4\nConfiguration file\n")) << result.output;
     EXPECT_NE(call("read_documentation", {{"topic", "zebra"}}).output.find("None of the 2 documents"), std::string::npos);
 }
-TEST_F(ToolPlugins, read_documentation_says_when_there_is_none) { EXPECT_EQ(call("read_documentation", {}).summary, "no documentation"); }
+TEST_F(ToolPlugins, read_documentation_says_when_there_is_none) {
+    EXPECT_EQ(call("read_documentation", {}).summary, "no documentation");
+}
 TEST_F(ToolPlugins, run_tests_reports_counts_and_failures) {
     services_.report.gate = "tests";
     services_.report.tests = {{"tests/t.py::a", "a", "tests/t.py", 3, TestStatus::passed, ""},
@@ -422,12 +488,15 @@ TEST_F(ToolPlugins, run_tests_reports_counts_and_failures) {
     EXPECT_EQ(services_.gate.gate, "tests");
     EXPECT_EQ(services_.gate.paths, std::vector<std::string>{"tests/t.py"});
     EXPECT_EQ(result.summary, "tests: 1 passed, 1 failed");
-    EXPECT_EQ(result.output, "tests: NOT passed\n1 passed, 1 failed\nfailed  tests/t.py::b  at tests/t.py:9\n    assert 1 == 2\n");
+    EXPECT_EQ(result.output,
+              "tests: NOT passed\n1 passed, 1 failed\nfailed  tests/t.py::b  at tests/t.py:9\n    assert 1 == 2\n");
     EXPECT_EQ(result.data.at("passed").as_bool(), false);
 }
 TEST_F(ToolPlugins, run_tests_shows_the_first_failures_only) {
     services_.report.gate = "tests";
-    for (int i = 0; i < 30; ++i) { services_.report.tests.push_back({"t" + std::to_string(i), "", "", 0, TestStatus::error, std::string(500, 'x')}); }
+    for (int i = 0; i < 30; ++i) {
+        services_.report.tests.push_back({"t" + std::to_string(i), "", "", 0, TestStatus::error, std::string(500, 'x')});
+    }
     EXPECT_NE(call("run_tests", {}).output.find("… and 20 more tests that did not pass"), std::string::npos);
 }
 TEST_F(ToolPlugins, run_type_check_runs_its_gate) {
@@ -438,15 +507,20 @@ TEST_F(ToolPlugins, run_type_check_runs_its_gate) {
 }
 TEST_F(ToolPlugins, run_conformance_check_shows_critical_violations_first_with_hints) {
     services_.report.gate = "conformance";
-    services_.report.violations = {{"style-1", "style", "minor", "a.py", 4, "long line", ""}, {"sec-1", "security", "critical", "b.py", 2, "eval is used", "parse it"}};
+    services_.report.violations = {{"style-1", "style", "minor", "a.py", 4, "long line", ""},
+                                   {"sec-1", "security", "critical", "b.py", 2, "eval is used", "parse it"}};
     const auto result = call("run_conformance_check", {});
     EXPECT_EQ(services_.gate.gate, "conformance");
     EXPECT_EQ(result.summary, "conformance: not passed, 2 issues");
-    EXPECT_EQ(result.output, "conformance: NOT passed\nb.py:2  critical  sec-1: eval is used\n    fix: parse it\na.py:4  minor  style-1: long line\n");
+    EXPECT_EQ(
+        result.output,
+        "conformance: NOT passed\nb.py:2  critical  sec-1: eval is used\n    fix: parse it\na.py:4  minor  style-1: long line\n");
 }
 TEST_F(ToolPlugins, gate_that_cannot_run_is_a_failed_call) {
     services_.gate_error = Error{"AF-GATE-001", "no runner", "", "", ErrorKind::unavailable};
-    for (const char* tool : {"run_tests", "run_type_check", "run_conformance_check"}) { EXPECT_EQ(code(call(tool, {})), "AF-GATE-001") << tool; }
+    for (const char* tool : {"run_tests", "run_type_check", "run_conformance_check"}) {
+        EXPECT_EQ(code(call(tool, {})), "AF-GATE-001") << tool;
+    }
 }
 TEST_F(ToolPlugins, escalate_question_hands_over_question_reason_and_options) {
     const auto result = call("escalate_question", {{"question", "Which?"}, {"reason", "Both fit."}, {"options", {"a", "b"}}});

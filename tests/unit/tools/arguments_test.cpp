@@ -22,7 +22,8 @@ std::string problem(const char* schema, const char* arguments) {
 }
 
 std::string property(const char* rule, const char* value) {
-    return problem((std::string(R"({"type": "object", "properties": {"a": )") + rule + "}}").c_str(), (std::string(R"({"a": )") + value + "}").c_str());
+    return problem((std::string(R"({"type": "object", "properties": {"a": )") + rule + "}}").c_str(),
+                   (std::string(R"({"a": )") + value + "}").c_str());
 }
 
 TEST(Arguments, AnyOfTakesEitherForm) {
@@ -45,15 +46,19 @@ TEST(Arguments, AllOfAsksForEveryForm) {
 TEST(Arguments, NotRefusesAForm) { EXPECT_THAT(property(R"({"not": {"const": 3}})", "3"), HasSubstr("must not fit")); }
 
 TEST(Arguments, AReferenceInsideTheSchemaIsFollowed) {
-    const char* schema = R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/name"}}, "$defs": {"name": {"type": "string", "maxLength": 3}}})";
+    const char* schema =
+        R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/name"}}, "$defs": {"name": {"type": "string", "maxLength": 3}}})";
     EXPECT_EQ(problem(schema, R"({"a": "abc"})"), "");
     EXPECT_THAT(problem(schema, R"({"a": "abcd"})"), HasSubstr("at most 3"));
 }
 
-TEST(Arguments, AReferenceToNothingIsADefectOfTheSchema) { EXPECT_THAT(property(R"({"$ref": "#/$defs/none"})", "1"), HasSubstr("AF-TOOL-008")); }
+TEST(Arguments, AReferenceToNothingIsADefectOfTheSchema) {
+    EXPECT_THAT(property(R"({"$ref": "#/$defs/none"})", "1"), HasSubstr("AF-TOOL-008"));
+}
 
 TEST(Arguments, AReferenceToItselfEnds) {
-    const char* schema = R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/loop"}}, "$defs": {"loop": {"$ref": "#/$defs/loop"}}})";
+    const char* schema =
+        R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/loop"}}, "$defs": {"loop": {"$ref": "#/$defs/loop"}}})";
     EXPECT_THAT(problem(schema, R"({"a": 1})"), HasSubstr("too deeply"));
 }
 
@@ -74,23 +79,29 @@ TEST(Arguments, AMultipleIsAsked) {
     EXPECT_THAT(property(R"({"multipleOf": 2})", "3"), HasSubstr("multiple of 2"));
 }
 
-TEST(Arguments, UniqueItemsAreAsked) { EXPECT_THAT(property(R"({"type": "array", "uniqueItems": true})", "[1, 1]"), HasSubstr("twice")); }
+TEST(Arguments, UniqueItemsAreAsked) {
+    EXPECT_THAT(property(R"({"type": "array", "uniqueItems": true})", "[1, 1]"), HasSubstr("twice"));
+}
 
-TEST(Arguments, ADefaultAndAFormatAreForTheReader) { EXPECT_EQ(property(R"({"type": "string", "format": "uri", "default": "x", "deprecated": true})", R"("y")"), ""); }
+TEST(Arguments, ADefaultAndAFormatAreForTheReader) {
+    EXPECT_EQ(property(R"({"type": "string", "format": "uri", "default": "x", "deprecated": true})", R"("y")"), "");
+}
 
 TEST(Arguments, AValueThatIsForbiddenByFalseIsRefused) { EXPECT_THAT(property("false", "1"), HasSubstr("may not be given")); }
 
 // ---------------------------------------------------------------------------------------- usable_schema --
 
 TEST(UsableSchema, LeavesOutWhatIsNotCheckedAndSaysSo) {
-    const auto made = usable_schema(json::parse(R"x({"type": "object", "properties": {"a": {"type": "string", "if": {}, "pattern": "(?=x)"}}, "x-vendor": 1})x"));
+    const auto made = usable_schema(json::parse(
+        R"x({"type": "object", "properties": {"a": {"type": "string", "if": {}, "pattern": "(?=x)"}}, "x-vendor": 1})x"));
     ASSERT_TRUE(made.ok());
     EXPECT_THAT(made->left_out, ElementsAre("properties.a.if", "properties.a.pattern", "x-vendor"));
     EXPECT_FALSE(made->schema.at("properties").at("a").as_object().contains("if"));
 }
 
 TEST(UsableSchema, APropertyMayBeCalledLikeAKeyword) {
-    const auto made = usable_schema(json::parse(R"({"type": "object", "properties": {"if": {"type": "string"}, "items": {"type": "integer"}}})"));
+    const auto made = usable_schema(
+        json::parse(R"({"type": "object", "properties": {"if": {"type": "string"}, "items": {"type": "integer"}}})"));
     ASSERT_TRUE(made.ok());
     EXPECT_THAT(made->left_out, IsEmpty());
 }
@@ -103,13 +114,15 @@ TEST(UsableSchema, WithoutPropertiesAnythingIsTaken) {
 }
 
 TEST(UsableSchema, AReferenceOutsideIsLeftOut) {
-    const auto made = usable_schema(json::parse(R"({"type": "object", "properties": {"a": {"$ref": "https://example.org/x.json"}}})"));
+    const auto made =
+        usable_schema(json::parse(R"({"type": "object", "properties": {"a": {"$ref": "https://example.org/x.json"}}})"));
     ASSERT_TRUE(made.ok());
     EXPECT_THAT(made->left_out, ElementsAre("properties.a.$ref"));
 }
 
 TEST(UsableSchema, AFormatNamesThePaths) {
-    const auto made = usable_schema(json::parse(R"({"type": "object", "properties": {"a": {"type": "string", "format": "file-path"}, "b": {"type": "string"}}})"));
+    const auto made = usable_schema(json::parse(
+        R"({"type": "object", "properties": {"a": {"type": "string", "format": "file-path"}, "b": {"type": "string"}}})"));
     ASSERT_TRUE(made.ok());
     EXPECT_THAT(made->paths, ElementsAre("a"));
 }

@@ -18,7 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 template <class T>
-std::string code(const Result<T>& result) { return result.ok() ? "" : result.error().code; }
+std::string code(const Result<T>& result) {
+    return result.ok() ? "" : result.error().code;
+}
 
 class Attack : public testing::Test {
 protected:
@@ -34,7 +36,7 @@ protected:
     ~Attack() override {
         // The control, and the target: nothing else was hurt and the workspace still works.
         EXPECT_TRUE(workspace_->create("control.txt", "control\n", true).ok());
-        struct stat after{};
+        struct stat after {};
         EXPECT_EQ(::stat(secret().c_str(), &after), 0);
         EXPECT_EQ(read_file(secret()).value_or("(none)"), "secret\n");
         EXPECT_EQ(read_file(base_.path() / "ws-evil/x.txt").value_or("(none)"), "evil\n");
@@ -48,7 +50,9 @@ protected:
         ASSERT_TRUE(opened.ok()) << opened.error().to_string();
         workspace_ = std::move(opened).value();
     }
-    static void put(const fs::path& path, std::string_view bytes) { ASSERT_TRUE(write_file_atomic(path, bytes, Durability::cached).ok()); }
+    static void put(const fs::path& path, std::string_view bytes) {
+        ASSERT_TRUE(write_file_atomic(path, bytes, Durability::cached).ok());
+    }
     [[nodiscard]] fs::path root() const { return base_.path() / "ws"; }
     [[nodiscard]] fs::path secret() const { return base_.path() / "secret.txt"; }
     /// Nothing of the workspace's interface gets at `path`.
@@ -65,7 +69,7 @@ protected:
 
     TemporaryDirectory base_{"attack"};
     std::unique_ptr<RoleWorkspace> workspace_;
-    struct stat before_{};
+    struct stat before_ {};
 };
 
 // ---- path text ----

@@ -15,7 +15,9 @@ public:
     using Body = std::function<ToolResult(const json::object&, ToolContext&)>;
     FakeTool(ToolSpec spec, Body body) : spec_(std::move(spec)), body_(std::move(body)) {}
     [[nodiscard]] ToolSpec spec() const override { return spec_; }
-    [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override { return body_(arguments, context); }
+    [[nodiscard]] ToolResult call(const json::object& arguments, ToolContext& context) override {
+        return body_(arguments, context);
+    }
 
 private:
     ToolSpec spec_;
@@ -24,10 +26,22 @@ private:
 
 class FakeServices final : public ToolServices {
 public:
-    [[nodiscard]] Result<ProcessResult> run_process(const ProcessSpec&) override { ++processes; return ProcessResult{}; }
-    [[nodiscard]] Result<GateReport> run_gate(const GateRequest&) override { ++gates; return GateReport{}; }
-    [[nodiscard]] Result<void> complete(const json::object& artifact) override { completed = artifact; return {}; }
-    [[nodiscard]] Result<void> escalate(const EscalationRequest&) override { ++escalations; return {}; }
+    [[nodiscard]] Result<ProcessResult> run_process(const ProcessSpec&) override {
+        ++processes;
+        return ProcessResult{};
+    }
+    [[nodiscard]] Result<GateReport> run_gate(const GateRequest&) override {
+        ++gates;
+        return GateReport{};
+    }
+    [[nodiscard]] Result<void> complete(const json::object& artifact) override {
+        completed = artifact;
+        return {};
+    }
+    [[nodiscard]] Result<void> escalate(const EscalationRequest&) override {
+        ++escalations;
+        return {};
+    }
     void log(LogLevel, std::string_view, const json::object&) override {}
     void progress(std::string_view) override {}
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return {}; }
@@ -48,14 +62,35 @@ protected:
         agent_.allowed_tools = {"read_file", "edit_file", "run_tests", "move_file", "missing_tool"};
         agent_.forbidden_tools = {"create_file"};
         const auto schema = [](const char* text) { return json::parse(text).as_object(); };
-        const auto echo = [](const json::object& arguments, ToolContext&) { return ToolResult::done(json::serialize(arguments), "echoed", arguments); };
-        add({"read_file", "Reads.", schema(R"({"type":"object","properties":{"path":{"type":"string"},"first_line":{"type":"integer","minimum":1}},"required":["path"]})"),
-             ToolEffect::reads, {"path"}}, echo);
-        add({"edit_file", "Edits.", schema(R"({"type":"object","properties":{"path":{"type":"string"}},"required":["path"]})"), ToolEffect::writes, {"path"}}, echo);
+        const auto echo = [](const json::object& arguments, ToolContext&) {
+            return ToolResult::done(json::serialize(arguments), "echoed", arguments);
+        };
+        add({"read_file",
+             "Reads.",
+             schema(
+                 R"({"type":"object","properties":{"path":{"type":"string"},"first_line":{"type":"integer","minimum":1}},"required":["path"]})"),
+             ToolEffect::reads,
+             {"path"}},
+            echo);
+        add({"edit_file",
+             "Edits.",
+             schema(R"({"type":"object","properties":{"path":{"type":"string"}},"required":["path"]})"),
+             ToolEffect::writes,
+             {"path"}},
+            echo);
         add({"create_file", "Creates.", schema(R"({"type":"object","properties":{}})"), ToolEffect::writes, {}}, echo);
-        add({"move_file", "Moves.", schema(R"({"type":"object","properties":{"path":{"type":"string"},"to":{"type":"string"}},"required":["path","to"]})"), ToolEffect::writes,
-             {"path", "to"}}, echo);
-        add({"run_tests", "Runs.", schema(R"({"type":"object","properties":{"paths":{"type":"array","items":{"type":"string"},"maxItems":3}}})"), ToolEffect::executes, {"paths"}},
+        add({"move_file",
+             "Moves.",
+             schema(
+                 R"({"type":"object","properties":{"path":{"type":"string"},"to":{"type":"string"}},"required":["path","to"]})"),
+             ToolEffect::writes,
+             {"path", "to"}},
+            echo);
+        add({"run_tests",
+             "Runs.",
+             schema(R"({"type":"object","properties":{"paths":{"type":"array","items":{"type":"string"},"maxItems":3}}})"),
+             ToolEffect::executes,
+             {"paths"}},
             echo);
     }
     void add(ToolSpec spec, FakeTool::Body body) {
@@ -89,12 +124,14 @@ TEST_F(BridgeTest, runs_an_allowed_tool) {
 }
 TEST_F(BridgeTest, secrets_are_hidden_in_all_that_a_tool_answers) {
     allow({"leak", "Leaks.", {}, ToolEffect::reads, {}}, [](const json::object&, ToolContext&) {
-        ToolResult result = ToolResult::done("out Zx8Cv5Bn2Mq1We4Rt7", "sum Zx8Cv5Bn2Mq1We4Rt7", {{"data", "Zx8Cv5Bn2Mq1We4Rt7"}});
+        ToolResult result =
+            ToolResult::done("out Zx8Cv5Bn2Mq1We4Rt7", "sum Zx8Cv5Bn2Mq1We4Rt7", {{"data", "Zx8Cv5Bn2Mq1We4Rt7"}});
         result.error = Error{"AF-X-001", "it was Zx8Cv5Bn2Mq1We4Rt7", "", "", ErrorKind::invalid};
         return result;
     });
     const auto result = call("leak", "{}");
-    EXPECT_EQ((result.output + result.summary + json::serialize(result.data) + result.error->to_string()).find("Zx8C"), std::string::npos);
+    EXPECT_EQ((result.output + result.summary + json::serialize(result.data) + result.error->to_string()).find("Zx8C"),
+              std::string::npos);
 }
 TEST_F(BridgeTest, a_secret_is_hidden_before_the_output_is_cut) {
     allow({"leak", "Leaks.", {}, ToolEffect::reads, {}}, [](const json::object&, ToolContext&) {
@@ -108,12 +145,15 @@ TEST_F(BridgeTest, forbidden_tool_is_refused_with_the_allowed_ones) {
     const auto result = call("create_file", "{}");
     EXPECT_FALSE(result.success);
     EXPECT_EQ(code(result), "AF-TOOL-001");
-    EXPECT_EQ(result.error->message, "Tool 'create_file' is forbidden for software_developer. Allowed tools: read_file, edit_file, run_tests, move_file, missing_tool");
+    EXPECT_EQ(
+        result.error->message,
+        "Tool 'create_file' is forbidden for software_developer. Allowed tools: read_file, edit_file, run_tests, move_file, missing_tool");
 }
 TEST_F(BridgeTest, tool_outside_the_list_is_not_available) {
     const auto result = call("read_fil", "{}");
     EXPECT_EQ(code(result), "AF-TOOL-002");
-    EXPECT_EQ(result.error->message, "Tool 'read_fil' is not available. Allowed tools: read_file, edit_file, run_tests, move_file, missing_tool");
+    EXPECT_EQ(result.error->message,
+              "Tool 'read_fil' is not available. Allowed tools: read_file, edit_file, run_tests, move_file, missing_tool");
     EXPECT_EQ(result.error->remedy, "Did you mean 'read_file'?");
 }
 TEST_F(BridgeTest, forbidden_wins_over_allowed) {
@@ -128,11 +168,14 @@ TEST_F(BridgeTest, offers_what_is_allowed_and_loaded_in_that_order) {
     for (const auto& spec : bridge.offered()) { names += spec.name + " "; }
     EXPECT_EQ(names, "read_file edit_file run_tests move_file ");
 }
-TEST_F(BridgeTest, refuses_before_it_looks_at_arguments) { EXPECT_EQ(code(call("create_file", R"({"path":"../x"})")), "AF-TOOL-001"); }
+TEST_F(BridgeTest, refuses_before_it_looks_at_arguments) {
+    EXPECT_EQ(code(call("create_file", R"({"path":"../x"})")), "AF-TOOL-001");
+}
 TEST_F(BridgeTest, unknown_argument_is_named_with_the_nearest) {
     const auto result = call("read_file", R"({"path":"a","frist_line":2})");
     EXPECT_EQ(code(result), "AF-TOOL-004");
-    EXPECT_NE(result.error->message.find("'frist_line' is not a parameter; did you mean 'first_line'?"), std::string::npos) << result.error->message;
+    EXPECT_NE(result.error->message.find("'frist_line' is not a parameter; did you mean 'first_line'?"), std::string::npos)
+        << result.error->message;
     EXPECT_EQ(result.error->remedy, "Parameters of read_file: path (required), first_line.");
 }
 TEST_F(BridgeTest, every_defect_of_the_arguments_is_named) {
@@ -142,7 +185,8 @@ TEST_F(BridgeTest, every_defect_of_the_arguments_is_named) {
     EXPECT_NE(result.error->message.find("'x' is not a parameter"), std::string::npos);
 }
 TEST_F(BridgeTest, wrong_type_is_named) {
-    EXPECT_NE(call("read_file", R"({"path":["a"]})").error->message.find("'path' must be of type string; it is array"), std::string::npos);
+    EXPECT_NE(call("read_file", R"({"path":["a"]})").error->message.find("'path' must be of type string; it is array"),
+              std::string::npos);
     EXPECT_EQ(code(call("run_tests", R"({"paths":["a",1]})")), "AF-TOOL-004");
     EXPECT_EQ(code(call("run_tests", R"({"paths":["a","b","c","d"]})")), "AF-TOOL-004");
 }
@@ -183,7 +227,9 @@ TEST_F(BridgeTest, constraint_of_a_reading_tool_binds_its_paths) {
     agent_.path_constraints["run_tests"] = "tests/**";
     EXPECT_EQ(code(call("run_tests", R"({"paths":["tests/a.py","src/b.py"]})")), "AF-TOOL-013");
 }
-TEST_F(BridgeTest, locked_test_file_is_refused) { EXPECT_EQ(code(call("edit_file", R"({"path":"tests/test_locked.py"})")), "AF-TOOL-015"); }
+TEST_F(BridgeTest, locked_test_file_is_refused) {
+    EXPECT_EQ(code(call("edit_file", R"({"path":"tests/test_locked.py"})")), "AF-TOOL-015");
+}
 TEST_F(BridgeTest, path_that_leaves_is_refused_on_every_path_parameter) {
     EXPECT_EQ(code(call("move_file", R"({"path":"a","to":"../b"})")), "AF-TOOL-010");
     EXPECT_EQ(code(call("run_tests", R"({"paths":["/etc"]})")), "AF-TOOL-010");
@@ -192,7 +238,8 @@ TEST_F(BridgeTest, path_that_leaves_is_refused_on_every_path_parameter) {
     EXPECT_EQ(result.error->where, "parameter path of read_file");
 }
 TEST_F(BridgeTest, exception_of_a_tool_is_a_failed_call) {
-    allow({"bad", "", {}, ToolEffect::reads, {}}, [](const json::object&, ToolContext&) -> ToolResult { throw std::runtime_error("boom"); });
+    allow({"bad", "", {}, ToolEffect::reads, {}},
+          [](const json::object&, ToolContext&) -> ToolResult { throw std::runtime_error("boom"); });
     const auto result = call("bad", "{}");
     EXPECT_EQ(code(result), "AF-TOOL-006");
     EXPECT_NE(result.error->message.find("boom"), std::string::npos);
@@ -223,13 +270,14 @@ TEST_F(BridgeTest, undeclared_effects_do_not_reach_the_services) {
     EXPECT_TRUE(services_.completed.empty());
 }
 TEST_F(BridgeTest, declared_effects_do) {
-    allow({"all", "", {}, ToolEffect::reads | ToolEffect::writes | ToolEffect::executes | ToolEffect::escalates, {}}, [](const json::object&, ToolContext& context) {
-        EXPECT_TRUE(context.run_process({}).ok());
-        EXPECT_TRUE(context.run_gate({}).ok());
-        EXPECT_TRUE(context.escalate({}).ok());
-        EXPECT_TRUE(context.workspace().create("x.txt", "x").ok());
-        return ToolResult::done("fine", "fine");
-    });
+    allow({"all", "", {}, ToolEffect::reads | ToolEffect::writes | ToolEffect::executes | ToolEffect::escalates, {}},
+          [](const json::object&, ToolContext& context) {
+              EXPECT_TRUE(context.run_process({}).ok());
+              EXPECT_TRUE(context.run_gate({}).ok());
+              EXPECT_TRUE(context.escalate({}).ok());
+              EXPECT_TRUE(context.workspace().create("x.txt", "x").ok());
+              return ToolResult::done("fine", "fine");
+          });
     EXPECT_TRUE(call("all", "{}").success);
     EXPECT_EQ(workspace_->take_changes().size(), 1U);
 }

@@ -12,7 +12,11 @@
 namespace agentforge::kernel {
 namespace {
 
-struct GlobCase { const char* glob; const char* path; bool matches; };
+struct GlobCase {
+    const char* glob;
+    const char* path;
+    bool matches;
+};
 
 constexpr GlobCase glob_cases[] = {
     {"*.py", "a.py", true},
@@ -69,7 +73,9 @@ std::string run(const std::string& command) {
     const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), &::pclose);
     std::string text;
     std::array<char, 512> buffer{};
-    while (pipe != nullptr && ::fgets(buffer.data(), static_cast<int>(buffer.size()), pipe.get()) != nullptr) { text += buffer.data(); }
+    while (pipe != nullptr && ::fgets(buffer.data(), static_cast<int>(buffer.size()), pipe.get()) != nullptr) {
+        text += buffer.data();
+    }
     return text;
 }
 
@@ -85,7 +91,9 @@ std::string code_of(std::string_view path) {
 }
 
 TEST(Globs, match_as_the_table_says) {
-    for (const auto& one : glob_cases) { EXPECT_EQ(glob_matches(one.glob, one.path), one.matches) << one.glob << " on " << one.path; }
+    for (const auto& one : glob_cases) {
+        EXPECT_EQ(glob_matches(one.glob, one.path), one.matches) << one.glob << " on " << one.path;
+    }
 }
 
 TEST(Globs, match_as_git_check_ignore_does) {
@@ -135,7 +143,9 @@ std::shared_ptr<const PathSymbols> go_symbols() {
     return symbols;
 }
 
-bool allows_with_symbols(std::string_view rule, std::string_view path) { return PathRule::parse(rule, go_symbols())->allows(path); }
+bool allows_with_symbols(std::string_view rule, std::string_view path) {
+    return PathRule::parse(rule, go_symbols())->allows(path);
+}
 
 TEST(PathRule, symbol_means_what_the_repository_says) {
     EXPECT_TRUE(allows_with_symbols("@tests", "pkg/a_test.go"));
@@ -202,20 +212,26 @@ TEST(NormalizePath, makes_one_spelling_of_a_path) {
 }
 
 TEST(NormalizePath, refuses_what_leads_out) {
-    for (const char* path : {"../x", "a/../../x", "a/..", "/etc/passwd", "//x", "..", "~/x", "~"}) { EXPECT_EQ(code_of(path), "AF-TOOL-010") << path; }
+    for (const char* path : {"../x", "a/../../x", "a/..", "/etc/passwd", "//x", "..", "~/x", "~"}) {
+        EXPECT_EQ(code_of(path), "AF-TOOL-010") << path;
+    }
 }
 
 TEST(NormalizePath, refuses_protected_names_in_any_spelling_and_depth) {
-    for (const char* path : {".git", ".git/config", ".GIT/config", "sub/.Git/hooks/x", ".agentforge/agents/a.yaml", "x/.AgentForge", ".git./x", ".git /x", "git~1/x",
-                             ".git::$INDEX_ALLOCATION/x", ".g\u200cit/config", "./.git"}) {
+    for (const char* path :
+         {".git", ".git/config", ".GIT/config", "sub/.Git/hooks/x", ".agentforge/agents/a.yaml", "x/.AgentForge", ".git./x",
+          ".git /x", "git~1/x", ".git::$INDEX_ALLOCATION/x", ".g\u200cit/config", "./.git"}) {
         EXPECT_EQ(code_of(path), "AF-TOOL-011") << path;
     }
-    for (const char* path : {".gitignore", ".github/x", "git/x", "agentforge/x", "x.git"}) { EXPECT_EQ(code_of(path), "") << path; }
+    for (const char* path : {".gitignore", ".github/x", "git/x", "agentforge/x", "x.git"}) {
+        EXPECT_EQ(code_of(path), "") << path;
+    }
 }
 
 TEST(NormalizePath, refuses_text_that_is_no_path) {
-    for (const auto& path : {std::string(), std::string("a\0b", 3), std::string("a\nb"), std::string("a\x7f"), std::string("\xff"), std::string("a\\b"),
-                             std::string(5000, 'a'), std::string(300, 'a'), std::string("a\xc2\x85")}) {
+    for (const auto& path :
+         {std::string(), std::string("a\0b", 3), std::string("a\nb"), std::string("a\x7f"), std::string("\xff"),
+          std::string("a\\b"), std::string(5000, 'a'), std::string(300, 'a'), std::string("a\xc2\x85")}) {
         EXPECT_EQ(code_of(path), "AF-TOOL-012") << path;
     }
 }
@@ -242,24 +258,74 @@ TEST(RolePaths, locked_file_is_closed_even_where_rules_allow) {
 TEST(RolePaths, file_that_acts_later_is_closed_unless_the_specification_names_it) {
     const auto paths = RolePaths::make("developer", {}, {}, nullptr, {".github/workflows/ci.yml"});
     ASSERT_TRUE(paths.ok());
-    for (const char* path : {".mcp.json", ".envrc", "sub/.envrc", ".husky/pre-commit", ".vscode/tasks.json", ".github/workflows/other.yml", ".gitattributes", "deep/er/.gitattributes",
-                             "AGENTS.md", "CLAUDE.md", ".cursor/rules/x.mdc", ".MCP.JSON", ".Vscode/Tasks.json", ".envrc.", ".npmrc", ".cargo/config.toml", ".pre-commit-config.yaml",
-                             "x.code-workspace", ".gitmodules", ".idea/workspace.xml", ".claude/settings.json", ".devcontainer/devcontainer.json", ".gitlab-ci.yml", "Jenkinsfile",
-                             ".gitpod.yml", ".replit", "sub/.Rprofile", ".irbrc", ".pdbrc", ".ghci", ".bazelrc", ".bundle/config", ".huskyrc.json", ".simple-git-hooks.json", "vercel.json",
-                             ".agents/x.md", ".builds/test.yml", "buildspec.yml", "src/bare/HEAD", ".helix/languages.toml",
-                             ".bsp/x.json", ".hg/hgrc", ".jj/repo/config.toml", "lefthook-local.yml", "rust-toolchain.toml", ".crush.json", ".vim/coc-settings.json",
-                             ".config/mise/config.toml", ".tekton/x.yaml", ".roomodes", "copilot-instructions.md",
-                             ".hus\u212Ay/pre-commit", ".v\u017Fcode/tasks.json", "CLAU\u200DDE.md", "\uFEFF.envrc"}) {
+    for (const char* path : {".mcp.json",
+                             ".envrc",
+                             "sub/.envrc",
+                             ".husky/pre-commit",
+                             ".vscode/tasks.json",
+                             ".github/workflows/other.yml",
+                             ".gitattributes",
+                             "deep/er/.gitattributes",
+                             "AGENTS.md",
+                             "CLAUDE.md",
+                             ".cursor/rules/x.mdc",
+                             ".MCP.JSON",
+                             ".Vscode/Tasks.json",
+                             ".envrc.",
+                             ".npmrc",
+                             ".cargo/config.toml",
+                             ".pre-commit-config.yaml",
+                             "x.code-workspace",
+                             ".gitmodules",
+                             ".idea/workspace.xml",
+                             ".claude/settings.json",
+                             ".devcontainer/devcontainer.json",
+                             ".gitlab-ci.yml",
+                             "Jenkinsfile",
+                             ".gitpod.yml",
+                             ".replit",
+                             "sub/.Rprofile",
+                             ".irbrc",
+                             ".pdbrc",
+                             ".ghci",
+                             ".bazelrc",
+                             ".bundle/config",
+                             ".huskyrc.json",
+                             ".simple-git-hooks.json",
+                             "vercel.json",
+                             ".agents/x.md",
+                             ".builds/test.yml",
+                             "buildspec.yml",
+                             "src/bare/HEAD",
+                             ".helix/languages.toml",
+                             ".bsp/x.json",
+                             ".hg/hgrc",
+                             ".jj/repo/config.toml",
+                             "lefthook-local.yml",
+                             "rust-toolchain.toml",
+                             ".crush.json",
+                             ".vim/coc-settings.json",
+                             ".config/mise/config.toml",
+                             ".tekton/x.yaml",
+                             ".roomodes",
+                             "copilot-instructions.md",
+                             ".hus\u212Ay/pre-commit",
+                             ".v\u017Fcode/tasks.json",
+                             "CLAU\u200DDE.md",
+                             "\uFEFF.envrc"}) {
         const auto refused = paths->check_write(path);
         ASSERT_FALSE(refused.ok()) << path;
         EXPECT_EQ(refused.error().code, "AF-TOOL-016") << path;
     }
-    for (const char* path : {".github/workflows/ci.yml", "src/app.py", ".gitignore", "README.md", "docs/agents.markdown", "Makefile", "package.json", "conftest.py", "github/x", "components/Head/index.js", "src/HEAD.md"}) {
+    for (const char* path : {".github/workflows/ci.yml", "src/app.py", ".gitignore", "README.md", "docs/agents.markdown",
+                             "Makefile", "package.json", "conftest.py", "github/x", "components/Head/index.js", "src/HEAD.md"}) {
         EXPECT_TRUE(paths->check_write(path).ok()) << path;
     }
 }
 
-std::string leading(const std::map<std::string, std::string>& links, std::string_view path) { return std::string(ActingLinks(links).leading_to(path)); }
+std::string leading(const std::map<std::string, std::string>& links, std::string_view path) {
+    return std::string(ActingLinks(links).leading_to(path));
+}
 
 TEST(ActingLinks, target_of_a_link_that_acts_acts) {
     EXPECT_EQ(leading({{"CLAUDE.md", "docs/handbook.md"}}, "docs/handbook.md"), "CLAUDE.md");
@@ -278,13 +344,18 @@ TEST(ActingLinks, whole_folder_acts_where_a_link_leads_to_it) {
 }
 
 TEST(ActingLinks, links_on_the_way_act_too) {
-    const std::map<std::string, std::string> links{{"CLAUDE.md", "current/rules.md"}, {"current", "rules/v2"}, {"rules/v2/rules.md", "../all.md"}};
-    for (const char* path : {"current", "rules/v2/rules.md", "rules/all.md"}) { EXPECT_EQ(leading(links, path), "CLAUDE.md") << path; }
+    const std::map<std::string, std::string> links{
+        {"CLAUDE.md", "current/rules.md"}, {"current", "rules/v2"}, {"rules/v2/rules.md", "../all.md"}};
+    for (const char* path : {"current", "rules/v2/rules.md", "rules/all.md"}) {
+        EXPECT_EQ(leading(links, path), "CLAUDE.md") << path;
+    }
     EXPECT_EQ(leading(links, "rules/v2"), "");
 }
 
 TEST(ActingLinks, link_that_leads_out_or_nowhere_is_left_out) {
-    for (const char* target : {"../elsewhere", "/etc/passwd", ".", "", "CLAUDE.md"}) { EXPECT_EQ(leading({{"CLAUDE.md", target}}, "src/app.py"), "") << target; }
+    for (const char* target : {"../elsewhere", "/etc/passwd", ".", "", "CLAUDE.md"}) {
+        EXPECT_EQ(leading({{"CLAUDE.md", target}}, "src/app.py"), "") << target;
+    }
     EXPECT_EQ(leading({{"CLAUDE.md", "a"}, {"a", "b"}, {"b", "a"}}, "src/app.py"), "");
 }
 

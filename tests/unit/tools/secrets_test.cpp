@@ -15,11 +15,18 @@ const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
 
 class WorkspaceSecrets : public testing::Test {
 protected:
-    WorkspaceSecrets() : workspace_(std::move(RoleWorkspace::open(folder_.path().string(), RolePaths::make("tester", {}).value(), redactor_)).value()) {}
-    void put(const std::string& path, std::string_view bytes) const { ASSERT_TRUE(write_file_atomic(folder_.path() / path, bytes, Durability::cached).ok()); }
+    WorkspaceSecrets()
+        : workspace_(
+              std::move(RoleWorkspace::open(folder_.path().string(), RolePaths::make("tester", {}).value(), redactor_)).value()) {
+    }
+    void put(const std::string& path, std::string_view bytes) const {
+        ASSERT_TRUE(write_file_atomic(folder_.path() / path, bytes, Durability::cached).ok());
+    }
     [[nodiscard]] std::string get(const std::string& path) const { return read_file(folder_.path() / path).value_or("(none)"); }
     template <class T>
-    static std::string code(const Result<T>& result) { return result.ok() ? "" : result.error().code; }
+    static std::string code(const Result<T>& result) {
+        return result.ok() ? "" : result.error().code;
+    }
 
     TemporaryDirectory folder_{"workspace-secrets"};
     Redactor redactor_{{{"SHOP_KEY", secret}}, {}, "k"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/hunks.hpp"
 #include "tools/text_edit.hpp"
+#include "tools/hunks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,13 @@ Error failed(std::string_view content, std::string_view search, std::string_view
 }
 
 TEST(ReplaceOnce, replaces_the_one_place) { EXPECT_EQ(edited("a\nb\nc\n", "b", "x\ny"), "a\nx\ny\nc\n"); }
-TEST(ReplaceOnce, keeps_a_missing_last_newline_and_a_bom) { EXPECT_EQ(edited("\xEF\xBB\xBF" "a\nb", "b", "c"), "\xEF\xBB\xBF" "a\nc"); }
+TEST(ReplaceOnce, keeps_a_missing_last_newline_and_a_bom) {
+    EXPECT_EQ(edited("\xEF\xBB\xBF"
+                     "a\nb",
+                     "b", "c"),
+              "\xEF\xBB\xBF"
+              "a\nc");
+}
 TEST(ReplaceOnce, keeps_latin_1_bytes) { EXPECT_EQ(edited("caf\xE9 = 1\nx = 2\n", "x = 2", "x = 3"), "caf\xE9 = 1\nx = 3\n"); }
 TEST(ReplaceOnce, gives_the_replacement_the_line_ends_of_the_file) {
     EXPECT_EQ(edited("a\r\nb\r\nc\r\n", "b", "x\ny"), "a\r\nx\r\ny\r\nc\r\n");
@@ -27,11 +33,13 @@ TEST(ReplaceOnce, gives_the_replacement_the_line_ends_of_the_file) {
     EXPECT_EQ(edited("a\nb\nc\n", "a\r\nb", "x\r\ny"), "x\ny\nc\n");
 }
 TEST(ReplaceOnce, ignores_white_space_at_line_ends_as_last_resort) {
-    EXPECT_EQ(edited("def f():  \n    return 1\t\nend", "def f():\n    return 1\n", "def f():\n    return 2\n"), "def f():  \n    return 2\nend");
+    EXPECT_EQ(edited("def f():  \n    return 1\t\nend", "def f():\n    return 1\n", "def f():\n    return 2\n"),
+              "def f():  \n    return 2\nend");
     EXPECT_EQ(edited("a  \nb\n", "a\nb", "c"), "c\n");
 }
 TEST(ReplaceOnce, indents_the_replacement_as_the_text_stands) {
-    EXPECT_EQ(edited("class A:\n    def f(self):\n        pass\n", "def f(self):\n    pass\n", "def f(self):\n    x = 1\n\n    return x\n"),
+    EXPECT_EQ(edited("class A:\n    def f(self):\n        pass\n", "def f(self):\n    pass\n",
+                     "def f(self):\n    x = 1\n\n    return x\n"),
               "class A:\n    def f(self):\n        x = 1\n\n        return x\n");
     EXPECT_EQ(edited("if a:\n\tb()\n\tc()\n", "\t\tb()\n\t\tc()\n", "\t\tb(1)\n\t\tc()\n"), "if a:\n\tb(1)\n\tc()\n");
 }
@@ -39,8 +47,12 @@ TEST(ReplaceOnce, never_ignores_indentation_that_differs_from_line_to_line) {
     EXPECT_EQ(failed("  a\n    b\n", "a\nb\n", "c").code, "AF-TOOL-040");
     EXPECT_EQ(failed("\ta\n  b\n", "a\nb\n", "c").code, "AF-TOOL-040");
 }
-TEST(ReplaceOnce, takes_no_indentation_away_that_a_new_line_does_not_have) { EXPECT_EQ(failed("a\nb\n", "  a\n  b\n", "x\n  b\n").code, "AF-TOOL-040"); }
-TEST(ReplaceOnce, an_indented_place_must_be_the_only_one) { EXPECT_EQ(failed("  a\n  b\n    a\n    b\n", "a\nb\n", "c\n").code, "AF-TOOL-041"); }
+TEST(ReplaceOnce, takes_no_indentation_away_that_a_new_line_does_not_have) {
+    EXPECT_EQ(failed("a\nb\n", "  a\n  b\n", "x\n  b\n").code, "AF-TOOL-040");
+}
+TEST(ReplaceOnce, an_indented_place_must_be_the_only_one) {
+    EXPECT_EQ(failed("  a\n  b\n    a\n    b\n", "a\nb\n", "c\n").code, "AF-TOOL-041");
+}
 TEST(ReplaceOnce, takes_punctuation_of_unicode_for_ascii) {
     EXPECT_EQ(edited("say(“hi”) — now\n", "say(\"hi\")", "say(\"ho\")"), "say(“ho”) — now\n");
     EXPECT_EQ(edited("it's a-b\n", "it’s a‑b", "it’s a‑c"), "it's a-c\n");
@@ -51,7 +63,9 @@ TEST(ReplaceOnce, takes_no_other_letters_for_ascii) {
     EXPECT_EQ(failed("caf\xC3\xA9\n", "cafe", "x").code, "AF-TOOL-040");
     EXPECT_EQ(failed("a … b\n", "a ... b", "x").code, "AF-TOOL-040");
 }
-TEST(ReplaceOnce, a_place_by_punctuation_must_be_the_only_one) { EXPECT_EQ(failed("“a” “a”\n", "\"a\"", "b").code, "AF-TOOL-041"); }
+TEST(ReplaceOnce, a_place_by_punctuation_must_be_the_only_one) {
+    EXPECT_EQ(failed("“a” “a”\n", "\"a\"", "b").code, "AF-TOOL-041");
+}
 TEST(ReplaceOnce, keeps_every_byte_of_lines_that_stay) {
     EXPECT_EQ(edited("a  \r\nb\t\r\nc\r\n", "a\nb\nc\n", "a\nx\nc\n"), "a  \r\nx\r\nc\r\n");
     EXPECT_EQ(edited("a \nb \r\nc", "a\nb\nc\n", "a\nb\nnew\nc\n"), "a \nb \r\nnew\nc");
@@ -82,7 +96,9 @@ TEST(ReplaceOnce, names_the_lines_where_the_text_stands_several_times) {
     EXPECT_NE(error.message.find("stands 3 times in f: lines 2, 4, 5."), std::string::npos) << error.message;
 }
 TEST(ReplaceOnce, counts_overlapping_places) { EXPECT_EQ(failed("aaa", "aa", "b").code, "AF-TOOL-041"); }
-TEST(ReplaceOnce, tolerant_match_must_be_the_only_one) { EXPECT_EQ(failed("a \nb \na\t\nb\t\n", "a\nb\n", "c").code, "AF-TOOL-041"); }
+TEST(ReplaceOnce, tolerant_match_must_be_the_only_one) {
+    EXPECT_EQ(failed("a \nb \na\t\nb\t\n", "a\nb\n", "c").code, "AF-TOOL-041");
+}
 TEST(ReplaceOnce, refuses_an_empty_search) {
     const auto error = failed("a", "", "b");
     EXPECT_EQ(error.code, "AF-TOOL-042");
@@ -90,13 +106,16 @@ TEST(ReplaceOnce, refuses_an_empty_search) {
 }
 TEST(ReplaceOnce, refuses_a_replacement_that_changes_nothing) { EXPECT_EQ(failed("a\n", "a", "a").code, "AF-TOOL-043"); }
 TEST(ReplaceOnce, shows_the_nearest_lines_with_numbers) {
-    const auto error = failed("import os\n\ndef slugify(text):\n    return text.lower()\n", "def slugify(txt):\n    return txt.lower()\n", "x");
+    const auto error =
+        failed("import os\n\ndef slugify(text):\n    return text.lower()\n", "def slugify(txt):\n    return txt.lower()\n", "x");
     EXPECT_EQ(error.code, "AF-TOOL-040");
     EXPECT_NE(error.message.find("3\tdef slugify(text):"), std::string::npos) << error.message;
     EXPECT_EQ(error.where, "f:3");
 }
 TEST(ReplaceOnce, says_that_only_indentation_differs) {
-    EXPECT_NE(failed("class A:\n    def f(self):\n        pass\n", "def f(self):\n  pass\n", "x").message.find("Only white space differs"), std::string::npos);
+    EXPECT_NE(failed("class A:\n    def f(self):\n        pass\n", "def f(self):\n  pass\n", "x")
+                  .message.find("Only white space differs"),
+              std::string::npos);
 }
 TEST(ReplaceOnce, says_that_the_edit_may_have_been_made_before) {
     EXPECT_NE(failed("a = 2\n", "a = 1\n", "a = 2\n").message.find("stands there already, at line 1"), std::string::npos);
@@ -126,20 +145,26 @@ TEST(ApplyHunks, every_hunk_is_matched_against_the_text_as_it_was) {
     EXPECT_EQ(hunked("a\nb\nc\nd\n", {lines("d\n", "D\n"), lines("a\n", "A\nA\n")}), "A\nA\nb\nc\nD\n");
 }
 TEST(ApplyHunks, whole_lines_are_not_found_inside_others) { EXPECT_EQ(hunked("xa\na\n", {lines("a\n", "b\n")}), "xa\nb\n"); }
-TEST(ApplyHunks, hunks_may_share_lines_that_stay) { EXPECT_EQ(hunked("a\nb\nc\n", {lines("a\nb\n", "A\nb\n"), lines("b\nc\n", "b\nC\n")}), "A\nb\nC\n"); }
+TEST(ApplyHunks, hunks_may_share_lines_that_stay) {
+    EXPECT_EQ(hunked("a\nb\nc\n", {lines("a\nb\n", "A\nb\n"), lines("b\nc\n", "b\nC\n")}), "A\nb\nC\n");
+}
 TEST(ApplyHunks, hunks_may_not_change_the_same_lines) {
     const auto text = hunked("a\nb\nc\n", {lines("a\nb\n", "a\nx\n"), lines("b\nc\n", "y\nc\n")});
     EXPECT_EQ(text.find("AF-TOOL-049 Edit 1 and Edit 2 change the same lines of f."), 0U) << text;
 }
-TEST(ApplyHunks, one_hunk_that_fails_fails_all) { EXPECT_EQ(hunked("a\nb\n", {lines("a\n", "x\n"), lines("q\n", "y\n")}).find("AF-TOOL-040"), 0U); }
+TEST(ApplyHunks, one_hunk_that_fails_fails_all) {
+    EXPECT_EQ(hunked("a\nb\n", {lines("a\n", "x\n"), lines("q\n", "y\n")}).find("AF-TOOL-040"), 0U);
+}
 TEST(ApplyHunks, an_anchor_chooses_between_places) {
     const std::string text = "def f():\n    x = 1\n\ndef g():\n    x = 1\n\ndef h():\n    x = 1\n";
     EXPECT_EQ(hunked(text, {lines("    x = 1\n", "    x = 2\n")}).find("AF-TOOL-041"), 0U);
-    EXPECT_EQ(hunked(text, {lines("    x = 1\n", "    x = 2\n", {"def g():"})}), "def f():\n    x = 1\n\ndef g():\n    x = 2\n\ndef h():\n    x = 1\n");
+    EXPECT_EQ(hunked(text, {lines("    x = 1\n", "    x = 2\n", {"def g():"})}),
+              "def f():\n    x = 1\n\ndef g():\n    x = 2\n\ndef h():\n    x = 1\n");
 }
 TEST(ApplyHunks, anchors_go_from_the_outermost_in) {
     const std::string text = "class A:\n    def f(self):\n        pass\nclass B:\n    def f(self):\n        pass\n";
-    EXPECT_EQ(hunked(text, {lines("        pass\n", "        return\n", {"class B:", "def f(self):"})}), "class A:\n    def f(self):\n        pass\nclass B:\n    def f(self):\n        return\n");
+    EXPECT_EQ(hunked(text, {lines("        pass\n", "        return\n", {"class B:", "def f(self):"})}),
+              "class A:\n    def f(self):\n        pass\nclass B:\n    def f(self):\n        return\n");
     EXPECT_EQ(hunked(text, {lines("        pass\n", "        return\n", {"def f(self):"})}).find("AF-TOOL-041"), 0U);
 }
 TEST(ApplyHunks, what_an_anchor_heads_ends_after_its_brackets) {
@@ -151,7 +176,9 @@ TEST(ApplyHunks, an_anchor_that_is_nowhere_is_named_with_the_nearest_lines) {
     EXPECT_EQ(text.find("AF-TOOL-040 The line 'def slugs(x):' of an @@ mark does not stand in f."), 0U) << text;
     EXPECT_NE(text.find("1\tdef slug(x):"), std::string::npos) << text;
 }
-TEST(ApplyHunks, says_that_the_only_place_is_above_the_anchor) { EXPECT_NE(hunked("a\nb\n", {lines("a\n", "x\n", {"b"})}).find("but for line 1, which is above"), std::string::npos); }
+TEST(ApplyHunks, says_that_the_only_place_is_above_the_anchor) {
+    EXPECT_NE(hunked("a\nb\n", {lines("a\n", "x\n", {"b"})}).find("but for line 1, which is above"), std::string::npos);
+}
 TEST(ApplyHunks, a_hunk_at_the_end_fits_only_there) {
     EXPECT_EQ(hunked("a\nb\na\n", {lines("a\n", "x\n", {}, true)}), "a\nb\nx\n");
     EXPECT_NE(hunked("a\nb\n", {lines("a\n", "x\n", {}, true)}).find("which is not the end of the file"), std::string::npos);
@@ -161,32 +188,48 @@ TEST(ApplyHunks, lines_without_a_place_go_to_the_end_or_below_their_anchor) {
     EXPECT_EQ(hunked("a\nb", {lines("", "c\n")}), "a\nb\nc");
     EXPECT_EQ(hunked("a\r\nb\r\n", {lines("", "c\n", {"a"})}), "a\r\nc\r\nb\r\n");
     EXPECT_EQ(hunked("", {lines("", "c\n")}), "c\n");
-    EXPECT_EQ(hunked("\xEF\xBB\xBF", {lines("", "c\n")}), "\xEF\xBB\xBF" "c\n");
+    EXPECT_EQ(hunked("\xEF\xBB\xBF", {lines("", "c\n")}),
+              "\xEF\xBB\xBF"
+              "c\n");
     EXPECT_EQ(hunked("a\na\n", {lines("", "c\n", {"a"})}).find("AF-TOOL-041 the line 'a' stands 2 times in f: lines 1, 2."), 0U);
 }
-TEST(ApplyHunks, finds_the_first_line_behind_a_byte_order_mark) { EXPECT_EQ(hunked("\xEF\xBB\xBF" "a\r\nb\r\n", {lines("a\n", "x\n")}), "\xEF\xBB\xBF" "x\r\nb\r\n"); }
-TEST(ApplyHunks, a_blank_line_after_a_hunk_may_be_missing_in_the_text) { EXPECT_EQ(hunked("a\nb\nc\n", {lines("a\nb\n\n", "a\nx\n\n")}), "a\nx\nc\n"); }
+TEST(ApplyHunks, finds_the_first_line_behind_a_byte_order_mark) {
+    EXPECT_EQ(hunked("\xEF\xBB\xBF"
+                     "a\r\nb\r\n",
+                     {lines("a\n", "x\n")}),
+              "\xEF\xBB\xBF"
+              "x\r\nb\r\n");
+}
+TEST(ApplyHunks, a_blank_line_after_a_hunk_may_be_missing_in_the_text) {
+    EXPECT_EQ(hunked("a\nb\nc\n", {lines("a\nb\n\n", "a\nx\n\n")}), "a\nx\nc\n");
+}
 TEST(ApplyHunks, takes_every_line_away) { EXPECT_EQ(hunked("a\nb\n", {lines("a\nb\n", "")}), ""); }
 TEST(ApplyHunks, keeps_bytes_that_are_not_utf_8) { EXPECT_EQ(hunked("\xE9\na\n\xFF", {lines("a\n", "b\n")}), "\xE9\nb\n\xFF"); }
 TEST(ApplyHunks, refuses_hunks_that_change_nothing) { EXPECT_EQ(hunked("a\n", {lines("a\n", "a\n")}).find("AF-TOOL-043"), 0U); }
 TEST(ApplyHunks, refuses_a_hunk_without_lines) { EXPECT_EQ(hunked("a\n", {lines("", "")}).find("AF-TOOL-042"), 0U); }
 TEST(ApplyHunks, tells_the_new_lines_of_each_hunk) {
-    const auto edit = apply_hunks("a\nb\nc\nd\n", {lines("d\n", "D\nE\n"), lines("a\n", "1\n2\n3\n"), lines("c\n", "")}, "f").value();
+    const auto edit =
+        apply_hunks("a\nb\nc\nd\n", {lines("d\n", "D\nE\n"), lines("a\n", "1\n2\n3\n"), lines("c\n", "")}, "f").value();
     ASSERT_EQ(edit.regions.size(), 3U);
-    const auto is = [&](std::size_t i, std::uint64_t first, std::uint64_t last) { return edit.regions[i].first_line == first && edit.regions[i].last_line == last; };
+    const auto is = [&](std::size_t i, std::uint64_t first, std::uint64_t last) {
+        return edit.regions[i].first_line == first && edit.regions[i].last_line == last;
+    };
     EXPECT_TRUE(is(0, 1, 3) && is(1, 5, 4) && is(2, 5, 6)) << edit.content;
 }
 TEST(ApplyHunks, names_the_hunk_that_fails) {
     Hunk hunk = lines("q\n", "r\n");
     hunk.label = "Hunk 2 (line 14 of the patch)";
-    EXPECT_EQ(hunked("a\n", {hunk}).find("AF-TOOL-040 Hunk 2 (line 14 of the patch): the text to replace does not stand in f."), 0U);
+    EXPECT_EQ(hunked("a\n", {hunk}).find("AF-TOOL-040 Hunk 2 (line 14 of the patch): the text to replace does not stand in f."),
+              0U);
 }
 
 /// Every result is what a plain reading of the hunks says: random texts of few lines, so that places repeat.
 TEST(ApplyHunksProperty, what_is_accepted_is_one_place_and_nothing_else_changes) {
     std::uint64_t state = 42;
     const auto random = [&](std::uint64_t below) {
-        state ^= state << 13U; state ^= state >> 7U; state ^= state << 17U;
+        state ^= state << 13U;
+        state ^= state >> 7U;
+        state ^= state << 17U;
         return state % below;
     };
     const std::vector<std::string> words{"a", "b", "  a", "a ", "\t", "", "“a”", "\"a\""};
@@ -220,14 +263,22 @@ TEST(ApplyHunksProperty, what_is_accepted_is_one_place_and_nothing_else_changes)
         std::size_t head = 0;
         while (head < std::min(content.size(), edit->content.size()) && content[head] == edit->content[head]) { ++head; }
         std::size_t tail = 0;
-        while (tail < std::min(content.size(), edit->content.size()) - head && content[content.size() - 1 - tail] == edit->content[edit->content.size() - 1 - tail]) { ++tail; }
-        ASSERT_LE(content.size() - head - tail, hunk.search.size() * 3 + 8) << content << "|" << hunk.search << "|" << edit->content;
+        while (tail < std::min(content.size(), edit->content.size()) - head &&
+               content[content.size() - 1 - tail] == edit->content[edit->content.size() - 1 - tail]) {
+            ++tail;
+        }
+        ASSERT_LE(content.size() - head - tail, hunk.search.size() * 3 + 8)
+            << content << "|" << hunk.search << "|" << edit->content;
     }
     EXPECT_GT(accepted, 1000);
 }
 
 TEST(InTheFormOf, keeps_byte_order_mark_and_crlf) {
-    EXPECT_EQ(in_the_form_of("\xEF\xBB\xBF" "a\r\nb\r\n", "x\ny\n"), "\xEF\xBB\xBF" "x\r\ny\r\n");
+    EXPECT_EQ(in_the_form_of("\xEF\xBB\xBF"
+                             "a\r\nb\r\n",
+                             "x\ny\n"),
+              "\xEF\xBB\xBF"
+              "x\r\ny\r\n");
     EXPECT_EQ(in_the_form_of("a\r\nb\n", "x\ny\n"), "x\ny\n");
     EXPECT_EQ(in_the_form_of("a\r\n", "x\r\ny\n"), "x\r\ny\n");
 }

@@ -35,7 +35,9 @@ protected:
 };
 
 template <class T>
-std::string code(const Result<T>& result) { return result.ok() ? "" : result.error().code; }
+std::string code(const Result<T>& result) {
+    return result.ok() ? "" : result.error().code;
+}
 
 TEST_F(WorkspaceTest, reads_a_file_with_hash_and_size) {
     put("a.txt", "one\ntwo\nthree");
@@ -102,7 +104,9 @@ TEST_F(WorkspaceTest, large_file_is_read_by_range_only) {
     EXPECT_EQ(workspace_->read("a.txt", {1, 1})->content, "line\n");
 }
 TEST_F(WorkspaceTest, binary_file_is_only_described) {
-    put("a.bin", std::string("\x7f" "ELF\0\1", 6));
+    put("a.bin", std::string("\x7f"
+                             "ELF\0\1",
+                             6));
     const auto refused = workspace_->read("a.bin");
     EXPECT_EQ(code(refused), "AF-TOOL-036");
     EXPECT_NE(refused.error().message.find("6 bytes"), std::string::npos);
@@ -210,7 +214,7 @@ TEST_F(WorkspaceTest, edit_keeps_mode_and_all_other_bytes) {
     const auto change = workspace_->edit("run.sh", "echo b", "echo c");
     ASSERT_TRUE(change.ok()) << change.error().to_string();
     EXPECT_EQ(get("run.sh"), "#!/bin/sh\r\necho caf\xE9\r\necho c");
-    struct stat status{};
+    struct stat status {};
     ASSERT_EQ(::stat(at("run.sh").c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 07777U, 0755U);
     EXPECT_EQ(change->lines_added, 1U);
@@ -285,7 +289,7 @@ TEST_F(WorkspaceTest, what_the_rights_of_a_file_forbid_is_no_failure_of_the_mach
     put("a.txt", "a\n");
     ASSERT_EQ(::chmod(at("a.txt").c_str(), 0), 0);
     ASSERT_EQ(::chmod(at(".").c_str(), 0755), 0);
-    const int before = ::setfsuid(65534);       // Rights bind root only as another user.
+    const int before = ::setfsuid(65534);  // Rights bind root only as another user.
     const auto refused = workspace_->read("a.txt");
     ::setfsuid(static_cast<uid_t>(before));
     EXPECT_EQ(code(refused), "AF-TOOL-038");
@@ -329,17 +333,22 @@ constexpr auto overwritten = FileEditKind::overwrite;
 
 TEST_F(WorkspaceTest, applies_edits_of_several_files_at_once) {
     put("change.txt", "a\nb\n");
-    put("whole.txt", "\xEF\xBB\xBF" "a\r\n");
+    put("whole.txt",
+        "\xEF\xBB\xBF"
+        "a\r\n");
     put("gone.txt", "g\n");
     put("moved.txt", "m\n");
     put("both.txt", "x\ny\n");
     ASSERT_EQ(::chmod(at("both.txt").c_str(), 0755), 0);
-    const auto done = workspace_->apply({changed("change.txt", "b", "c"), file_edit(overwritten, "whole.txt", "z\n"), file_edit(removed, "gone.txt"),
-                                         file_edit(FileEditKind::change, "./moved.txt", "", "new/place.txt"), changed("both.txt", "y", "z", "new/both.txt"),
-                                         file_edit(created, "new/deep/file.txt", "n\n")});
+    const auto done =
+        workspace_->apply({changed("change.txt", "b", "c"), file_edit(overwritten, "whole.txt", "z\n"),
+                           file_edit(removed, "gone.txt"), file_edit(FileEditKind::change, "./moved.txt", "", "new/place.txt"),
+                           changed("both.txt", "y", "z", "new/both.txt"), file_edit(created, "new/deep/file.txt", "n\n")});
     ASSERT_TRUE(done.ok()) << done.error().to_string();
     EXPECT_EQ(get("change.txt"), "a\nc\n");
-    EXPECT_EQ(get("whole.txt"), "\xEF\xBB\xBF" "z\r\n");
+    EXPECT_EQ(get("whole.txt"),
+              "\xEF\xBB\xBF"
+              "z\r\n");
     EXPECT_EQ(get("new/place.txt"), "m\n");
     EXPECT_EQ(get("new/both.txt"), "x\nz\n");
     EXPECT_EQ(get("new/deep/file.txt"), "n\n");
@@ -350,9 +359,12 @@ TEST_F(WorkspaceTest, applies_edits_of_several_files_at_once) {
     EXPECT_EQ(files, "change.txt new new/both.txt new/deep new/deep/file.txt new/place.txt whole.txt ");
     std::string recorded;
     for (const auto& change : workspace_->take_changes()) {
-        recorded += change.path + (change.before_sha256.empty() ? "" : " had") + (change.after_sha256.empty() ? "" : " has") + "; ";
+        recorded +=
+            change.path + (change.before_sha256.empty() ? "" : " had") + (change.after_sha256.empty() ? "" : " has") + "; ";
     }
-    EXPECT_EQ(recorded, "change.txt had has; whole.txt had has; gone.txt had; moved.txt had; new/place.txt has; both.txt had; new/both.txt has; new/deep/file.txt has; ");
+    EXPECT_EQ(
+        recorded,
+        "change.txt had has; whole.txt had has; gone.txt had; moved.txt had; new/place.txt has; both.txt had; new/both.txt has; new/deep/file.txt has; ");
 }
 
 struct Refusal {
@@ -387,28 +399,29 @@ TEST_P(ApplyRefused, and_every_file_stays_as_it_was) {
 
 INSTANTIATE_TEST_SUITE_P(
     Because, ApplyRefused,
-    testing::Values(Refusal{"the_text_stands_nowhere", std::vector{changed("b.txt", "q", "r")}, "AF-TOOL-040"},
-                    Refusal{"the_text_stands_twice", std::vector{file_edit(removed, "b.txt"), changed("twice.txt", "t", "T")}, "AF-TOOL-041"},
-                    Refusal{"the_file_is_locked", std::vector{changed("locked.txt", "l", "L")}, "AF-TOOL-015"},
-                    Refusal{"a_path_rule_forbids_it", std::vector{changed("tests/t.txt", "t", "T")}, "AF-TOOL-013"},
-                    Refusal{"a_path_rule_forbids_where_it_goes", std::vector{changed("b.txt", "b", "B", "tests/b.txt")}, "AF-TOOL-013"},
-                    Refusal{"the_path_leads_out", std::vector{file_edit(created, "../out.txt", "x")}, "AF-TOOL-010"},
-                    Refusal{"the_path_is_protected", std::vector{file_edit(created, ".git/hooks/pre-commit", "x")}, "AF-TOOL-011"},
-                    Refusal{"the_file_is_missing", std::vector{file_edit(removed, "none.txt")}, "AF-TOOL-031"},
-                    Refusal{"the_file_is_a_link", std::vector{changed("link.txt", "a", "b")}, "AF-TOOL-032"},
-                    Refusal{"a_link_is_in_the_way", std::vector{file_edit(created, "link.txt", "x")}, "AF-TOOL-032"},
-                    Refusal{"a_folder_is_in_the_way", std::vector{file_edit(created, "folder", "x")}, "AF-TOOL-034"},
-                    Refusal{"a_file_is_in_the_way_of_a_folder", std::vector{file_edit(created, "b.txt/x", "x")}, "AF-TOOL-034"},
-                    Refusal{"the_new_file_exists", std::vector{file_edit(created, "b.txt", "x")}, "AF-TOOL-035"},
-                    Refusal{"the_target_exists", std::vector{file_edit(FileEditKind::change, "b.txt", "", "nul.txt")}, "AF-TOOL-035"},
-                    Refusal{"the_file_is_binary", std::vector{changed("nul.txt", "n", "m")}, "AF-TOOL-036"},
-                    Refusal{"nothing_is_said", std::vector{file_edit(FileEditKind::change, "b.txt")}, "AF-TOOL-042"},
-                    Refusal{"only_changes_move", std::vector{file_edit(removed, "b.txt", "", "c.txt")}, "AF-TOOL-042"},
-                    Refusal{"nothing_would_change", std::vector{file_edit(overwritten, "b.txt", "b\n")}, "AF-TOOL-043"},
-                    Refusal{"a_path_is_named_twice", std::vector{changed("./a.txt", "a", "B")}, "AF-TOOL-048"},
-                    Refusal{"two_files_go_to_one_place", std::vector{changed("b.txt", "b", "B", "made/new.txt")}, "AF-TOOL-048"},
-                    // Only the exchange itself finds this one: `made` became a folder meanwhile.
-                    Refusal{"an_exchange_fails", std::vector{file_edit(removed, "b.txt"), file_edit(created, "made", "x")}, "AF-TOOL-035"}),
+    testing::Values(
+        Refusal{"the_text_stands_nowhere", std::vector{changed("b.txt", "q", "r")}, "AF-TOOL-040"},
+        Refusal{"the_text_stands_twice", std::vector{file_edit(removed, "b.txt"), changed("twice.txt", "t", "T")}, "AF-TOOL-041"},
+        Refusal{"the_file_is_locked", std::vector{changed("locked.txt", "l", "L")}, "AF-TOOL-015"},
+        Refusal{"a_path_rule_forbids_it", std::vector{changed("tests/t.txt", "t", "T")}, "AF-TOOL-013"},
+        Refusal{"a_path_rule_forbids_where_it_goes", std::vector{changed("b.txt", "b", "B", "tests/b.txt")}, "AF-TOOL-013"},
+        Refusal{"the_path_leads_out", std::vector{file_edit(created, "../out.txt", "x")}, "AF-TOOL-010"},
+        Refusal{"the_path_is_protected", std::vector{file_edit(created, ".git/hooks/pre-commit", "x")}, "AF-TOOL-011"},
+        Refusal{"the_file_is_missing", std::vector{file_edit(removed, "none.txt")}, "AF-TOOL-031"},
+        Refusal{"the_file_is_a_link", std::vector{changed("link.txt", "a", "b")}, "AF-TOOL-032"},
+        Refusal{"a_link_is_in_the_way", std::vector{file_edit(created, "link.txt", "x")}, "AF-TOOL-032"},
+        Refusal{"a_folder_is_in_the_way", std::vector{file_edit(created, "folder", "x")}, "AF-TOOL-034"},
+        Refusal{"a_file_is_in_the_way_of_a_folder", std::vector{file_edit(created, "b.txt/x", "x")}, "AF-TOOL-034"},
+        Refusal{"the_new_file_exists", std::vector{file_edit(created, "b.txt", "x")}, "AF-TOOL-035"},
+        Refusal{"the_target_exists", std::vector{file_edit(FileEditKind::change, "b.txt", "", "nul.txt")}, "AF-TOOL-035"},
+        Refusal{"the_file_is_binary", std::vector{changed("nul.txt", "n", "m")}, "AF-TOOL-036"},
+        Refusal{"nothing_is_said", std::vector{file_edit(FileEditKind::change, "b.txt")}, "AF-TOOL-042"},
+        Refusal{"only_changes_move", std::vector{file_edit(removed, "b.txt", "", "c.txt")}, "AF-TOOL-042"},
+        Refusal{"nothing_would_change", std::vector{file_edit(overwritten, "b.txt", "b\n")}, "AF-TOOL-043"},
+        Refusal{"a_path_is_named_twice", std::vector{changed("./a.txt", "a", "B")}, "AF-TOOL-048"},
+        Refusal{"two_files_go_to_one_place", std::vector{changed("b.txt", "b", "B", "made/new.txt")}, "AF-TOOL-048"},
+        // Only the exchange itself finds this one: `made` became a folder meanwhile.
+        Refusal{"an_exchange_fails", std::vector{file_edit(removed, "b.txt"), file_edit(created, "made", "x")}, "AF-TOOL-035"}),
     [](const auto& one) { return one.param.name; });
 
 TEST_F(WorkspaceTest, edits_that_find_no_room_leave_every_file_and_nothing_else) {
@@ -453,9 +466,7 @@ TEST_F(WorkspaceTest, a_file_that_the_agent_did_not_see_is_not_overwritten) {
     EXPECT_EQ(code(workspace_->apply({file_edit(overwritten, "a.txt", "c\n")})), "AF-TOOL-047");
     EXPECT_TRUE(workspace_->apply({changed("a.txt", "b", "c")}).ok());
 }
-TEST_F(WorkspaceTest, missing_root_is_an_error) {
-    EXPECT_EQ(code(RoleWorkspace::open(at("none").string(), {})), "AF-TOOL-030");
-}
+TEST_F(WorkspaceTest, missing_root_is_an_error) { EXPECT_EQ(code(RoleWorkspace::open(at("none").string(), {})), "AF-TOOL-030"); }
 
 }  // namespace
 }  // namespace agentforge::kernel

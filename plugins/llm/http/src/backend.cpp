@@ -23,7 +23,8 @@ bool has(std::string_view text, std::string_view part) { return text.find(part) 
 
 std::string media_type(const Head& head) {
     std::string type = head.header("content-type");
-    std::transform(type.begin(), type.end(), type.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::transform(type.begin(), type.end(), type.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     return type;
 }
 
@@ -33,7 +34,9 @@ bool page(std::string_view body) {
 }
 
 void replace_all(std::string& text, const std::string& from, std::string_view to) {
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) { text.replace(at, from.size(), to); }
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
 }
 
 CacheMarks usable(const CacheMarks& marks, std::size_t bytes) {
@@ -61,17 +64,19 @@ Error HttpBackend::without_secrets(Error error) const {
 
 Result<Call> HttpBackend::prepare(steady_clock::time_point latest, CallContext& context) const {
     if (settings_.needs_key && settings_.key.empty()) {
-        return Error{"AF-LLM-401", "no key for " + settings_.server.host + ": the variable " + settings_.key_variable + " is not set", settings_.server.text(),
-                     "Set " + settings_.key_variable + ", or name another variable in api_key_env.", ErrorKind::unavailable};
+        return Error{"AF-LLM-401",
+                     "no key for " + settings_.server.host + ": the variable " + settings_.key_variable + " is not set",
+                     settings_.server.text(), "Set " + settings_.key_variable + ", or name another variable in api_key_env.",
+                     ErrorKind::unavailable};
     }
     Call call;
     call.server = settings_.server;
     call.ca_file = settings_.ca_file;
     call.connections = connections_;
     AF_TRY(call.proxy, proxy_for(settings_.server, [](const std::string& name) {
-        const char* const value = std::getenv(name.c_str());
-        return value == nullptr ? std::string() : std::string(value);
-    }));
+               const char* const value = std::getenv(name.c_str());
+               return value == nullptr ? std::string() : std::string(value);
+           }));
     call.headers = headers();
     call.headers.emplace_back("User-Agent", "agentforge/0.1");
     for (const auto& header : settings_.headers) { call.headers.push_back(header); }
@@ -80,7 +85,8 @@ Result<Call> HttpBackend::prepare(steady_clock::time_point latest, CallContext& 
     return call;
 }
 
-Result<Completion> HttpBackend::complete_marked(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink, CallContext& context) {
+Result<Completion> HttpBackend::complete_marked(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink,
+                                                CallContext& context) {
     const auto latest = steady_clock::now() + settings_.timeout;
     if (auto waited = wait_as_asked(latest, context); !waited.ok()) { return std::move(waited).error(); }
     Head head;
@@ -104,26 +110,30 @@ Result<void> HttpBackend::wait_as_asked(steady_clock::time_point latest, CallCon
     if (left.count() <= 0) { return {}; }
     const std::string what = settings_.server.host + " asks to be left alone for another " + std::to_string(left.count()) + " s";
     if (const auto deadline = context.deadline(); deadline && until >= *deadline) {
-        return Error{"AF-LLM-410", what + ", and the deadline is before that", settings_.server.text(), "Resume then, or raise the stage's timeout.", ErrorKind::timeout};
+        return Error{"AF-LLM-410", what + ", and the deadline is before that", settings_.server.text(),
+                     "Resume then, or raise the stage's timeout.", ErrorKind::timeout};
     }
     if (until >= latest) {
-        return Error{"AF-LLM-407", what, settings_.server.text(), "Resume then, or raise llm.timeout_seconds, which is shorter.", ErrorKind::unavailable};
+        return Error{"AF-LLM-407", what, settings_.server.text(), "Resume then, or raise llm.timeout_seconds, which is shorter.",
+                     ErrorKind::unavailable};
     }
     if (left.count() > 1) { context.progress(what); }
     while (steady_clock::now() < until) {
         if (context.cancelled()) {
-            return Error{"AF-LLM-411", "the call of " + settings_.server.host + " was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled};
+            return Error{"AF-LLM-411", "the call of " + settings_.server.host + " was cancelled", "", "Resume the task to go on.",
+                         ErrorKind::cancelled};
         }
         std::this_thread::sleep_for(std::min<steady_clock::duration>(nap, until - steady_clock::now()));
     }
     return {};
 }
 
-Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink, CallContext& context, steady_clock::time_point latest, Head& head) {
+Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink,
+                                        CallContext& context, steady_clock::time_point latest, Head& head) {
     const std::string model = request.model.empty() ? settings_.model : request.model;
     if (model.empty()) {
-        return Error{"AF-LLM-413", "no model is named for " + settings_.server.host, "llm.model", "Set llm.model; `agentforge doctor` says which the server has.",
-                     ErrorKind::unavailable};
+        return Error{"AF-LLM-413", "no model is named for " + settings_.server.host, "llm.model",
+                     "Set llm.model; `agentforge doctor` says which the server has.", ErrorKind::unavailable};
     }
     AF_TRY(Call call, prepare(latest, context));
     call.path = settings_.server.path + answer_path();
@@ -139,20 +149,22 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const 
     EventReader events;
     std::string whole;
     bool ended = false;
-    auto exchanged = exchange(call, [&context] { return context.cancelled(); }, [&](const Head& begun, std::string_view part) -> Result<bool> {
-        head = begun;
-        if (begun.status < 200 || begun.status >= 300) {
-            whole += part.substr(0, longest_complaint - std::min(longest_complaint, whole.size()));
-            return whole.size() < longest_complaint;
-        }
-        if (!streams(begun)) {
-            whole += part;
-            return true;
-        }
-        AF_TRY(const bool more, events.feed(part, [&](const Event& event) { return answer->event(event, sink); }));
-        ended = !more;
-        return more;
-    });
+    auto exchanged = exchange(
+        call, [&context] { return context.cancelled(); },
+        [&](const Head& begun, std::string_view part) -> Result<bool> {
+            head = begun;
+            if (begun.status < 200 || begun.status >= 300) {
+                whole += part.substr(0, longest_complaint - std::min(longest_complaint, whole.size()));
+                return whole.size() < longest_complaint;
+            }
+            if (!streams(begun)) {
+                whole += part;
+                return true;
+            }
+            AF_TRY(const bool more, events.feed(part, [&](const Event& event) { return answer->event(event, sink); }));
+            ended = !more;
+            return more;
+        });
     if (!exchanged.ok()) {
         Error error = std::move(exchanged).error();
         // The stage has time left, and a server that hangs once may answer the next time.
@@ -164,12 +176,14 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const 
     if (head.status < 200 || head.status >= 300) { return refusal(settings_.server, read_complaint(head.status, whole), head); }
     if (streams(head)) {
         if (!ended && !answer->may_end()) {
-            return Error{"AF-LLM-409", "the stream of " + settings_.server.host + " ended before the answer did", settings_.server.text(),
-                         "It may succeed when tried again; resume.", ErrorKind::transient};
+            return Error{"AF-LLM-409", "the stream of " + settings_.server.host + " ended before the answer did",
+                         settings_.server.text(), "It may succeed when tried again; resume.", ErrorKind::transient};
         }
     } else {
         if (page(whole)) {
-            return Error{"AF-LLM-408", settings_.server.host + " answered with " + read_complaint(200, whole).message + " instead of JSON", settings_.server.text() + answer_path(),
+            return Error{"AF-LLM-408",
+                         settings_.server.host + " answered with " + read_complaint(200, whole).message + " instead of JSON",
+                         settings_.server.text() + answer_path(),
                          "Check llm.base_url, and whether a proxy wants you to log in; then resume.", ErrorKind::unavailable};
         }
         AF_TRY(const json::object object, read_object(whole, "the answer of " + settings_.server.host));
@@ -186,23 +200,31 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const 
 Result<std::string> HttpBackend::check(CallContext& context) {
     auto call = prepare(steady_clock::now() + check_time, context);
     if (!call.ok()) { return without_secrets(std::move(call).error()); }
-    if (context.cancelled()) { return Error{"AF-LLM-411", "the call of " + settings_.server.host + " was cancelled", "", "Ask again.", ErrorKind::cancelled}; }
+    if (context.cancelled()) {
+        return Error{"AF-LLM-411", "the call of " + settings_.server.host + " was cancelled", "", "Ask again.",
+                     ErrorKind::cancelled};
+    }
     call.value().method = "GET";
     call.value().path = settings_.server.path + models_path();
     call.value().headers.emplace_back("Accept", "application/json");
     std::string body;
-    auto exchanged = exchange(call.value(), [&context] { return context.cancelled(); }, [&body](const Head&, std::string_view part) -> Result<bool> {
-        body += part;
-        return true;
-    });
+    auto exchanged = exchange(
+        call.value(), [&context] { return context.cancelled(); },
+        [&body](const Head&, std::string_view part) -> Result<bool> {
+            body += part;
+            return true;
+        });
     if (!exchanged.ok()) { return without_secrets(std::move(exchanged).error()); }
     const Head& head = exchanged.value();
     const std::string place = settings_.server.text();
     if (head.status == 404) { return place + " answers; it lists no models"; }
-    if (head.status < 200 || head.status >= 300) { return without_secrets(refusal(settings_.server, read_complaint(head.status, body), head)); }
+    if (head.status < 200 || head.status >= 300) {
+        return without_secrets(refusal(settings_.server, read_complaint(head.status, body), head));
+    }
     if (page(body)) {
-        return Error{"AF-LLM-408", settings_.server.host + " answered with " + read_complaint(200, body).message + " instead of JSON", place + models_path(),
-                     "Check llm.base_url.", ErrorKind::unavailable};
+        return Error{"AF-LLM-408",
+                     settings_.server.host + " answered with " + read_complaint(200, body).message + " instead of JSON",
+                     place + models_path(), "Check llm.base_url.", ErrorKind::unavailable};
     }
     auto listed = read_object(body, "the list of models");
     if (!listed.ok()) { return without_secrets(std::move(listed).error()); }
@@ -221,8 +243,11 @@ Result<std::string> HttpBackend::check(CallContext& context) {
     }
     const std::size_t count = data->get_array().size();
     const std::string models = place + " answers, " + std::to_string(count) + (count == 1 ? " model" : " models");
-    if (settings_.model.empty()) { return models + "; llm.model is not set" + (names.empty() ? "" : ": " + names + (count > shown ? ", …" : "")); }
-    return models + (known ? "; it lists '" : "; it does not list '") + settings_.model + "'" + (known || names.empty() ? "" : " but " + names + (count > shown ? ", …" : ""));
+    if (settings_.model.empty()) {
+        return models + "; llm.model is not set" + (names.empty() ? "" : ": " + names + (count > shown ? ", …" : ""));
+    }
+    return models + (known ? "; it lists '" : "; it does not list '") + settings_.model + "'" +
+           (known || names.empty() ? "" : " but " + names + (count > shown ? ", …" : ""));
 }
 
 }  // namespace agentforge::http

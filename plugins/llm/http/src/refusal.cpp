@@ -17,7 +17,8 @@ constexpr double longest_wait_seconds = 60;
 
 std::string lower(std::string_view text) {
     std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     return result;
 }
 
@@ -41,11 +42,14 @@ std::optional<double> number(const std::string& text) {
 std::optional<double> date(const std::string& text) {
     Poco::DateTime read;
     int zone = 0;
-    if (text.size() < 25 || !Poco::DateTimeParser::tryParse(Poco::DateTimeFormat::HTTP_FORMAT, text, read, zone)) { return std::nullopt; }
+    if (text.size() < 25 || !Poco::DateTimeParser::tryParse(Poco::DateTimeFormat::HTTP_FORMAT, text, read, zone)) {
+        return std::nullopt;
+    }
     return static_cast<double>(read.timestamp().epochTime());
 }
 
-/// In seconds. A date is counted from the server's own clock where it tells it, else from this machine's; one that has passed is 0.
+/// In seconds. A date is counted from the server's own clock where it tells it, else from this machine's; one that has passed is
+/// 0.
 std::optional<double> wait_seconds(const Head& head) {
     if (const auto milliseconds = number(head.header("retry-after-ms"))) { return *milliseconds / 1000; }
     const std::string after = head.header("retry-after");
@@ -59,13 +63,14 @@ std::optional<double> wait_seconds(const Head& head) {
 /// What a type of error means where no status tells.
 int status_of(const std::string& type) {
     static const std::initializer_list<std::pair<std::string_view, int>> known{
-        {"authentication_error", 401}, {"invalid_api_key", 401}, {"permission_error", 403}, {"not_found_error", 404}, {"model_not_found", 404},
-        {"NotFoundError", 404}, {"invalid_request_error", 400}, {"BadRequestError", 400}, {"context_length_exceeded", 400},
-        {"request_too_large", 413}, {"billing_error", 402}, {"insufficient_quota", 429}};
+        {"authentication_error", 401},  {"invalid_api_key", 401}, {"permission_error", 403},
+        {"not_found_error", 404},       {"model_not_found", 404}, {"NotFoundError", 404},
+        {"invalid_request_error", 400}, {"BadRequestError", 400}, {"context_length_exceeded", 400},
+        {"request_too_large", 413},     {"billing_error", 402},   {"insufficient_quota", 429}};
     for (const auto& [name, status] : known) {
         if (type == name) { return status; }
     }
-    return 500;     // Overloaded, rate limited, broken: what comes after a good beginning passes by.
+    return 500;  // Overloaded, rate limited, broken: what comes after a good beginning passes by.
 }
 
 }  // namespace
@@ -98,7 +103,8 @@ Complaint read_complaint(const json::value& error) {
         complaint.type = text_of(object, "type");
         // OpenAI's code says more than its type; others put the status there.
         if (const std::string code = text_of(object, "code"); !code.empty()) { complaint.type = code; }
-        if (const json::value* const code = object.if_contains("code"); code != nullptr && code->is_int64() && code->get_int64() >= 400 && code->get_int64() < 600) {
+        if (const json::value* const code = object.if_contains("code");
+            code != nullptr && code->is_int64() && code->get_int64() >= 400 && code->get_int64() < 600) {
             complaint.status = static_cast<int>(code->get_int64());
         }
         complaint.message = excerpt(text_of(object, "message"));
@@ -141,20 +147,28 @@ Complaint read_complaint(int status, std::string_view body) {
 
 Error refusal(const Address& server, const Complaint& complaint, const Head& head) {
     const int status = complaint.status != 0 ? complaint.status : status_of(complaint.type);
-    const std::string what = server.host + (complaint.status != 0 ? " answered " + std::to_string(complaint.status) : std::string(" broke its answer off")) +
-                             (complaint.type.empty() ? "" : " (" + complaint.type + ")") + (complaint.message.empty() ? "" : ": " + complaint.message);
+    const std::string what =
+        server.host +
+        (complaint.status != 0 ? " answered " + std::to_string(complaint.status) : std::string(" broke its answer off")) +
+        (complaint.type.empty() ? "" : " (" + complaint.type + ")") + (complaint.message.empty() ? "" : ": " + complaint.message);
     const auto fail = [&](std::string code, std::string remedy, ErrorKind kind = ErrorKind::unavailable) {
         return Error{std::move(code), what, server.text(), std::move(remedy), kind};
     };
     const std::string words = lower(complaint.type + " " + complaint.message);
     const auto says = [&words](std::initializer_list<std::string_view> parts) {
-        return std::any_of(parts.begin(), parts.end(), [&words](std::string_view part) { return words.find(part) != std::string::npos; });
+        return std::any_of(parts.begin(), parts.end(),
+                           [&words](std::string_view part) { return words.find(part) != std::string::npos; });
     };
     if (status == 402 || says({"insufficient_quota", "billing", "credit balance", "spend limit"})) {
         return fail("AF-LLM-406", "Raise the account's limit or choose another model, then resume.");
     }
-    if (status == 401 || status == 403) { return fail("AF-LLM-401", "Set the right key in the variable that api_key_env names, then resume."); }
-    if (status == 404) { return fail("AF-LLM-404", "Check llm.model and llm.base_url (an OpenAI-compatible one usually ends in /v1), then resume."); }
+    if (status == 401 || status == 403) {
+        return fail("AF-LLM-401", "Set the right key in the variable that api_key_env names, then resume.");
+    }
+    if (status == 404) {
+        return fail("AF-LLM-404",
+                    "Check llm.model and llm.base_url (an OpenAI-compatible one usually ends in /v1), then resume.");
+    }
     const auto wait = wait_seconds(head);
     if (wait && *wait > longest_wait_seconds && (status == 429 || status >= 500)) {
         Error error = fail("AF-LLM-406", "Resume then, or choose another model.");
@@ -163,16 +177,22 @@ Error refusal(const Address& server, const Complaint& complaint, const Head& hea
     }
     const std::string asked = lower(head.header("x-should-retry"));
     const bool passes = status == 408 || status == 409 || status == 429 || status >= 500;
-    if (asked == "true" || (passes && asked != "false")) { return fail("AF-LLM-407", "It may succeed when tried again; resume.", ErrorKind::transient); }
+    if (asked == "true" || (passes && asked != "false")) {
+        return fail("AF-LLM-407", "It may succeed when tried again; resume.", ErrorKind::transient);
+    }
     if (passes) { return fail("AF-LLM-406", "The server asks not to be tried again; resume later."); }
-    if (status < 400) { return fail("AF-LLM-405", "Nothing is sent elsewhere than llm.base_url says: set the address that it points to" +
-                                    (head.header("location").empty() ? std::string(".") : ", " + excerpt(head.header("location"), 200) + ".")); }
+    if (status < 400) {
+        return fail("AF-LLM-405", "Nothing is sent elsewhere than llm.base_url says: set the address that it points to" +
+                                      (head.header("location").empty() ? std::string(".")
+                                                                       : ", " + excerpt(head.header("location"), 200) + "."));
+    }
     return fail("AF-LLM-405", "Check the model's limits and the settings under llm.settings, then resume.");
 }
 
 Error other_answer(const Address& server, std::string_view found, std::string_view api) {
     return {"AF-LLM-408", server.host + " answered with JSON that is " + std::string(found), server.text(),
-            "Check llm.base_url (an OpenAI-compatible one usually ends in /v1): does the server speak " + std::string(api) + "?", ErrorKind::unavailable};
+            "Check llm.base_url (an OpenAI-compatible one usually ends in /v1): does the server speak " + std::string(api) + "?",
+            ErrorKind::unavailable};
 }
 
 std::chrono::milliseconds asked_to_wait(const Head& head) {

@@ -40,7 +40,8 @@ std::string one_of(std::string_view key, const json::value& value, const std::ve
 
 bool is_header_name(std::string_view name) {
     return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
     });
 }
 
@@ -50,8 +51,10 @@ bool is_header_value(std::string_view value) {
 
 bool is_one_of_ours(std::string_view name) {
     std::string small(name);
-    std::transform(small.begin(), small.end(), small.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return small == "host" || small == "content-length" || small == "transfer-encoding" || small == "connection" || small == "expect" || small == "accept-encoding";
+    std::transform(small.begin(), small.end(), small.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return small == "host" || small == "content-length" || small == "transfer-encoding" || small == "connection" ||
+           small == "expect" || small == "accept-encoding";
 }
 
 Headers headers(std::string_view key, const json::value& value) {
@@ -82,32 +85,51 @@ Settings read_settings(const json::object& object, const Service& service, const
     Settings settings;
     std::string base_url = service.base_url;
     for (const auto& [key, value] : object) {
-        if (std::find(known.begin(), known.end(), std::string_view(key)) == known.end()) { refuse(key, "is unknown to the " + service.name + " backend"); }
-        if (key == "base_url") { base_url = text(key, value); }
-        else if (key == "model") { settings.model = text(key, value); }
-        else if (key == "api_key_env") { settings.key_variable = text(key, value); }
-        else if (key == "headers") { settings.headers = headers(key, value); }
-        else if (key == "timeout_seconds") { settings.timeout = std::chrono::seconds(number(key, value, 86'400)); }
-        else if (key == "stream") {
+        if (std::find(known.begin(), known.end(), std::string_view(key)) == known.end()) {
+            refuse(key, "is unknown to the " + service.name + " backend");
+        }
+        if (key == "base_url") {
+            base_url = text(key, value);
+        } else if (key == "model") {
+            settings.model = text(key, value);
+        } else if (key == "api_key_env") {
+            settings.key_variable = text(key, value);
+        } else if (key == "headers") {
+            settings.headers = headers(key, value);
+        } else if (key == "timeout_seconds") {
+            settings.timeout = std::chrono::seconds(number(key, value, 86'400));
+        } else if (key == "stream") {
             if (!value.is_bool()) { refuse(key, "must be true or false"); }
             settings.stream = value.get_bool();
-        } else if (key == "max_tokens") { settings.max_tokens = number(key, value, 10'000'000); }
-        else if (key == "ca_file") { settings.ca_file = text(key, value); }
-        else if (key == "version") { settings.version = text(key, value); }
-        else if (key == "tool_choice") { settings.tool_choice = one_of(key, value, tool_choices); }
-        else if (key == "max_tokens_field") { settings.max_tokens_field = one_of(key, value, max_tokens_fields); }
-        else { refuse(key, "is not read"); }
+        } else if (key == "max_tokens") {
+            settings.max_tokens = number(key, value, 10'000'000);
+        } else if (key == "ca_file") {
+            settings.ca_file = text(key, value);
+        } else if (key == "version") {
+            settings.version = text(key, value);
+        } else if (key == "tool_choice") {
+            settings.tool_choice = one_of(key, value, tool_choices);
+        } else if (key == "max_tokens_field") {
+            settings.max_tokens_field = one_of(key, value, max_tokens_fields);
+        } else {
+            refuse(key, "is not read");
+        }
     }
     if (!is_header_value(settings.version)) { refuse("version", "must be a text of one line"); }
     auto server = read_address(base_url);
-    if (!server.ok()) { throw std::invalid_argument(server.error().message + ": '" + (base_url.find('@') == std::string::npos ? base_url : "…") + "'"); }
+    if (!server.ok()) {
+        throw std::invalid_argument(server.error().message + ": '" + (base_url.find('@') == std::string::npos ? base_url : "…") +
+                                    "'");
+    }
     settings.server = std::move(server).value();
     const auto own = read_address(service.base_url);
     const bool at_home = own.ok() && own.value().host == settings.server.host;
     if (settings.key_variable.empty() && at_home) { settings.key_variable = service.key_variable; }
     settings.needs_key = !settings.key_variable.empty();
     if (settings.needs_key) { settings.key = variable(settings.key_variable); }
-    if (!is_header_value(settings.key)) { throw std::invalid_argument("the key in " + settings.key_variable + " holds a line end or control character"); }
+    if (!is_header_value(settings.key)) {
+        throw std::invalid_argument("the key in " + settings.key_variable + " holds a line end or control character");
+    }
     return settings;
 }
 

@@ -20,8 +20,10 @@ Result<json::object> read_object(std::string_view text, std::string_view what) {
     boost::system::error_code failed;
     json::value value = parse(text, failed);
     if (failed || !value.is_object()) {
-        return Error{"AF-LLM-408", std::string(what) + " is no JSON object: " + (text.empty() ? std::string("it is empty") : excerpt(text, 200)), "",
-                     "It may succeed when tried again; otherwise check llm.base_url.", ErrorKind::transient};
+        return Error{
+            "AF-LLM-408",
+            std::string(what) + " is no JSON object: " + (text.empty() ? std::string("it is empty") : excerpt(text, 200)), "",
+            "It may succeed when tried again; otherwise check llm.base_url.", ErrorKind::transient};
     }
     return std::move(value.get_object());
 }
@@ -33,9 +35,11 @@ Result<void> take_calls(std::vector<CallPieces> pieces, Completion& completion) 
         json::value value = none ? json::value(json::object()) : parse(piece.arguments, failed);
         if (failed || !value.is_object()) {
             if (completion.stop_reason != StopReason::length) {
-                return Error{"AF-LLM-105", "the call of '" + excerpt(piece.name, 80) + "' was not carried out: its arguments are no JSON object" +
-                             (failed ? " (" + failed.message() + ")" : "") + ": " + excerpt(piece.arguments, 160), "",
-                             "Call it again; escape line ends and quotes inside texts.", ErrorKind::invalid};
+                return Error{"AF-LLM-105",
+                             "the call of '" + excerpt(piece.name, 80) +
+                                 "' was not carried out: its arguments are no JSON object" +
+                                 (failed ? " (" + failed.message() + ")" : "") + ": " + excerpt(piece.arguments, 160),
+                             "", "Call it again; escape line ends and quotes inside texts.", ErrorKind::invalid};
             }
             value = json::object();
         }

@@ -15,7 +15,7 @@ namespace agentforge::http {
 /// `http://host:port/path` or `https://…`, taken apart. The path has no slash at its end.
 struct Address {
     bool secure = false;
-    std::string host;           ///< Lower case; an IPv6 address without brackets.
+    std::string host;  ///< Lower case; an IPv6 address without brackets.
     std::uint16_t port = 0;
     std::string path;
 
@@ -37,6 +37,7 @@ struct Proxy {
 /// loopback addresses and what NO_PROXY lists (`*`, a host, a domain with all below it, each with or without a port).
 /// Errors (`unavailable`, AF-LLM-413): the variable holds something else than `http://[user:password@]host[:port]`; what it
 /// holds is not shown, since it may contain a password.
-[[nodiscard]] Result<std::optional<Proxy>> proxy_for(const Address& target, const std::function<std::string(const std::string&)>& variable);
+[[nodiscard]] Result<std::optional<Proxy>> proxy_for(const Address& target,
+                                                     const std::function<std::string(const std::string&)>& variable);
 
 }  // namespace agentforge::http

@@ -14,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,21 +51,21 @@ private:
 struct Call {
     Address server;
     std::string method = "POST";
-    std::string path;                   ///< Whole, the server's own path included.
+    std::string path;  ///< Whole, the server's own path included.
     Headers headers;
-    std::string body;                   ///< JSON, or empty.
-    std::string ca_file;                ///< PEM, trusted besides the system's own certificates; may be empty.
+    std::string body;     ///< JSON, or empty.
+    std::string ca_file;  ///< PEM, trusted besides the system's own certificates; may be empty.
     std::optional<Proxy> proxy;
-    std::chrono::steady_clock::time_point deadline;     ///< Of the whole exchange.
+    std::chrono::steady_clock::time_point deadline;  ///< Of the whole exchange.
     std::chrono::milliseconds connect_timeout{10'000};
     std::size_t max_body_bytes = 32UL << 20U;
-    std::shared_ptr<Connections> connections;           ///< Null: a connection of its own, closed afterwards.
+    std::shared_ptr<Connections> connections;  ///< Null: a connection of its own, closed afterwards.
 };
 
 struct Head {
     int status = 0;
     std::string reason;
-    Headers headers;                    ///< Names in lower case.
+    Headers headers;  ///< Names in lower case.
 
     /// The first header of that name (in lower case), or empty.
     [[nodiscard]] std::string header(std::string_view name) const {

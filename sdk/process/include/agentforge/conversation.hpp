@@ -20,12 +20,12 @@ public:
     [[nodiscard]] static Result<Conversation> begin(const Command& command);
     Conversation(Conversation&&) noexcept;
     Conversation& operator=(Conversation&&) noexcept;
-    ~Conversation();    ///< Kills what still runs, without grace.
+    ~Conversation();  ///< Kills what still runs, without grace.
 
     struct Heard {
-        bool in_open = true;        ///< False once the program closed its input.
-        bool out_open = true;       ///< False once every process that holds its output closed it.
-        bool ended = false;         ///< The program itself is gone; what it wrote before has been read.
+        bool in_open = true;   ///< False once the program closed its input.
+        bool out_open = true;  ///< False once every process that holds its output closed it.
+        bool ended = false;    ///< The program itself is gone; what it wrote before has been read.
     };
     /// Writes what fits of `to_write` (and takes it off there), appends what came to `out` and `err`, at most 1 MiB each,
     /// and returns as soon as anything happened, after `wait` at the latest.

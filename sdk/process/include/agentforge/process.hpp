@@ -34,14 +34,14 @@ namespace agentforge::process {
 inline constexpr const char* supervisor_variable = "AGENTFORGE_SUPERVISOR";
 
 struct Command {
-    std::string program;                                ///< Absolute path, from find_program.
-    std::vector<std::string> argv;                      ///< argv[0] included.
-    std::string directory;                              ///< Absolute.
-    std::map<std::string, std::string> environment;     ///< The whole of it.
-    std::string input;                                  ///< Standard input, a sealed memory file; empty: /dev/null.
+    std::string program;                             ///< Absolute path, from find_program.
+    std::vector<std::string> argv;                   ///< argv[0] included.
+    std::string directory;                           ///< Absolute.
+    std::map<std::string, std::string> environment;  ///< The whole of it.
+    std::string input;                               ///< Standard input, a sealed memory file; empty: /dev/null.
     std::chrono::milliseconds timeout{60'000};
-    std::chrono::milliseconds grace{2'000};             ///< Between TERM and KILL of the tree; after a cancel at most 50 ms.
-    std::size_t max_output_bytes = 1UL << 20U;          ///< Each stream: its head and its tail are kept.
+    std::chrono::milliseconds grace{2'000};     ///< Between TERM and KILL of the tree; after a cancel at most 50 ms.
+    std::size_t max_output_bytes = 1UL << 20U;  ///< Each stream: its head and its tail are kept.
     /// Where set, descriptor 3 reads this and what is written to descriptor 4 comes back as `Outcome::report`.
     std::optional<std::string> extra_input;
     /// The program ends by itself once its descendants are gone (agentforge-exec): it is killed last.
@@ -49,15 +49,15 @@ struct Command {
 };
 
 struct Outcome {
-    int exit_code = -1;             ///< 128 + signal where one ended it.
+    int exit_code = -1;  ///< 128 + signal where one ended it.
     int signal = 0;
     bool timed_out = false;
     bool cancelled = false;
     bool out_truncated = false;
     bool err_truncated = false;
-    std::string out;                ///< Bytes as they came; `[… N bytes left out …]` stands for what was left out.
+    std::string out;  ///< Bytes as they came; `[… N bytes left out …]` stands for what was left out.
     std::string err;
-    std::string report;             ///< At most 1 MiB.
+    std::string report;  ///< At most 1 MiB.
     std::chrono::milliseconds duration{0};
 };
 

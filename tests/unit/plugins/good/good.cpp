@@ -46,8 +46,8 @@ public:
         info.offline = true;
         return info;
     }
-    agentforge::Result<agentforge::Completion> complete(const agentforge::CompletionRequest& request, agentforge::StreamSink* sink,
-                                                        agentforge::CallContext&) override {
+    agentforge::Result<agentforge::Completion> complete(const agentforge::CompletionRequest& request,
+                                                        agentforge::StreamSink* sink, agentforge::CallContext&) override {
         if (sink != nullptr) { sink->text(request.user); }
         agentforge::Completion completion;
         completion.text = request.user;
@@ -75,6 +75,6 @@ public:
 
 }  // namespace
 
-AGENTFORGE_PLUGIN("org.agentforge.test.good", "1.2.3", "Apache-2.0",
-                  agentforge::provides_stage<GoodStage>("good_stage"), agentforge::provides_tool<GoodTool>("good_tool"),
-                  agentforge::provides_llm<GoodBackend>("good_llm"), agentforge::provides_escalation<GoodHandler>("good_escalation"))
+AGENTFORGE_PLUGIN("org.agentforge.test.good", "1.2.3", "Apache-2.0", agentforge::provides_stage<GoodStage>("good_stage"),
+                  agentforge::provides_tool<GoodTool>("good_tool"), agentforge::provides_llm<GoodBackend>("good_llm"),
+                  agentforge::provides_escalation<GoodHandler>("good_escalation"))

@@ -12,7 +12,9 @@ public:
         spec.description = "Does its work and can say so before.";
         return spec;
     }
-    agentforge::ToolResult call(const agentforge::json::object&, agentforge::ToolContext&) override { return agentforge::ToolResult::done("new work", "worked"); }
+    agentforge::ToolResult call(const agentforge::json::object&, agentforge::ToolContext&) override {
+        return agentforge::ToolResult::done("new work", "worked");
+    }
     agentforge::ToolResult preview(const agentforge::json::object&, agentforge::ToolContext&) override {
         return agentforge::ToolResult::done("would do new work", "previewed");
     }

@@ -12,7 +12,9 @@ public:
         spec.description = "Does its work.";
         return spec;
     }
-    agentforge::ToolResult call(const agentforge::json::object&, agentforge::ToolContext&) override { return agentforge::ToolResult::done("old work", "worked"); }
+    agentforge::ToolResult call(const agentforge::json::object&, agentforge::ToolContext&) override {
+        return agentforge::ToolResult::done("old work", "worked");
+    }
 };
 
 }  // namespace

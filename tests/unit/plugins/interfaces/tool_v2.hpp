@@ -10,7 +10,8 @@ namespace example {
 class ToolV2 : public agentforge::Tool {
 public:
     /// What a call would do, without doing it. Called by any thread, before or instead of `call`.
-    [[nodiscard]] virtual agentforge::ToolResult preview(const agentforge::json::object& arguments, agentforge::ToolContext& context) = 0;
+    [[nodiscard]] virtual agentforge::ToolResult preview(const agentforge::json::object& arguments,
+                                                         agentforge::ToolContext& context) = 0;
 };
 
 inline constexpr std::uint32_t tool_interface_version = 2;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model behind an HTTP API: what Anthropic's and OpenAI's have in common. One call is one exchange and one attempt.
 //
-// A server's request to wait (retry-after, up to 60 s) is honoured by the next call, which waits before it sends anything; that counts
-// into the call's own time. So the host's delay between attempts runs meanwhile, and a call that is not made waits for nothing.
+// A server's request to wait (retry-after, up to 60 s) is honoured by the next call, which waits before it sends anything; that
+// counts into the call's own time. So the host's delay between attempts runs meanwhile, and a call that is not made waits for
+// nothing.
 //
 // Errors: AF-LLM-105 arguments of a tool call that are no JSON object, AF-LLM-401 the key is missing or refused, AF-LLM-402 no
 // connection, AF-LLM-403 TLS, AF-LLM-404 model or address unknown, AF-LLM-405 the request is refused, AF-LLM-406 a limit that
@@ -42,7 +43,8 @@ public:
 
 class HttpBackend : public LLMBackendV2 {
 public:
-    [[nodiscard]] Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink, CallContext& context) final;
+    [[nodiscard]] Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink,
+                                                     CallContext& context) final;
     /// Asks the server for its models: address, number of models, and whether the chosen one is among them.
     [[nodiscard]] Result<std::string> check(CallContext& context) final;
 
@@ -55,7 +57,8 @@ protected:
     /// The service's own headers, the key's among them.
     [[nodiscard]] virtual Headers headers() const = 0;
     /// `marks` hold for `request.user`: ascending, none at its beginning, none behind its end.
-    [[nodiscard]] virtual json::object body(const CompletionRequest& request, const CacheMarks& marks, const std::string& model) const = 0;
+    [[nodiscard]] virtual json::object body(const CompletionRequest& request, const CacheMarks& marks,
+                                            const std::string& model) const = 0;
     [[nodiscard]] virtual std::unique_ptr<AnswerReader> reader() const = 0;
 
     [[nodiscard]] const Settings& settings() const { return settings_; }
@@ -64,13 +67,14 @@ protected:
     }
 
 private:
-    [[nodiscard]] Result<Completion> attempt(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink, CallContext& context, std::chrono::steady_clock::time_point latest, Head& head);
+    [[nodiscard]] Result<Completion> attempt(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink,
+                                             CallContext& context, std::chrono::steady_clock::time_point latest, Head& head);
     [[nodiscard]] Result<Call> prepare(std::chrono::steady_clock::time_point latest, CallContext& context) const;
     [[nodiscard]] Result<void> wait_as_asked(std::chrono::steady_clock::time_point latest, CallContext& context);
     [[nodiscard]] Error without_secrets(Error error) const;
 
     Settings settings_;
-    std::shared_ptr<Connections> connections_;      ///< Kept open from call to call.
+    std::shared_ptr<Connections> connections_;  ///< Kept open from call to call.
     std::mutex mutex_;
     std::chrono::steady_clock::time_point not_before_;  ///< Before then the server wants no call.
 };

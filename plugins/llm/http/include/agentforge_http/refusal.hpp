@@ -15,8 +15,8 @@ namespace agentforge::http {
 
 /// What a server says of its failure: the `error` object of either API, or a body that is none.
 struct Complaint {
-    int status = 0;             ///< 0: none; the answer had begun with 200.
-    std::string type;           ///< `overloaded_error`, `insufficient_quota`, …
+    int status = 0;    ///< 0: none; the answer had begun with 200.
+    std::string type;  ///< `overloaded_error`, `insufficient_quota`, …
     std::string message;
 };
 
@@ -27,15 +27,16 @@ struct Complaint {
 [[nodiscard]] Complaint read_complaint(const json::value& error);
 
 /// Errors: AF-LLM-401 the key (401, 403), AF-LLM-404 the model or address (404), AF-LLM-405 the request (other 4xx, a
-/// redirection), AF-LLM-406 a limit that waiting seconds does not lift (402, insufficient_quota, billing, retry-after beyond 60 s):
-/// all `unavailable`, so that the task waits for its user. AF-LLM-407 (408, 409, 429, 5xx, overloaded) is `transient`.
+/// redirection), AF-LLM-406 a limit that waiting seconds does not lift (402, insufficient_quota, billing, retry-after beyond 60
+/// s): all `unavailable`, so that the task waits for its user. AF-LLM-407 (408, 409, 429, 5xx, overloaded) is `transient`.
 /// `x-should-retry` decides where the server sends it. Source: shared research on LLM transport, official clients.
 [[nodiscard]] Error refusal(const Address& server, const Complaint& complaint, const Head& head);
 
 /// JSON, but none of the API. Error AF-LLM-408, `unavailable`. `found` completes the sentence "answered with JSON that is".
 [[nodiscard]] Error other_answer(const Address& server, std::string_view found, std::string_view api);
 
-/// How long the server asks to be left alone: retry-after-ms, then retry-after in seconds or as a date. 0 where it does not, or for longer than 60 s.
+/// How long the server asks to be left alone: retry-after-ms, then retry-after in seconds or as a date. 0 where it does not, or
+/// for longer than 60 s.
 [[nodiscard]] std::chrono::milliseconds asked_to_wait(const Head& head);
 
 /// `text` in UTF-8 and in one line, cut to `most` bytes.

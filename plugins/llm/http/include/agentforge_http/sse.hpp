@@ -16,7 +16,7 @@
 namespace agentforge::http {
 
 struct Event {
-    std::string type;       ///< Empty where the stream names none.
+    std::string type;  ///< Empty where the stream names none.
     std::string data;
 };
 

@@ -15,7 +15,7 @@ namespace agentforge::http {
 struct CallPieces {
     std::string id;
     std::string name;
-    std::string arguments;      ///< JSON text.
+    std::string arguments;  ///< JSON text.
 };
 
 /// Any JSON: invalid UTF-8 in texts is let pass (the host mends it), nesting up to 64. Errors (`transient`, AF-LLM-408).

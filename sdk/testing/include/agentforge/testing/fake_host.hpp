@@ -33,8 +33,8 @@ namespace agentforge::testing {
 
 /// One call into the host.
 struct HostCall {
-    std::string function;           ///< `run_agent`, `workspace.create`, `parse_yaml`, …
-    json::object details;           ///< What was asked for, short: a path, a gate's name, argv.
+    std::string function;  ///< `run_agent`, `workspace.create`, `parse_yaml`, …
+    json::object details;  ///< What was asked for, short: a path, a gate's name, argv.
 };
 
 struct LogLine {
@@ -253,14 +253,16 @@ private:
     std::chrono::system_clock::time_point time_;
     std::optional<std::chrono::steady_clock::time_point> deadline_;
     mutable unsigned looks_ = 0;
-    std::optional<unsigned> cancelled_from_;        ///< The look that is the first to be answered with true.
+    std::optional<unsigned> cancelled_from_;  ///< The look that is the first to be answered with true.
 };
 
 /// For model backends and escalation handlers.
 class FakeCallContext final : public CallContext, public FakeHost {
 public:
     [[nodiscard]] bool cancelled() const noexcept override { return look_cancelled(); }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return look_deadline(); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
+        return look_deadline();
+    }
     void log(LogLevel level, std::string_view message, const json::object& fields) override { write_log(level, message, fields); }
     void progress(std::string_view text) override { write_progress(text); }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return look_clock(); }
@@ -291,12 +293,14 @@ public:
 
     /// The whole life cycle, as the kernel runs it, on this thread.
     StageResult run(Stage& stage);
-    /// As `run`, and again with the next answer of `people` in `resolution` (the partial artifact in `previous_attempt`), until the
-    /// stage no longer escalates or nobody answers; `most` attempts at the most.
+    /// As `run`, and again with the next answer of `people` in `resolution` (the partial artifact in `previous_attempt`), until
+    /// the stage no longer escalates or nobody answers; `most` attempts at the most.
     StageResult run_to_end(Stage& stage, unsigned most = 10);
 
     [[nodiscard]] bool cancelled() const noexcept override { return look_cancelled(); }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return look_deadline(); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
+        return look_deadline();
+    }
     void log(LogLevel level, std::string_view message, const json::object& fields) override { write_log(level, message, fields); }
     void progress(std::string_view text) override { write_progress(text); }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return look_clock(); }
@@ -329,7 +333,9 @@ public:
     ToolResult call(Tool& tool, json::object arguments = {});
 
     [[nodiscard]] bool cancelled() const noexcept override { return look_cancelled(); }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return look_deadline(); }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
+        return look_deadline();
+    }
     void log(LogLevel level, std::string_view message, const json::object& fields) override { write_log(level, message, fields); }
     void progress(std::string_view text) override { write_progress(text); }
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return look_clock(); }
@@ -394,9 +400,10 @@ template <class T>
 namespace detail {
 
 template <class T>
-using interface_of = std::conditional_t<std::is_base_of_v<Stage, T>, Stage,
-                     std::conditional_t<std::is_base_of_v<Tool, T>, Tool,
-                     std::conditional_t<std::is_base_of_v<LLMBackend, T>, LLMBackend, EscalationHandler>>>;
+using interface_of =
+    std::conditional_t<std::is_base_of_v<Stage, T>, Stage,
+                       std::conditional_t<std::is_base_of_v<Tool, T>, Tool,
+                                          std::conditional_t<std::is_base_of_v<LLMBackend, T>, LLMBackend, EscalationHandler>>>;
 
 [[nodiscard]] Error not_made(std::string_view reason);
 
