@@ -194,10 +194,22 @@ def without_comment(line):
     return line.split("//")[0]
 
 
-def kernel_lines(root):
-    for file in sources(root / "kernel"):
+def statements(root, folder):
+    """Each statement of a folder's sources, on one line and without comments: the file, the place where it begins, the text."""
+    for file in sources(root / folder):
+        name = file.relative_to(root).as_posix()
+        text, begin = "", 0
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-            yield file.relative_to(root).as_posix(), f"{file.relative_to(root)}:{number}: {line.strip()}", without_comment(line)
+            line = without_comment(line).strip()
+            if line and not text:
+                begin = number
+            text = f"{text} {line}".replace("( ", "(").strip()
+            if not line or line.endswith((";", "{", "}", ":")):
+                if text:
+                    yield name, f"{name}:{begin}: {text}", text
+                text = ""
+        if text:
+            yield name, f"{name}:{begin}: {text}", text
 
 
 def record_violations(root):
@@ -206,7 +218,7 @@ def record_violations(root):
     # One word alone (step, gate, plugins) is the name of many things; `type() == "…"` finds those.
     as_text = re.compile('"(' + "|".join(name for name in types if "_" in name and name != "held_out") + ')"')
     found = []
-    for file, place, line in kernel_lines(root):
+    for file, place, line in statements(root, "kernel"):
         if file.startswith(("kernel/records/", "kernel/journal/")):
             continue
         if TYPE_AS_TEXT.search(line) or KEY_OF_A_RECORD.search(line) or (as_text.search(line) and file not in LIKE_A_RECORD):
@@ -219,14 +231,8 @@ def record_violations(root):
 class Records(unittest.TestCase):
     """A record's keys stand in kernel/records, and what is derived from records in the fold."""
 
-    def lines(self, *folders):
-        for folder in folders:
-            for file in sources(ROOT / folder):
-                for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-                    yield f"{file.relative_to(ROOT)}:{number}", line
-
     def test_a_record_is_written_as_a_struct(self):
-        written = [place for place, line in self.lines("kernel") if re.search(r'(session|session_)(\.|->)record\((json|\{|")', line)]
+        written = [place for _, place, line in statements(ROOT, "kernel") if re.search(r'(session|session_)(\.|->)record\((json|\{|")', line)]
         self.assertEqual([], written)
 
     def test_no_key_or_type_of_a_record_is_text_and_nothing_scans_a_journal_but_the_fold(self):
@@ -243,19 +249,18 @@ class Records(unittest.TestCase):
         self.assertEqual({"gate"}, events & types, "a rebase's measurement is the only one that no journal has")
 
     def test_nothing_is_shown_by_a_name_and_loose_fields(self):
-        named = [place for place, line in self.lines("kernel") if re.search(r'events_?(\.|->)event\("|void event\(std::string_view', line)]
+        named = [place for _, place, line in statements(ROOT, "kernel") if re.search(r'events_?(\.|->)event\("|void event\(std::string_view', line)]
         self.assertEqual([], named)
 
     def test_no_stage_is_known_by_its_name(self):
         named = []
-        for place, line in self.lines("kernel"):
-            file = place.split(":")[0]
+        for file, place, line in statements(ROOT, "kernel"):
             if STAGE_NAME.search(line) and file not in OTHER_WORDS and not file.startswith("kernel/gates/"):    # Gates have these names.
-                named.append(f"{place}: {line.strip()}")
+                named.append(place)
         self.assertEqual([], named)
 
     def test_no_message_names_a_stage(self):
-        named = [f"{place}: {line.strip()}" for folder in ("kernel", "sdk") for place, line in self.lines(folder) if STAGE_IN_MESSAGE.search(line)]
+        named = [place for folder in ("kernel", "sdk") for _, place, line in statements(ROOT, folder) if STAGE_IN_MESSAGE.search(line)]
         self.assertEqual([], named, "a pipeline may call its stages otherwise")
 
     def test_a_message_with_the_name_of_a_stage_is_found(self):
@@ -264,10 +269,10 @@ class Records(unittest.TestCase):
 
     def test_no_stage_plugin_knows_another_stage(self):
         named = []
-        for place, line in self.lines("plugins/stages"):
+        for _, place, line in statements(ROOT, "plugins/stages"):
             own = "info.name = " in line or line.startswith("AGENTFORGE_PLUGIN(")
             if STAGE_NAME.search(line) and not own:
-                named.append(f"{place}: {line.strip()}")
+                named.append(place)
         self.assertEqual([], named)
 
 
@@ -296,6 +301,9 @@ class PlantedRecords(unittest.TestCase):
 
     def test_key_read_from_a_body(self):
         self.assertEqual(1, len(self.found('const std::string stage = text_of(records->front().body, "stage");')))
+
+    def test_key_on_the_next_line(self):
+        self.assertEqual(1, len(self.found('const json::value* stage =\n    record.body.if_contains(\n        "stage");')))
 
     def test_scan_of_a_journal(self):
         self.assertEqual(1, len(self.found("for (const Record& record : *store.records(id)) {}", "kernel/program/commands/diff.cpp")))
