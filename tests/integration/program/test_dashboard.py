@@ -302,7 +302,7 @@ class TestDashboardOfSets(DashboardTest, SetTest):
         shown, = client.json("/api/sets")["sets"]
         self.assertEqual((shown["set_id"], shown["request"], shown["phase"], shown["available_actions"]), (self.set_id(), SET_REQUEST, "specified", ["resume", "abort"]))
         self.assertEqual([(part["repo"], part["state"], part["depends_on"]) for part in shown["parts"]], [("schema", "paused", []), ("consumer", "paused", ["schema"])])
-        self.assertIn("false", shown["test_result"] or shown["reason"])
+        self.assertEqual(shown["test_result"], "schema: exit code 1")
         schema = shown["parts"][0]
         self.assertEqual(client.json(f"/api/tasks/{schema['task_id']}")["set"], self.set_id())
         here = self.assert_code(self.run_program("--repo", "schema", "status", "--json", cwd=self.folder), 0).json
