@@ -11,13 +11,16 @@ Result<TaskOverviews::Listing> TaskOverviews::list() {
     listing.problems = std::move(found.problems);
     listing.tasks.reserve(found.tasks.size());
     for (TaskSummary& summary : found.tasks) {
-        const bool is_enough = has_ended(summary) && summary.from_journal;
-        if (is_enough) { followed_.erase(summary.task_id); }
         TaskOverview overview;
-        if (is_enough) {
+        if (has_ended(summary) && summary.from_journal) {
             overview.summary = std::move(summary);
+            followed_.erase(overview.summary.task_id);
         } else {
-            overview = from_journal(summary);
+            const TaskPaths paths = store_.paths(summary.task_id);
+            const bool is_behind = !summary.from_journal;
+            overview = overview_of(std::move(summary), paths);
+            overview.began = overview.summary.status != "pending" || !store_.never_began(overview.summary.task_id);
+            if (is_behind) { overview = look_into(overview); }
         }
         listing.counts.take(overview);
         listing.tasks.push_back(std::move(overview));
@@ -25,20 +28,21 @@ Result<TaskOverviews::Listing> TaskOverviews::list() {
     return listing;
 }
 
-TaskOverview TaskOverviews::from_journal(const TaskSummary& summary) {
-    const std::string& id = summary.task_id;
+TaskOverview TaskOverviews::look_into(const TaskOverview& listed) {
+    const std::string& id = listed.summary.task_id;
+    if (has_ended(listed.summary) && listed.summary.from_journal) { return listed; }
     auto overview = look_at(id);
-    if (!overview.ok()) {
-        followed_.erase(id);
-        const TaskPaths paths = store_.paths(id);
-        const auto projection = store_.load_state(id);
-        const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
-        TaskOverview projected = state.ok() ? overview_of(*state, {}, paths) : overview_of(summary, paths);
-        projected.began = !store_.never_began(id);
-        if (projected.began) { projected.problem = std::move(overview).error(); }
-        return projected;
+    if (overview.ok()) {
+        overview->began = listed.began;
+        return std::move(*overview);
     }
-    return std::move(*overview);
+    followed_.erase(id);
+    const auto projection = store_.load_state(id);
+    const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
+    TaskOverview projected = state.ok() ? overview_of(*state, {}, store_.paths(id)) : listed;
+    projected.began = listed.began;
+    if (projected.began) { projected.problem = std::move(overview).error(); }
+    return projected;
 }
 
 Result<TaskOverview> TaskOverviews::look_at(const std::string& task_id) {

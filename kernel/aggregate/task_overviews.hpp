@@ -14,25 +14,26 @@
 
 namespace agentforge::kernel {
 
-/// The first look reads the journals of the tasks that have not ended; each further one reads what they grew by. Of an ended task
-/// the listing is enough: TaskStore::list compares it with the end of the journal. One thread at a time.
+/// A list takes what the store lists, which is compared with the end of each journal; a task that is looked at is read from its
+/// journal, and a second look reads what it grew by. One thread at a time.
 class TaskOverviews {
 public:
     explicit TaskOverviews(const std::filesystem::path& agentforge_directory) : store_(agentforge_directory) {}
 
     struct Listing {
-        std::vector<TaskOverview> tasks;  ///< Newest first.
+        std::vector<TaskOverview> tasks;  ///< Newest first. What only the journal says (stages, question, activity) is empty.
         TaskCounts counts;                ///< Of all of them.
         std::vector<Error> problems;      ///< One for each folder that is no readable task.
     };
-    /// Errors: those of TaskStore::list. A journal that cannot be read is a `problem` of its task.
+    /// Errors: those of TaskStore::list.
     [[nodiscard]] Result<Listing> list();
+    /// The task of a list with what its journal says. A journal that cannot be read is its `problem`; then `state.yaml` says what
+    /// it can. An ended task stays as it is.
+    [[nodiscard]] TaskOverview look_into(const TaskOverview& listed);
     /// One task, whether it has ended or not. Errors: those of TaskStore::state.
     [[nodiscard]] Result<TaskOverview> look_at(const std::string& task_id);
 
 private:
-    [[nodiscard]] TaskOverview from_journal(const TaskSummary& summary);
-
     TaskStore store_;
     std::map<std::string, std::unique_ptr<FollowedTask>> followed_;
 };

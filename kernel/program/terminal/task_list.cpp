@@ -45,22 +45,20 @@ TaskOverviews& overviews_of(SeenRepositories& seen, const std::filesystem::path&
 
 Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::filesystem::path& root, std::string name,
                            const TaskListOptions& options) {
-    AF_TRY(TaskOverviews::Listing all, overviews_of(seen, root).list());
+    TaskOverviews& overviews = overviews_of(seen, root);
+    AF_TRY(const TaskOverviews::Listing all, overviews.list());
     for (const Error& problem : all.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
-    Listing found{.root = root,
-                  .name = std::move(name),
-                  .counts = std::move(all.counts),
-                  .total = all.tasks.size(),
-                  .shown = {},
-                  .wanted = 0};
-    for (TaskOverview& task : all.tasks) {
-        if (task.problem) {
-            program.err << "agentforge: " << printable_lines(task.problem->to_string())
-                        << "\nWhat is shown of this task is from state.yaml.\n";
-        }
+    Listing found{
+        .root = root, .name = std::move(name), .counts = all.counts, .total = all.tasks.size(), .shown = {}, .wanted = 0};
+    for (const TaskOverview& task : all.tasks) {
         if (!is_wanted(task.summary, options)) { continue; }
         ++found.wanted;
-        if (options.limit == 0 || found.shown.size() < options.limit) { found.shown.push_back(std::move(task)); }
+        if (options.limit != 0 && found.shown.size() == options.limit) { continue; }
+        found.shown.push_back(overviews.look_into(task));
+        if (const auto& problem = found.shown.back().problem) {
+            program.err << "agentforge: " << printable_lines(problem->to_string())
+                        << "\nWhat is shown of this task is from state.yaml.\n";
+        }
     }
     return found;
 }

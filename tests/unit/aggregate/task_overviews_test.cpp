@@ -31,7 +31,7 @@ TEST_F(Overviews, AnOpenTaskIsReadFromItsJournalAndFollowedFromThere) {
     ASSERT_TRUE(after.ok()) << after.error().to_string();
     EXPECT_EQ(after->counts.waiting, 1U);
     EXPECT_EQ(after->counts.of("awaiting_approval"), 1U);
-    EXPECT_FALSE(after->tasks.at(0).question.empty());
+    EXPECT_FALSE(overviews.look_into(after->tasks.at(0)).question.empty());
 }
 
 TEST_F(Overviews, TheCountsAreThoseOfTheAggregator) {
@@ -49,16 +49,17 @@ TEST_F(Overviews, TheCountsAreThoseOfTheAggregator) {
 
 TEST_F(Overviews, AJournalThatDoesNotVerifyIsAProblemOfItsTask) {
     const fs::path task = waiting_.begin(agentforge_, waiting_.records());
-    TaskOverviews overviews(agentforge_);
-    ASSERT_TRUE(overviews.list().ok());  // Writes state.yaml from the journal.
+    ASSERT_TRUE(TaskOverviews(agentforge_).list().ok());  // Writes state.yaml from the journal.
     const fs::path journal = task / "actions.yaml";
     std::fstream(journal, std::ios::in | std::ios::out).seekp(static_cast<std::streamoff>(fs::file_size(journal) / 2)) << '~';
-    const auto listing = TaskOverviews(agentforge_).list();
+    TaskOverviews overviews(agentforge_);
+    const auto listing = overviews.list();
     ASSERT_TRUE(listing.ok()) << listing.error().to_string();
     ASSERT_EQ(listing->tasks.size(), 1U);
-    ASSERT_TRUE(listing->tasks[0].problem.has_value());
-    EXPECT_EQ(listing->tasks[0].problem->code, "AF-JRNL-002");
-    EXPECT_EQ(listing->tasks[0].summary.task_id, waiting_.task_id());
+    const TaskOverview task_seen = overviews.look_into(listing->tasks[0]);
+    ASSERT_TRUE(task_seen.problem.has_value());
+    EXPECT_EQ(task_seen.problem->code, "AF-JRNL-002");
+    EXPECT_EQ(task_seen.summary.task_id, waiting_.task_id());
 }
 
 TEST(Condition, ATaskThatAProcessHasAndThatHasNotBegunAStageIsInProgress) {
