@@ -20,6 +20,7 @@ using namespace kernel;
 json::object settings_of(std::string_view plugin) {
     if (plugin == "replay") { return {{"transcript", source_folder() + "/examples/transcripts/slugify.yaml"}}; }
     if (plugin == "prompt") { return {{"prompt", "Find out what the change touches."}}; }
+    if (plugin == "verify") { return {{"gates", json::array{"green"}}}; }
     if (plugin == "cli") { return {{"command", json::array{"cat"}}, {"timeout_seconds", 60}}; }
     return {};
 }
