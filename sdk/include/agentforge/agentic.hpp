@@ -18,8 +18,8 @@ struct AgenticCommand {
     std::chrono::milliseconds timeout{300'000};
     std::size_t max_output_bytes = 8UL << 20U;  ///< Limit for each stream. The middle of longer output is dropped.
     std::vector<std::string> readable;  ///< Readable in addition to the workspace, the system's folders and those on PATH.
-    std::vector<std::string>
-        writable;  ///< Writable in addition to the scratch folder and what the role may write in the workspace.
+    /// Writable in addition to the scratch folder and what the role may write in the workspace.
+    std::vector<std::string> writable;
 };
 
 struct AgenticOutcome {

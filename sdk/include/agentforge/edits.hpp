@@ -19,8 +19,8 @@ struct Hunk {
     /// Whole lines above the place, outermost first, compared without the white space around them. They choose among several
     /// matches: the one that is indented under these lines.
     std::vector<std::string> anchors;
-    bool whole_lines =
-        false;            ///< `search` and `replace` are whole lines, each with its `\n`. Otherwise they are any piece of text.
+    /// `search` and `replace` are whole lines, each with its `\n`. Otherwise they are any piece of text.
+    bool whole_lines = false;
     bool at_end = false;  ///< The match must reach to the end of the text.
     std::string label;    ///< Prefix for messages about this hunk: `Hunk 2 (line 14 of the patch)`. May be empty.
 };

@@ -75,8 +75,8 @@ struct StageInput {
     std::string request;     ///< The user's words, verbatim.
     std::string goal_type;
     json::object input_artifact;  ///< Artifact of the previous stage, or {"original_request": …}.
-    std::map<std::string, json::object, std::less<>>
-        artifacts;  ///< By stage name and by contract. If several have the same contract, that of the latest stage.
+    /// By stage name and by contract. If several have the same contract, that of the latest stage.
+    std::map<std::string, json::object, std::less<>> artifacts;
     std::vector<std::string> completed_stages;
     std::optional<std::string> feedback;           ///< The changes that a person asks for.
     std::optional<json::object> resolution;        ///< A person's answer to the last escalation.

@@ -43,8 +43,8 @@ public:
         std::string stage_name;
         std::string contract;
         std::map<std::string, std::string> input;  ///< contract input ← artifact field (`user_request`: the request).
-        std::map<std::string, std::string>
-            output;             ///< contract output → artifact field. Empty value: the same name. Empty map: all outputs.
+        /// contract output → artifact field. Empty value: the same name. Empty map: all outputs.
+        std::map<std::string, std::string> output;
         json::object defaults;  ///< Inputs that no mapping provides.
     };
     explicit ContractStage(Mapping mapping);
