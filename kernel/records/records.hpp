@@ -88,8 +88,8 @@ BOOST_DESCRIBE_STRUCT(Extension, (), (pipeline, exit_stage, next_pipeline))
 /// Artifacts of the task were checked before more work was built on them.
 struct Freshness {
     std::string head;  ///< The commit that the task's base was compared with.
-    /// Files that the artifacts name and that were changed since: `path`, `change`, `named_by` (stages), `commits`.
-    json::array stale;
+    json::array
+        stale;  ///< Files that the artifacts name and that were changed since: `path`, `change`, `named_by` (stages), `commits`.
     std::string accepted;  ///< Why a person lets them count all the same; empty: nothing is stale.
 };
 BOOST_DESCRIBE_STRUCT(Freshness, (), (head, stale, accepted))
@@ -262,8 +262,8 @@ struct ArtifactAccepted {
     std::string artifact_hash;            ///< Its blob.
     std::vector<std::string> conditions;  ///< Words of `skip_if` that it makes true.
     Added<bool> asks;                     ///< A person must look at it.
-    /// Changed files that act later and what they hold, as far as no person has approved that.
-    Added<std::vector<std::string>> acts_later;
+    Added<std::vector<std::string>>
+        acts_later;  ///< Changed files that act later and what they hold, as far as no person has approved that.
     Added<std::vector<std::string>> changed_tests;  ///< Existing tests that were changed as outdated, with their old and new
                                                     ///< lines, as far as no person has approved that.
     Added<json::array> answers;  ///< What a person said must change, compared with the version before: `location`, `issue`,
@@ -358,8 +358,8 @@ struct ApprovalDecided {
     Added<std::string> feedback;  ///< What is to be changed, or why it was rejected.
     Added<std::string> artifact_blob;
     Added<std::string> decided_by;
-    /// `approve`, `revise`, `reject`, `exit` or `extend`. Older records: `approved` and `feedback` say it.
-    Added<std::string> decision;
+    Added<std::string>
+        decision;  ///< `approve`, `revise`, `reject`, `exit` or `extend`. Older records: `approved` and `feedback` say it.
     Added<json::array> issues;                ///< Of `revise`: `location`, `issue`, `suggestion`, `priority`.
     std::optional<Extension> extension = {};  ///< Of `extend`.
     std::optional<Freshness> freshness = {};  ///< Of `extend`.
