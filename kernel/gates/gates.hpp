@@ -66,6 +66,8 @@ struct SetupStep {
     bool required = true;  ///< False: gates try without, and ask only when a tool reports something missing.
 };
 
+struct GateReadiness;
+
 /// Runs gates. Commands from `config/languages/<name>.yaml` run the tests, confined: the tree is read-only, scratch is outside
 /// it, no network.
 ///   syntax, types, conformance, tests
@@ -79,8 +81,6 @@ struct SetupStep {
 ///              facts: all_tests_pass, conformance_passing, no_regressions, type_check_passing, fails_without_change.
 ///   refactor   as green, plus quality metrics of conformance. facts: + complexity_acceptable, no_code_smells.
 ///   deliver    the whole suite, conformance and the lock on tests, on the very tree to commit. facts: deployment_ready.
-struct GateReadiness;
-
 class GateRunner {
 public:
     struct Options {

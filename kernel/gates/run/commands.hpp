@@ -85,13 +85,13 @@ public:
                      std::map<std::string, std::string> environment, GateSettings settings, DependencySettings dependencies = {},
                      std::shared_ptr<std::vector<GateCommand>> log = {});
 
-    /// Checks the tree out and places its dependencies beside it, for the commands that follow. Errors: AF-GATE-100 dependencies
-    /// were not fetched yet and no one has approved it; AF-GATE-101 they could not be fetched; git's own. Places a link beside
-    /// the tree unless it has such a file itself. Errors: AF-GATE-101.
+    /// Places a link beside the tree unless it has such a file itself. Errors: AF-GATE-101.
     [[nodiscard]] Result<void> lay_beside(const std::string& name, const std::string& target);
     /// Places the user's readable folders beside the tree if their names are those of what the language would fetch
     /// (`node_modules`): the user has fetched them.
     [[nodiscard]] Result<void> lay_users_folders(const Language& language);
+    /// Checks the tree out and places its dependencies beside it, for the commands that follow. Errors: AF-GATE-100 dependencies
+    /// were not fetched yet and no one has approved it; AF-GATE-101 they could not be fetched; git's own.
     [[nodiscard]] Result<void> place(const Language& language, const std::string& tree, const Stop& stop);
     /// Replaces these files (path and content) in each tree that is checked out from now on. None: trees stay as they are.
     void stand_in(std::map<std::string, std::string> files) { stand_in_ = std::move(files); }
