@@ -389,7 +389,7 @@ Result<Measure*> ScopedGates::measure(const Scopes& scopes, const Scope& scope) 
     return measures_.emplace(std::move(key), std::move(made)).first->second.get();
 }
 
-/// RED in a scope that it named no test in: only fixtures and the skeleton may have changed there.
+/// RED in a scope in which it named no test: only fixtures and the skeleton may have changed there.
 Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, Measure& measure, const Scope& scope, const Stop& stop) {
     AF_TRY(const auto* language, languages_.get(scope.language));
     AF_TRY(const auto changes, measure.checkout().changes(part.baseline->base_tree, part.tree));
@@ -494,7 +494,7 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
     }
     if (parts.empty()) {
         if (!left_out.empty()) { return std::move(left_out.front().second); }
-        AF_TRY(auto* first, measure(*found, all.front()));  // Nothing changed anywhere: the top says what that means.
+        AF_TRY(auto* first, measure(*found, all.front()));  // Nothing changed anywhere: the first scope reports what that means.
         GateBaseline baseline;
         GateCall part = call;
         if (call.baseline != nullptr) {
