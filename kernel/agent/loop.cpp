@@ -181,7 +181,7 @@ private:
         request.place.stage = spec_.stage;
         request.place.role = spec_.agent.role;
         request.place.step = number;
-        if (frame_hash_.empty()) { frame_hash_ = frame_hash(request); }  // Of a run.
+        if (frame_hash_.empty()) { frame_hash_ = frame_hash(request); }  // The same for the whole run.
         request.frame_hash = frame_hash_;
         request.context_hash = context_hash(request);
         if (auto pending = host_.pending_answer(number)) {

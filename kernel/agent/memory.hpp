@@ -17,7 +17,7 @@ namespace agentforge::kernel {
 struct FileMemory {
     std::string path;
     std::string content;
-    std::string sha256;             ///< Of the whole file, if a step reported it.
+    std::string sha256;             ///< Hash of the whole file, if a step reported it.
     std::uint64_t first_line = 1;   ///< 0: unknown (a fragment left by an edit).
     std::uint64_t total_lines = 0;  ///< 0: unknown.
     unsigned step = 0;              ///< The step that last used it.

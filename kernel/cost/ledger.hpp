@@ -38,7 +38,7 @@ struct Spend {
     std::uint64_t cached_input_tokens = 0;
     std::uint64_t cache_write_input_tokens = 0;
     std::uint64_t output_tokens = 0;
-    std::uint64_t cost_microusd = 0;     ///< Of the calls with a known cost.
+    std::uint64_t cost_microusd = 0;     ///< Sum over the calls with a known cost.
     std::uint64_t unpriced = 0;          ///< Calls with an unknown cost.
     std::uint64_t estimated = 0;         ///< Calls whose tokens are our count.
     std::uint64_t dearest_microusd = 0;  ///< Cost of the most expensive call.

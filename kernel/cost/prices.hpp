@@ -44,7 +44,7 @@ struct PriceSource {
     std::string file;
     std::string as_of;   ///< Date on which the prices were looked up: `2026-11-01`.
     std::string source;  ///< For people.
-    std::string sha256;  ///< Of the file.
+    std::string sha256;  ///< Hash of the file.
 };
 
 class PriceTable {

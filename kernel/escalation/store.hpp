@@ -27,8 +27,8 @@ struct PendingItem {
     std::string id;
     std::string task_id;
     std::string stage;
-    std::string question;       ///< Of an escalation. For an action, its description in one line.
-    std::string artifact_hash;  ///< Of an approval, or of the action shown.
+    std::string question;       ///< The question of an escalation, or the description of an action in one line.
+    std::string artifact_hash;  ///< Hash of the artifact to approve, or of the action shown.
     std::string created_at;
 };
 

@@ -45,7 +45,7 @@ struct ComparedTask {
     std::uint64_t steps = 0;
     std::uint64_t calls = 0;
     std::uint64_t tokens = 0;
-    std::uint64_t cost_microusd = 0;  ///< Of the calls with a known cost.
+    std::uint64_t cost_microusd = 0;  ///< Sum over the calls with a known cost.
     bool cost_known = false;
     std::uint64_t wall_ms = 0;
 };

@@ -214,7 +214,7 @@ struct RunState {
     std::vector<std::string> steps;             ///< Blobs of its finished steps.
     std::map<unsigned, records::Kept> answers;  ///< By step: answers that no finished step has used.
     std::map<unsigned, Attempts> attempts;      ///< By step: since the task was last paused.
-    TokenEstimate tokens;                       ///< Of the step whose context exceeded its estimate most.
+    TokenEstimate tokens;                       ///< Tokens of the step whose context exceeded its estimate most.
 
     bool operator==(const RunState&) const = default;
 };
@@ -281,7 +281,7 @@ struct Resumption {
     std::map<RunPlace, RunState> runs;
     std::map<std::string, Decision, std::less<>> decisions;  ///< Decisions on proposed actions, by hash, until the next step.
 
-    // Of the whole task.
+    // State of the whole task.
     /// By role: the step of an earlier visit whose context exceeded its estimate most.
     std::map<std::string, TokenEstimate, std::less<>> calibration;
     std::map<std::string, std::string, std::less<>> pinned_tools;  ///< A server's tool → the hash of its definition.
@@ -297,11 +297,11 @@ struct Resumption {
     std::string guidance;         ///< What a person said when the task last continued.
     bool guidance_heard = false;  ///< A step has been made with it.
     std::deque<PastStep> last_steps;  ///< At most `kept_last_steps`, the latest last.
-    std::string remedy;               ///< Of the stage's latest failure.
+    std::string remedy;               ///< Remedy of the stage's latest failure.
     std::string accepted_at;          ///< Times of the latest records of these kinds.
     std::string proposed_at;
     std::string escalated_at;
-    Deadline deadline;  ///< Of the latest question.
+    Deadline deadline;  ///< Deadline of the latest question.
 
     static constexpr std::size_t kept_last_steps = 3;
     bool operator==(const Resumption&) const = default;
@@ -399,7 +399,7 @@ struct TaskState {
     bool answer_counted = false;  ///< The ledger already includes the answer to the current step.
     bool died_running = false;    ///< The previous process ended while the task ran. A model call may have been under way.
 
-    Sequence seq = 0;  ///< Of the last record folded.
+    Sequence seq = 0;  ///< Number of the last record folded.
     std::string hash;
 
     Resumption resumption;

@@ -110,7 +110,7 @@ public:
     using Error = json::error_code;
 
     TaskSummary summary;
-    std::string hash;  ///< Of the last record in the projection.
+    std::string hash;  ///< Hash of the last record in the projection.
     bool is_object = false;
 
     bool on_document_begin(Error&) { return true; }
@@ -464,7 +464,7 @@ Error state_of_another(const TaskPaths& place, std::string_view task_id, std::st
 
 struct ProjectedSummary {
     TaskSummary summary;
-    std::string hash;  ///< Of the last record that it includes.
+    std::string hash;  ///< Hash of the last record in the projection.
 };
 
 /// Errors: those of read_state.

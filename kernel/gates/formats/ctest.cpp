@@ -500,7 +500,7 @@ private:
     std::map<std::string, std::string> logs_;      ///< By target: the log of what did not compile.
     std::vector<Recorded> processes_;
     bool told_inputs_ = false;
-    TestInvocation invocation_;  ///< Of the test being reported.
+    TestInvocation invocation_;  ///< Invocation of the test being reported.
     std::set<std::string> with_passes_;
     std::set<std::string> with_canary_;
 };

@@ -24,8 +24,8 @@ inline constexpr const char* purpose_mutants = "mutants";
 
 /// Where the time of a task's gates went.
 struct GateTime {
-    std::chrono::milliseconds total{0};    ///< Of all commands.
-    std::chrono::milliseconds mutants{0};  ///< Of the commands on mutants.
+    std::chrono::milliseconds total{0};    ///< Time of all commands.
+    std::chrono::milliseconds mutants{0};  ///< Time of the commands on mutants.
     std::chrono::milliseconds floor{
         0};  ///< One clean build and one suite: the longest of each on the last tree whose tests were run.
     [[nodiscard]] std::chrono::milliseconds without_mutants() const noexcept { return total - mutants; }

@@ -66,7 +66,7 @@ struct TestSelection {
 struct BuildOutcome {
     bool built = true;
     std::string problem;              ///< Not built: how the build ended, in one sentence.
-    std::string output;               ///< Of the failed step: standard output, then standard error.
+    std::string output;               ///< Output of the failed step: standard output, then standard error.
     std::vector<ToolMessage> errors;  ///< The errors that `build_error` found in it.
 };
 
@@ -210,13 +210,13 @@ private:
     std::map<std::string, std::string> environment_;
     GateSettings settings_;
     DependencySettings dependencies_;
-    std::vector<Fetched> fetched_;                                       ///< Of the tree placed last.
+    std::vector<Fetched> fetched_;                                       ///< Dependencies of the tree placed last.
     std::vector<std::pair<const SetupRule*, SetupStep>> tried_without_;  ///< Also of it: missing but not required dependencies.
     std::map<std::string, std::string> stand_in_;
     json::object confinement_;
     std::shared_ptr<std::vector<GateCommand>> log_;  ///< May be null.
     std::string placed_;                             ///< The tree placed last.
-    std::string purpose_;                            ///< Of the current command.
+    std::string purpose_;                            ///< Purpose of the current command.
     std::string trusted_;                            ///< The user's commit.
     /// By language and runner: folders of trees, the newest last.
     std::map<std::string, std::vector<std::string>> judged_folders_;

@@ -29,7 +29,7 @@ std::string missing_name(std::string_view message) {
 
 /// The parts of a specification that name code. Its prose may contain any word, and counts only if no interface names any.
 struct Specified {
-    std::string names;  ///< Of interfaces and components, with their signatures.
+    std::string names;  ///< Names of interfaces and components, with their signatures.
     std::string files;  ///< Their files, and those to be created or changed.
 };
 

@@ -24,7 +24,7 @@ struct Message {
     std::string issue;
     std::string question;
     std::vector<std::string> options;
-    std::string artifact_hash;  ///< Of the artifact to approve.
+    std::string artifact_hash;  ///< Hash of the artifact to approve.
     std::string created_at;
     unsigned reminder = 0;    ///< 0: the first notification.
     std::string deadline;     ///< RFC 3339. Empty: none.

@@ -50,8 +50,8 @@ protected:
 struct FileView {
     std::string path;
     std::string content;           ///< The exact bytes of the lines first_line…last_line.
-    std::string sha256;            ///< Of the whole file.
-    std::uint64_t size_bytes = 0;  ///< Of the whole file.
+    std::string sha256;            ///< Hash of the whole file.
+    std::uint64_t size_bytes = 0;  ///< Size of the whole file.
     std::uint64_t first_line = 1;
     std::uint64_t last_line = 0;
     std::uint64_t total_lines = 0;

@@ -31,7 +31,7 @@ struct Settings {
     bool stream = true;
     std::uint64_t max_tokens = 0;  ///< 0: as in the request.
     std::string ca_file;
-    std::string version;           ///< Of the API. Empty: the backend's own.
+    std::string version;           ///< Version of the API. Empty: the backend's own.
     std::string tool_choice;       ///< Empty: the backend's own.
     std::string max_tokens_field;  ///< Empty: by the server.
 };
