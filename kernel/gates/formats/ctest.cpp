@@ -459,7 +459,8 @@ private:
         }
     }
 
-    /// True if the program's own text decides the result, not its exit code.
+    /// True if a property makes CTest judge the test by its output, or expect it to fail, instead of using the program's own
+    /// result.
     static bool by_text(const json::object& test) {
         return has_property(test, {"WILL_FAIL", "PASS_REGULAR_EXPRESSION", "FAIL_REGULAR_EXPRESSION"});
     }
