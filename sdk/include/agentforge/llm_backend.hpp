@@ -48,7 +48,7 @@ struct Usage {
     std::uint64_t output_tokens = 0;
     std::uint64_t cached_input_tokens = 0;
     std::optional<std::uint64_t> cost_microusd;  ///< Empty if unknown, never 0.
-    bool estimated = false;                      ///< True if the host counted the tokens, not the model's server.
+    bool estimated = false;                      ///< True if the tokens were estimated, not reported by the model's server.
 };
 
 enum class StopReason : unsigned char { finished = 1, tool_call, length, refused, other };
