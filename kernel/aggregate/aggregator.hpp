@@ -24,7 +24,8 @@ namespace agentforge::kernel {
 /// (AF-DASH-011).
 [[nodiscard]] std::optional<Error> problem_of(const KnownRepository& repository);
 
-/// One thing that happened: a record was appended, or a process took a task up or let it go (`type` is `process` then).
+/// One thing that happened: a record was appended, a process took a task up or let it go (`type` is `process` then), or a set
+/// changed (`set`; SetWatch).
 struct TaskChange {
     std::string repo;
     std::string task_id;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -27,8 +28,6 @@ std::size_t stage_count(const TaskState& state) {
     const auto found = std::ranges::find(state.stages, exit, &StageState::name);
     return found == state.stages.end() ? state.stages.size() : static_cast<std::size_t>(found - state.stages.begin()) + 1;
 }
-
-json::value text_or_null(const std::string& text) { return text.empty() ? json::value(nullptr) : json::value(text); }
 
 json::object timing_of(const TaskState& state) {
     const double done = overall_progress(state);
@@ -227,7 +226,24 @@ std::string condition_of(const TaskOverview& overview) {
     if (task.waiting_for == "escalation") { return "escalated"; }
     if (!task.waiting_for.empty()) { return "awaiting_approval"; }
     if (is_interrupted(overview)) { return "interrupted"; }
-    return task.status == "running" ? "in_progress" : task.status;
+    const bool begins = task.status == "pending" && overview.running;
+    return task.status == "running" || begins ? "in_progress" : task.status;
+}
+
+void TaskCounts::take(const TaskOverview& task) {
+    ++conditions[condition_of(task)];
+    waiting += task.summary.waiting_for.empty() ? 0 : 1;
+}
+
+std::uint64_t TaskCounts::of(const std::string& condition) const {
+    const auto found = conditions.find(condition);
+    return found == conditions.end() ? 0 : found->second;
+}
+
+json::object to_json(const TaskCounts& counts) {
+    json::object told{{"waiting", counts.waiting}};
+    for (const auto& [condition, count] : counts.conditions) { told[condition] = count; }
+    return told;
 }
 
 std::vector<std::string> available_actions(const TaskOverview& overview) {
@@ -290,6 +306,7 @@ TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
                          {"current_stage", current_stage_of(state)},
                          {"iteration_summary", iteration_of(task)},
                          {"delivery", delivery_of(state)},
+                         {"set", text_or_null(figures.overview.set)},
                          {"continuation", continuation_of(state)}};
     add_process(summary, figures.overview);
     figures.text = to_json_line(summary);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,17 @@ struct TaskFigures {
 [[nodiscard]] std::string condition_of(const TaskOverview& overview);
 /// What a person can do with the task now: `respond`, `approve`, `revise`, `reject`, `pause`, `resume`, `abort`.
 [[nodiscard]] std::vector<std::string> available_actions(const TaskOverview& overview);
+
+/// How many tasks there are in each condition.
+struct TaskCounts {
+    std::map<std::string, std::uint64_t> conditions;  ///< By condition_of.
+    std::uint64_t waiting = 0;                        ///< For a person.
+
+    void take(const TaskOverview& task);
+    [[nodiscard]] std::uint64_t of(const std::string& condition) const;
+};
+/// `waiting`, and each condition that a task has.
+[[nodiscard]] json::object to_json(const TaskCounts& counts);
 
 [[nodiscard]] TaskFigures figures_of(const FollowedTask& task, const std::string& repo);
 /// The same, but for whether a process has the task.

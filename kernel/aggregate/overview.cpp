@@ -2,15 +2,12 @@
 #include "aggregate/overview.hpp"
 
 #include "aggregate/figures.hpp"
-#include "aggregate/followed_task.hpp"
 #include "plugins/call_mark.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-bool is_over(std::string_view status) { return status == "completed" || status == "failed" || status == "aborted"; }
 
 /// Who has the task, or what its last process died in.
 TaskOverview look_into(const TaskPaths& paths) {
@@ -51,6 +48,7 @@ TaskOverview overview_of(const TaskState& state, LastActivity activity, const Ta
     overview.activity = std::move(activity);
     overview.summary = summary_of(state);
     overview.can_be_extended = can_be_extended(state);
+    overview.set = std::filesystem::path(state.set_file).parent_path().filename().string();
     if (is_terminal(state.status)) { return overview; }
     overview.progress = overall_progress(state);
     for (const StageFigures& stage : stages_to_the_end(state)) {
@@ -72,23 +70,8 @@ TaskOverview overview_of(const TaskState& state, LastActivity activity, const Ta
     return overview;
 }
 
-TaskOverview overview_at(const TaskStore& store, TaskSummary summary) {
-    TaskOverview overview;
-    if (!is_over(summary.status)) {
-        const TaskPaths paths = store.paths(summary.task_id);
-        FollowedTask task(paths, summary.task_id);
-        const auto read = task.refresh();
-        if (read.ok() && task.state().task_id == summary.task_id) {
-            overview = overview_of(task.state(), task.activity(), paths);
-            summary = overview.summary;
-        } else {
-            const auto projection = store.load_state(summary.task_id);
-            const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
-            overview = state.ok() ? overview_of(*state, {}, paths) : look_into(paths);
-            if (!read.ok()) { overview.problem = read.error(); }
-        }
-        overview.began = !store.never_began(summary.task_id);
-    }
+TaskOverview overview_of(TaskSummary summary, const TaskPaths& paths) {
+    TaskOverview overview = look_into(paths);
     overview.summary = std::move(summary);
     return overview;
 }
@@ -103,7 +86,7 @@ json::object to_json(const TaskOverview& overview) {
                       {"created_at", task.created_at},
                       {"updated_at", task.updated_at},
                       {"waiting_for", task.waiting_for}};
-    if (is_over(task.status)) { return told; }
+    if (has_ended(task)) { return told; }
     told["running"] = overview.running;
     if (!overview.ended_in.empty()) { told["ended_in"] = overview.ended_in; }
     told["waiting_id"] = overview.waiting_id;

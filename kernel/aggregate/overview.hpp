@@ -38,6 +38,7 @@ struct TaskOverview {
     std::string question;          ///< What it waits for, in words.
     bool can_be_extended = false;  ///< It has come to its end, or shows the artifact that it would end with, and stages follow.
                                    ///< Not known of a listing.
+    std::string set;               ///< The set that it is a part of, or empty. Not known of a listing.
     std::optional<Error> problem;  ///< Why the journal cannot be read: the rest is from `state.yaml`.
     LastActivity activity;
 };
@@ -48,9 +49,8 @@ struct TaskOverview {
 [[nodiscard]] bool can_be_extended(const TaskState& state);
 /// Of a task whose state is known; `paths`, its folder, says who has it.
 [[nodiscard]] TaskOverview overview_of(const TaskState& state, LastActivity activity, const TaskPaths& paths);
-/// Looks at a task of a listing. One that has not ended is read from its journal, as everywhere; from `state.yaml`, without its
-/// last actions, where the journal cannot be read.
-[[nodiscard]] TaskOverview overview_at(const TaskStore& store, TaskSummary summary);
+/// Of a task of which only the listing's line is known.
+[[nodiscard]] TaskOverview overview_of(TaskSummary summary, const TaskPaths& paths);
 [[nodiscard]] json::object to_json(const TaskOverview& overview);
 
 }  // namespace agentforge::kernel

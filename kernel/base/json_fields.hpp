@@ -2,6 +2,7 @@
 // JSON object fields for the kernel: <agentforge/json_fields.hpp>, and texts without a copy.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include <agentforge/json_fields.hpp>
@@ -9,5 +10,9 @@
 namespace agentforge::kernel {
 
 [[nodiscard]] inline std::string_view view(const json::string& text) noexcept { return {text.data(), text.size()}; }
+/// The text, or null where it is empty.
+[[nodiscard]] inline json::value text_or_null(const std::string& text) {
+    return text.empty() ? json::value(nullptr) : json::value(text);
+}
 
 }  // namespace agentforge::kernel

@@ -2,6 +2,7 @@
 // What is told of tasks as a whole: the list, one task, what waits for a person, sums.
 #include <algorithm>
 
+#include "aggregate/set_figures.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
@@ -38,15 +39,9 @@ struct Filter {
 };
 
 json::object counts_of(const std::vector<Aggregator::Figures>& tasks) {
-    std::map<std::string, std::uint64_t> states;
-    std::uint64_t waiting = 0;
-    for (const auto& task : tasks) {
-        ++states[condition_of(task->overview)];
-        waiting += task->overview.summary.waiting_for.empty() ? 0 : 1;
-    }
-    json::object counts{{"waiting", waiting}};
-    for (const auto& [state, count] : states) { counts[state] = count; }
-    return counts;
+    TaskCounts counts;
+    for (const auto& task : tasks) { counts.take(task->overview); }
+    return to_json(counts);
 }
 
 json::object problem_json(const Error& error) {
@@ -139,6 +134,7 @@ Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call)
     AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
     json::object told = to_json(*figures);
     if (told["current_action"].is_object()) { told["current_action"].as_object()["target"] = target; }
+    told["dependencies"] = state.dependencies.empty() ? json::value(nullptr) : json::value(state.dependencies);
     told["files"] = files_of(parts.tasks.repositories()[place.repository].path, state);
     return json_response(told);
 }
@@ -240,6 +236,20 @@ Result<HttpResponse> show_stats(const DashboardParts& parts) {
                           {"cost_known", cost_known}});
 }
 
+Result<HttpResponse> show_sets(const DashboardParts& parts) {
+    const auto condition = [&parts](const SetPart& part) -> std::string {
+        const auto place = parts.tasks.find(part.task, part.repo);
+        const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(place.error());
+        return figures.ok() ? condition_of((*figures)->overview) : "unknown";
+    };
+    const SetListing listing = list_sets(parts.sets);
+    json::array sets;
+    for (const TaskSet& set : listing.sets) { sets.push_back(figures_of(set, condition)); }
+    json::array problems;
+    for (const Error& problem : listing.problems) { problems.push_back(problem_json(problem)); }
+    return json_response({{"sets", std::move(sets)}, {"problems", std::move(problems)}});
+}
+
 Result<HttpResponse> show_repositories(const DashboardParts& parts) {
     json::array repositories;
     for (const KnownRepository& each : parts.tasks.repositories()) {
@@ -267,6 +277,7 @@ void add_task_routes(std::vector<Route>& routes, const DashboardParts& parts) {
     routes.push_back({"GET", "/api/tasks/{task_id}", [parts](const ApiCall& call) { return show_task(parts, call); }});
     routes.push_back({"GET", "/api/attention", [parts](const ApiCall& call) { return show_attention(parts, call); }});
     routes.push_back({"GET", "/api/stats", [parts](const ApiCall&) { return show_stats(parts); }});
+    routes.push_back({"GET", "/api/sets", [parts](const ApiCall&) { return show_sets(parts); }});
     routes.push_back({"GET", "/api/repositories", [parts](const ApiCall&) { return show_repositories(parts); }});
     routes.push_back({"GET", "/api/plugins", [parts](const ApiCall& call) { return show_by_command(parts, call, "plugins"); }});
     routes.push_back(

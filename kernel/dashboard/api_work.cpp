@@ -30,7 +30,6 @@ constexpr std::size_t most_patch_bytes = 4UL << 20U;
 constexpr double micro = 1e-6;
 
 std::string time_of(const Record& record) { return records::envelope_in(record).timestamp.value_or(""); }
-json::value text_or_null(const std::string& text) { return text.empty() ? json::value(nullptr) : json::value(text); }
 
 /// The body under a key or in a blob.
 std::optional<json::value> kept(const FollowedTask& task, const records::Kept& value) {

@@ -3,6 +3,7 @@
 // aggregator, changes things by the program's own commands, and stores nothing.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -22,6 +23,7 @@ struct DashboardParts {
     EventHub& events;
     Guard& guard;
     CommandRunner& commands;
+    std::filesystem::path sets = {};  ///< The folder of the user's sets; a folder that is not there has none.
 };
 
 /// What a handler is given: the request, and what `{…}` in its route's path stood for.

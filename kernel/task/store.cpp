@@ -512,6 +512,10 @@ TaskSummary summary_of(const TaskState& state) {
             std::string(state.waiting_for())};
 }
 
+bool has_ended(const TaskSummary& task) {
+    return task.status == "completed" || task.status == "failed" || task.status == "aborted";
+}
+
 namespace {
 
 constexpr std::string_view listing_file = ".listing";
@@ -522,7 +526,6 @@ constexpr std::size_t many_unknown = 16;
 
 struct ListedTask {
     TaskSummary summary;
-    bool sure = false;                  ///< True if it matches the journal.
     std::optional<Error> problem = {};  ///< Why the journal could not be read.
 };
 
@@ -530,7 +533,7 @@ struct ListedTask {
 Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
     auto projected = read_summary(place.state());
     const bool own = projected.ok() && projected->summary.task_id == name;
-    if (own && Journal::ends_with(place.journal(), projected->hash)) { return ListedTask{std::move(projected->summary), true}; }
+    if (own && Journal::ends_with(place.journal(), projected->hash)) { return ListedTask{std::move(projected->summary)}; }
     std::error_code none;
     std::optional<Error> problem;
     // The process that runs the task is about to write the projection. If no process holds the task, it is written here.
@@ -540,7 +543,7 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
             AF_CHECK(check_names(name, state->task_id, place.journal()));
             (void)write_file_atomic(place.state(), to_json_pretty(to_json(*state)), Durability::cached)
                 .ok();  // A folder that cannot be written is listed too.
-            return ListedTask{summary_of(*state), true};
+            return ListedTask{summary_of(*state)};
         }
         if (!state.ok()) { problem = state.error(); }
     } else if (own && !projected->hash.empty() && !fs::exists(place.journal(), none)) {
@@ -557,7 +560,8 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
                      ErrorKind::corrupt};
     }
     if (projected->summary.task_id != name) { return state_of_another(place, name, projected->summary.task_id); }
-    return ListedTask{std::move(projected->summary), false, std::move(problem)};
+    projected->summary.from_journal = false;
+    return ListedTask{std::move(projected->summary), std::move(problem)};
 }
 
 /// Returns nothing if the task has no journal.
@@ -602,7 +606,7 @@ Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, st
         if (found->problem) { listing.problems.push_back(std::move(*found->problem)); }
         tasks.push_back(std::move(found->summary));
         // If the task continued meanwhile, it is unknown which state of the journal was read.
-        if (stamp && found->sure && stamp_of(folder.get(), name) == stamp) {
+        if (stamp && tasks.back().from_journal && stamp_of(folder.get(), name) == stamp) {
             kept.push_back({*stamp, &tasks.back()});
             ++unknown;
         }
@@ -650,8 +654,7 @@ std::size_t TaskStore::active_count() const {
     if (!listing.ok()) { return 0; }
     const auto& tasks = listing->tasks;
     return static_cast<std::size_t>(std::count_if(tasks.begin(), tasks.end(), [&](const TaskSummary& task) {
-        return task.status != "completed" && task.status != "failed" && task.status != "aborted" &&
-               !(task.status == "pending" && never_began(task.task_id));
+        return !has_ended(task) && !(task.status == "pending" && never_began(task.task_id));
     }));
 }
 

@@ -66,7 +66,8 @@ struct TaskSummary {
     std::string current_stage;
     std::string created_at;
     std::string updated_at;
-    std::string waiting_for;  ///< The decision it waits for: `approval`, `escalation` or empty.
+    std::string waiting_for;   ///< The decision it waits for: `approval`, `escalation` or empty.
+    bool from_journal = true;  ///< True if it matches the journal. False: `state.yaml` may be some records behind.
 };
 
 struct TaskState;
@@ -76,6 +77,8 @@ struct AnyRecord;
 }
 
 [[nodiscard]] TaskSummary summary_of(const TaskState& state);
+/// Completed, failed or aborted.
+[[nodiscard]] bool has_ended(const TaskSummary& task);
 
 struct TaskListing {
     std::vector<TaskSummary> tasks;  ///< Latest first.

@@ -319,6 +319,30 @@ const scenarios = {
     await page.getByText("✓ completed").waitFor({ timeout: 60000 });
   },
 
+  async sets() {
+    await begin();
+    await heading("Sets");
+    const shown = await main();
+    for (const text of [world.request, "working on its parts", "schema: ‖ paused", "consumer: ‖ paused", "after schema", "agentforge resume " + world.set]) assert.ok(shown.includes(text), text + " in " + shown);
+    await page.getByRole("link", { name: world.consumer }).first().click();
+    await heading("Set");
+    await have("resume");
+    await page.getByText("✓ completed").first().waitFor({ timeout: 60000 });
+    await page.waitForFunction(() => [...document.querySelectorAll("section li .quiet.small")].some((each) => each.textContent === "delivered"), null, { timeout: 60000 });
+    await go("", "Tasks");
+    await page.waitForFunction(() => ![...document.querySelectorAll("h2")].some((each) => each.textContent === "Sets"), null, { timeout: 60000 });
+  },
+
+  async waiting() {
+    await begin();
+    await page.getByText("waits for stage `spec` of task").first().waitFor();
+    await page.getByRole("link", { name: world.other }).first().click();
+    await page.waitForFunction((id) => location.hash === "#/task/" + id, world.other);
+    await have("met");
+    await go("task/" + world.waits, "Depends on");
+    await page.getByRole("link", { name: world.other }).first().waitFor();
+  },
+
   async live() {
     await begin();
     await go("task/" + world.task + "/steps", "40 steps");

@@ -16,12 +16,17 @@ import subprocess
 import sys
 import unittest
 
+import yaml
+
 SOURCE = pathlib.Path(os.environ.get("AGENTFORGE_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
 sys.path[:0] = [str(SOURCE / "tests" / "integration" / "program"), str(SOURCE / "tests" / "browser")]
 
 import journals  # noqa: E402
 from harness import REQUEST, TRANSCRIPT, ProgramTest, entry, load_transcript, main, short_transcript, wait_until  # noqa: E402
 from model_server import KEY, ModelServer  # noqa: E402
+from test_dependencies import DependencyTest  # noqa: E402
+from test_sets import REQUEST as SET_REQUEST  # noqa: E402
+from test_sets import SetTest  # noqa: E402
 
 MODULES = pathlib.Path(os.environ.get("AGENTFORGE_BROWSER", SOURCE / "build" / "browser"))
 KEPT = SOURCE / "tests" / "journals"
@@ -206,6 +211,33 @@ class TestPage(PageTest):
         for number in range(2, 201):
             journals.renamed(KEPT, ["delivered_and_rebased", "waiting_for_approval", "paused_at_a_limit", "killed_in_green"][number % 4], self.agentforge, number)
         self.drive("many", {"append": lambda asked: journals.more_steps(writer, asked["count"])}, task=writer.task_id)
+
+
+class TestPageOfSets(PageTest, SetTest):
+    def test_a_set_is_shown_with_its_parts_until_it_is_delivered(self):
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        parts = {part["repo"]: part["task"] for part in self.set_file()["parts"]}
+
+        def resume(_):
+            self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
+
+        self.drive("sets", {"resume": resume}, set=self.set_id(), request=SET_REQUEST, **parts)
+
+
+class TestPageOfDependencies(PageTest):
+    depending, other_task, started = DependencyTest.depending, DependencyTest.other_task, DependencyTest.started
+
+    def test_a_task_that_waits_links_to_the_one_it_waits_for(self):
+        other = self.other_task("--approve", "intake")
+        waits, _ = self.started(self.depending(tasks=[{"task_id": other, "required_stage": "spec"}]))
+
+        def met(_):
+            file = self.folder / "other.yaml"
+            file.write_text(yaml.safe_dump(short_transcript(), allow_unicode=True, sort_keys=False), encoding="utf-8")
+            self.assert_code(self.run_program("approve", "--set", "llm.backend=replay", "--set", f"llm.transcript={file}", other), 0)
+            self.assert_code(self.go_on("resume", waits), 0)
+
+        self.drive("waiting", {"met": met}, other=other, waits=waits)
 
 
 class TestPageUnderAttack(PageTest):

@@ -12,6 +12,20 @@ const entry = (to, ...content) => h("a", { href: "#/" + to, "data-entry": true }
 const unseen = (text) => h("span", { class: "unseen" }, text);
 const fact = (name, ...value) => [h("dt", {}, name), h("dd", {}, value)];
 
+// A text with the ids of tasks in it as links.
+function linked(text) {
+  return text.split(/(task-\d{8}-[a-z0-9-]+-[0-9a-f]{8})/).map((part, at) => (at % 2 ? link("task/" + part, part) : part));
+}
+
+function setCard(set) {
+  const words = { specifying: "writing the specification", specified: "working on its parts", branching: "making the branches", delivering: "delivering", done: "delivered", undone: "undone" };
+  return h("li", {}, h("div", { class: "row" }, h("strong", {}, set.request), h("span", { class: "spring" }), h("span", { class: "quiet small" }, words[set.phase] || set.phase)),
+    h("ul", {}, set.specification_task && h("li", { class: "small" }, "specification: ", link("task/" + set.specification_task, set.specification_task)),
+      set.parts.map((part) => h("li", { class: "small" }, h("strong", {}, part.repo), ": ", part.task_id ? [h("span", { class: tone(part.state) }, h("span", { "aria-hidden": "true" }, sign(part.state) + " "), named(part.state)), " ", link("task/" + part.task_id, part.task_id)] : "not started", part.depends_on.length > 0 && h("span", { class: "quiet" }, " after " + part.depends_on.join(", ")), part.branch && h("span", { class: "quiet" }, " · branch " + part.branch)))),
+    set.test_result && h("div", { class: "small" }, set.test_result), set.reason && h("div", { class: "small warn" }, set.reason),
+    set.available_actions.includes("resume") && h("div", { class: "small quiet" }, "To continue: ", h("code", {}, "agentforge resume " + set.set_id)));
+}
+
 function stages(shown, current) {
   return h("ol", { class: "stages", "aria-label": "Phases" }, shown.pipeline.stages.map((stage) => {
     const now = stage.name === shown.status.phase && shown.status.state !== "completed";
@@ -32,7 +46,7 @@ function card(shown) {
       h("span", { class: "quiet" }, over ? since(shown.timing.last_activity) : span(shown.timing.elapsed_seconds) + " elapsed"), h("span", { class: "quiet" }, money(shown.cost)),
       health.tests_total > 0 && h("span", { class: health.tests_passing === health.tests_total ? "quiet" : "bad" }, "Tests: " + health.tests_passing + "/" + health.tests_total),
       !over && shown.current_action && h("span", { class: "quiet" }, "Last: " + shown.current_action.action + " (" + since(shown.current_action.started_at) + ")")),
-    shown.status.question && h("div", { class: "small warn" }, shown.status.question), shown.status.error && h("div", { class: "small bad" }, shown.status.error));
+    shown.status.question && h("div", { class: "small warn" }, linked(shown.status.question)), shown.status.error && h("div", { class: "small bad" }, shown.status.error));
 }
 
 function troubles(problems) {
@@ -41,7 +55,8 @@ function troubles(problems) {
 
 export async function tasks(app, query) {
   const filter = { q: query.get("q") || "", state: query.get("state") || "", repo: query.get("repo") || "", limit: query.get("limit") || "50" };
-  const [list, waits, known, sums] = await Promise.all([get("/api/tasks", filter), get("/api/attention"), get("/api/repositories"), get("/api/stats")]);
+  const [list, waits, known, sums, sets] = await Promise.all([get("/api/tasks", filter), get("/api/attention"), get("/api/repositories"), get("/api/stats"), get("/api/sets")]);
+  const open = sets.sets.filter((set) => set.available_actions.length > 0);
   app.waiting(waits.items.length);
   const over = (shown) => ["completed", "aborted", "failed"].includes(shown.status.state);
   const go = (change) => { location.hash = "#/?" + new URLSearchParams(Object.entries({ ...filter, ...change }).filter(([key, value]) => value && !(key === "limit" && value === "50"))); };
@@ -56,11 +71,12 @@ export async function tasks(app, query) {
   const counted = [["in_progress", "active"], ["waiting", sums.states.waiting === 1 ? "waits for you" : "wait for you"], ["completed", "completed"]].map(([state, words]) => (sums.states[state] || 0) + " " + words);
   return ["Tasks", h("div", { class: "row" }, h("h1", {}, "Tasks"), h("span", { class: "spring" }), sums.tasks > 0 && h("span", { class: "quiet small" }, [...counted, number(sums.steps) + " steps", number(sums.tokens_used) + " tokens", sums.tokens_used > 0 && money(sums)].filter(Boolean).join(" · "))), search, h("p", {}),
     waits.items.length > 0 && !filter.q && !filter.state && !filter.repo && h("section", { class: "wait" }, h("h2", {}, "Needs attention"), h("ul", { class: "plain" }, waits.items.map((item) => h("li", {}, h("div", { class: "row" }, h("span", {}, h("span", { "aria-hidden": "true" }, "⚠ "), entry("task/" + item.task_id, item.request)), h("span", { class: "spring" }), h("span", { class: "quiet small" }, item.repo + " · " + since(item.created_at))), h("div", { class: "small" }, item.kind === "approval" ? "Approval of " + item.phase : item.question))))),
+    open.length > 0 && !filter.q && !filter.state && !filter.repo && h("section", {}, h("h2", {}, "Sets"), h("ul", { class: "plain" }, open.map(setCard))),
     active.length > 0 && h("section", {}, h("h2", {}, "Active tasks"), h("ul", { class: "plain" }, active.map(card))),
     ended.length > 0 && h("section", {}, h("h2", {}, "Ended tasks"), h("ul", { class: "plain" }, ended.map(card))),
     list.tasks.length === 0 && h("section", {}, h("p", {}, filter.q || filter.state || filter.repo ? "No task is like that." : "No task yet. ", !filter.q && link("new", "Start one"))),
     list.next_offset !== null && h("p", {}, h("button", { type: "button", "data-key": "more", onclick: () => go({ limit: String(Math.min(500, Number(filter.limit) * 2)) }) }, "Show more")),
-    troubles(list.problems)];
+    troubles([...list.problems, ...sets.problems])];
 }
 
 export async function attentions(app) {
@@ -126,14 +142,18 @@ export async function overview(app, query, id) {
   const [shown, waits] = await Promise.all([get(task(id)), get("/api/attention", { task_id: id })]);
   const phase = shown.status.phase ? await get(task(id, "/phases/" + shown.status.phase)) : null;
   const current = shown.current_stage, rounds = shown.iteration_summary;
+  const own = shown.set ? (await get("/api/sets")).sets.filter((set) => set.set_id === shown.set) : [];
+  const met = shown.dependencies ? [...shown.dependencies.tasks.map((each) => h("li", {}, link("task/" + each.task_id, each.task_id), " at " + each.required_stage)), ...shown.dependencies.external.map((each) => h("li", {}, each.artifact + " of " + each.repo + (each.tag ? " " + each.tag : "") + " (" + each.commit.slice(0, 12) + ")"))] : [];
   const known = shown.available_actions.includes("extend") ? await get("/api/pipelines", { repo: shown.repo }).catch(() => ({ pipelines: [] })) : { pipelines: [] };
   return [shown.request, head(shown, ""), waits.items.map((item) => attention(app, item)),
-    shown.status.error && h("section", { class: "wait" }, h("p", { class: "bad" }, shown.status.error)), shown.status.pause_reason && !shown.status.error && h("section", { class: "wait" }, h("p", {}, "Paused: " + shown.status.pause_reason)),
+    shown.status.error && h("section", { class: "wait" }, h("p", { class: "bad" }, shown.status.error)), shown.status.pause_reason && !shown.status.error && h("section", { class: "wait" }, h("p", {}, "Paused: ", linked(shown.status.pause_reason))),
     h("section", {}, h("h2", {}, "Pipeline: " + shown.pipeline.template + ", to " + shown.pipeline.exit_stage), h("progress", { max: 1, value: shown.status.overall_progress, "aria-label": "Progress" }), stages(shown),
       rounds && h("p", { class: "small" }, "Round " + rounds.current + " of " + rounds.max + (rounds.decisions.length ? ": " + rounds.decisions.map((each) => each.decision + " (" + clock(each.at) + ")").join(", ") : ""))),
     h("div", { class: "grid" },
       phase && h("section", {}, h("h2", {}, "Current phase: " + phase.phase.toUpperCase()), phase.objective && h("p", {}, phase.objective), criteria(phase), link("task/" + id + "/phase/" + phase.phase, "More of this phase")),
       files(shown),
+      own.length > 0 && h("section", {}, h("h2", {}, "Set"), h("ul", { class: "plain" }, own.map(setCard))),
+      met.length > 0 && h("section", {}, h("h2", {}, "Depends on"), h("ul", { class: "plain" }, met)),
       h("section", {}, h("h2", {}, "Figures"), h("dl", { class: "facts" }, fact("Started", date(shown.timing.started_at)), fact("Elapsed", span(shown.timing.elapsed_seconds) + ", " + span(shown.timing.working_seconds) + " of work"),
         shown.timing.estimated_remaining_seconds !== null && fact("Left, as estimated", span(shown.timing.estimated_remaining_seconds)), fact("Steps", number(shown.steps.total)), fact("Tokens", number(shown.cost.tokens_used)), fact("Cost", money(shown.cost)),
         shown.steps.total > 0 && fact("Tokens a step", number(Math.round(shown.cost.tokens_used / shown.steps.total))), shown.health.tests_total > 0 && fact("Tests", shown.health.tests_passing + "/" + shown.health.tests_total), fact("Recent errors", shown.health.errors_recent),

@@ -9,10 +9,10 @@
 #include "config/gate_names.hpp"
 #include "pipeline/measure.hpp"
 #include "pipeline/people/acting_changes.hpp"
-#include "pipeline/task_set.hpp"
 #include "pipeline/tests/changed_tests.hpp"
 #include "pipeline/tests/hand_back.hpp"
 #include "pipeline/tests/suspicions.hpp"
+#include "task/task_set.hpp"
 #include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {

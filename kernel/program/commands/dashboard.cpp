@@ -9,6 +9,7 @@
 #include <agentforge/process.hpp>
 
 #include "aggregate/change_watch.hpp"
+#include "aggregate/set_figures.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/ids.hpp"
@@ -51,7 +52,7 @@ void tell_address(Program& program, const ServerSettings& settings, unsigned por
 }
 
 /// Tells clients of what the journals say, until the user ends it.
-void follow(const Program& program, Aggregator& tasks, EventHub& events) {
+void follow(const Program& program, Aggregator& tasks, SetWatch& sets, EventHub& events) {
     constexpr std::chrono::milliseconds usual_wait{2000};  // Only for a process that ended without a word; a record is an event.
     constexpr std::chrono::milliseconds wait_without_events{500};
     constexpr std::chrono::seconds between_whole_looks{
@@ -67,6 +68,7 @@ void follow(const Program& program, Aggregator& tasks, EventHub& events) {
             events.publish(change.task.empty() ? tasks.refresh() : tasks.refresh(change.folder, change.task));
         }
         events.publish(tasks.refresh_processes());
+        events.publish(sets.refresh());
         const bool due = clock.steady() - looked >= (watch->misses_events() ? between_looks_without_events : between_whole_looks);
         if (due || (watch->misses_events() && changes.empty())) { events.publish(tasks.refresh()); }
         if (due && watch->misses_events()) { watch = std::make_unique<ChangeWatch>(folders); }  // A folder may have come.
@@ -98,6 +100,8 @@ Result<std::string> token_of(const std::filesystem::path& file) {
 int run_dashboard(Program& program, const DashboardArguments& arguments) {
     auto repositories = all_repositories(program);
     if (!repositories.ok()) { return program.fail(repositories.error()); }
+    const auto sets_in = sets_folder(program);
+    if (!sets_in.ok()) { return program.fail(sets_in.error()); }
     ServerSettings settings;
     settings.port = static_cast<unsigned>(arguments.port);
     if (!arguments.socket.empty()) {
@@ -120,10 +124,11 @@ int run_dashboard(Program& program, const DashboardArguments& arguments) {
     (void)tasks.refresh();
     EventHub events(ids);
     OwnProgram commands(program.environment);
-    Dashboard dashboard({tasks, events, guard, commands});
+    SetWatch sets(*sets_in);
+    Dashboard dashboard({tasks, events, guard, commands, *sets_in});
     const auto server = (*listener)->serve(dashboard);
     tell_address(program, settings, server->port(), guard.token());
-    follow(program, tasks, events);
+    follow(program, tasks, sets, events);
     server->stop();
     events.close();
     return 0;

@@ -74,6 +74,11 @@ Result<KnownRepositories> known_repositories(const Program& program) {
     return KnownRepositories(std::filesystem::path(home->second) / ".agentforge" / "repos.yaml");
 }
 
+Result<std::filesystem::path> sets_folder(const Program& program) {
+    AF_TRY(const KnownRepositories known, known_repositories(program));
+    return known.file().parent_path() / "sets";
+}
+
 Result<KnownRepository> find_known_repository(const Program& program, std::string_view name) {
     AF_TRY(const KnownRepositories known, known_repositories(program));
     AF_TRY(const std::vector<KnownRepository> all, known.list());

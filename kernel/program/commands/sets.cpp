@@ -19,7 +19,6 @@
 #include "pipeline/entry/imports.hpp"
 #include "pipeline/session.hpp"
 #include "pipeline/set_parts.hpp"
-#include "pipeline/task_set.hpp"
 #include "program/command_line.hpp"
 #include "program/project/known_repositories.hpp"
 #include "program/project/project.hpp"
@@ -27,6 +26,7 @@
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 #include "sandbox/process.hpp"
+#include "task/task_set.hpp"
 
 namespace agentforge::kernel {
 
@@ -35,11 +35,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view set_prefix = "set-";
-
-Result<fs::path> sets_folder(const Program& program) {
-    AF_TRY(const KnownRepositories known, known_repositories(program));
-    return known.file().parent_path() / "sets";
-}
 
 /// One process works on a set at a time.
 Result<FileDescriptor> lock_set(const fs::path& folder) {
@@ -121,7 +116,7 @@ public:
     SetRun(Program& program, fs::path folder, TaskSet set)
         : program_(program), folder_(std::move(folder)), set_(std::move(set)) {}
 
-    [[nodiscard]] fs::path file() const { return folder_ / "set.yaml"; }
+    [[nodiscard]] fs::path file() const { return set_file(folder_); }
 
     Result<int> run() {
         if (set_.phase == SetPhase::undone) {
@@ -715,7 +710,7 @@ Result<int> begin_set(Program& program, const StartArguments& arguments, const s
     }
     AF_TRY(const FileDescriptor lock, lock_set(folder));
     if (specification) { AF_CHECK(write_file_atomic(folder / "specification.yaml", *specification, Durability::synced, 0600)); }
-    AF_CHECK(save_set(folder / "set.yaml", set));
+    AF_CHECK(save_set(set_file(folder), set));
     if (!program.quiet && !program.json_output) { program.err << "agentforge: set " << set.id << std::endl; }
     SetRun run(program, folder, std::move(set));
     auto code = run.run();
@@ -730,7 +725,7 @@ Result<int> begin_set(Program& program, const StartArguments& arguments, const s
 Result<int> with_set(Program& program, const std::string& id, const std::function<Result<int>(SetRun&)>& action) {
     AF_TRY(const fs::path folder, folder_of(program, id));
     AF_TRY(const FileDescriptor lock, lock_set(folder));
-    AF_TRY(TaskSet set, load_set(folder / "set.yaml"));
+    AF_TRY(TaskSet set, load_set(set_file(folder)));
     SetRun run(program, folder, std::move(set));
     return action(run);
 }
@@ -740,25 +735,21 @@ Result<int> with_set(Program& program, const std::string& id, const std::functio
 bool is_set_id(std::string_view id) { return id.starts_with(set_prefix); }
 
 std::vector<std::string> unfinished_sets(const Program& program, const std::filesystem::path& place) {
-    std::vector<std::string> lines;
     const auto folder = sets_folder(program);
-    if (!folder.ok()) { return lines; }
-    std::error_code error;
-    for (const fs::directory_entry& each : fs::directory_iterator(*folder, error)) {
-        const auto set = load_set(each.path() / "set.yaml");
-        const std::string name = printable(each.path().filename().string(), 120);
-        if (!set.ok()) {
-            lines.push_back("set " + name + " cannot be read: " + printable(set.error().message, 300));
-            continue;
-        }
-        const bool here = place.empty() || std::ranges::find(set->parts, place, &SetPart::path) != set->parts.end();
-        if (!here || set->phase == SetPhase::done || set->phase == SetPhase::undone) { continue; }
-        const bool has_branches = set->phase == SetPhase::branching || set->phase == SetPhase::delivering;
-        lines.push_back("set " + name + " is not finished" +
-                        (has_branches ? ", and branches of it may be there" : ", and has no branch") + ": agentforge resume " +
-                        name);
+    if (!folder.ok()) { return {}; }
+    const SetListing listing = list_sets(*folder);
+    std::vector<std::string> lines;
+    for (const Error& problem : listing.problems) {
+        lines.push_back("a set cannot be read: " + printable(problem.message + " (" + problem.where + ")", 400));
     }
-    std::ranges::sort(lines);
+    for (const TaskSet& set : listing.sets) {
+        const bool here = place.empty() || std::ranges::find(set.parts, place, &SetPart::path) != set.parts.end();
+        if (!here || set.has_ended()) { continue; }
+        const bool has_branches = set.phase == SetPhase::branching || set.phase == SetPhase::delivering;
+        lines.push_back("set " + printable(set.id, 120) + " is not finished" +
+                        (has_branches ? ", and branches of it may be there" : ", and has no branch") + ": agentforge resume " +
+                        printable(set.id, 120));
+    }
     return lines;
 }
 

@@ -269,9 +269,8 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     return 0;
 }
 
-int show_once(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments,
-              std::optional<SeenTask>& seen) {
-    if (arguments.task.empty()) { return list_tasks(program, out, place, arguments.list); }
+int show_one(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments,
+             std::optional<SeenTask>& seen) {
     const int code = show_task(program, out, place, arguments, seen);
     return seen && !seen->followed ? 1 : code;  // Who asks a script's question is not told that all is well.
 }
@@ -313,7 +312,8 @@ int status_of_all(Program& program, const StatusArguments& arguments) {
     const auto repositories = all_repositories(program);
     if (!repositories.ok()) { return program.fail(repositories.error()); }
     for (const std::string& line : unfinished_sets(program, {})) { program.err << "agentforge: " << line << "\n"; }
-    const auto show = [&](std::ostream& out) { return list_tasks_of_all(program, out, *repositories, arguments.list); };
+    SeenRepositories seen;
+    const auto show = [&](std::ostream& out) { return list_tasks_of_all(program, out, seen, *repositories, arguments.list); };
     return arguments.watch ? show_repeatedly(program, show, [] { return true; }) : show(program.out);
 }
 
@@ -325,7 +325,11 @@ int status_here(Program& program, const StatusArguments& arguments) {
     }
     for (const std::string& line : unfinished_sets(program, place->root)) { program.err << "agentforge: " << line << "\n"; }
     std::optional<SeenTask> seen;
-    const auto show = [&](std::ostream& out) { return show_once(program, out, *place, arguments, seen); };
+    SeenRepositories listed;
+    const auto show = [&](std::ostream& out) {
+        return arguments.task.empty() ? list_tasks(program, out, listed, *place, arguments.list)
+                                      : show_one(program, out, *place, arguments, seen);
+    };
     if (!arguments.watch) { return show(program.out); }
     if (arguments.task.empty()) {
         return show_repeatedly(program, show, [] { return true; });

@@ -15,4 +15,7 @@ namespace agentforge::kernel {
 /// Errors: of the list; where it is empty, why there is no repository here (ProjectPlace::find).
 [[nodiscard]] Result<std::vector<KnownRepository>> all_repositories(const Program& program);
 
+/// Where the sets of `start --repos` are kept, a folder for each. Errors: as of `known_repositories`.
+[[nodiscard]] Result<std::filesystem::path> sets_folder(const Program& program);
+
 }  // namespace agentforge::kernel

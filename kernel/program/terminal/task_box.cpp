@@ -22,8 +22,6 @@ constexpr const char* bad_colour = "31";
 constexpr const char* person_colour = "33";
 constexpr const char* dim_colour = "2";
 
-bool is_over(std::string_view status) { return status == "completed" || status == "failed" || status == "aborted"; }
-
 /// Its sign and the sign's colour.
 std::pair<std::string, std::string> sign_of(const TaskOverview& task) {
     if (!task.summary.waiting_for.empty()) { return {"⚠", person_colour}; }
@@ -47,11 +45,11 @@ BoxLine head_of(const TaskOverview& task, const BoxLook& look, std::chrono::syst
     const auto [sign, colour] = sign_of(task);
     BoxLine line{.text = sign + " " + short_id(task.summary.task_id) + " " + condition_word(task), .colours = colour};
     const bool waits = !task.summary.waiting_for.empty();
-    line.right = time_since(waits || task.summary.status == "paused" || is_over(task.summary.status) ? task.summary.updated_at
-                                                                                                     : task.summary.created_at,
-                            now);
-    if (is_over(task.summary.status) && !line.right.empty()) { line.right += " ago"; }
-    if (task.stages == 0 || is_over(task.summary.status)) { return line; }
+    line.right = time_since(
+        waits || task.summary.status == "paused" || has_ended(task.summary) ? task.summary.updated_at : task.summary.created_at,
+        now);
+    if (has_ended(task.summary) && !line.right.empty()) { line.right += " ago"; }
+    if (task.stages == 0 || has_ended(task.summary)) { return line; }
     const std::string share = percent_of(task);
     constexpr std::size_t bar_cells = 10;
     const std::size_t used = cells_of(line.text) + cells_of(line.right) + share.size() + 3;
@@ -81,7 +79,7 @@ std::string question_of(const TaskOverview& task, std::size_t most) {
 }
 
 void add_task(BoxPart& part, const TaskOverview& task, const BoxLook& look, std::chrono::system_clock::time_point now) {
-    if (is_over(task.summary.status)) {
+    if (has_ended(task.summary)) {
         const auto [sign, colour] = sign_of(task);
         part.push_back({.text = sign + " " + short_id(task.summary.task_id) + " " +
                                 (task.summary.status == "completed" ? "" : upper_case(task.summary.status) + " ") + "\"" +
@@ -173,14 +171,14 @@ std::vector<std::string> ways_on(const TaskOverview& task) {
     }
     if (!task.summary.waiting_for.empty()) { return {"agentforge status " + id + " --detail"}; }
     if (task.summary.status == "paused" || task.summary.status == "failed" || is_interrupted(task)) {
-        return {"agentforge resume " + id};
+        return {"agentforge resume " + (task.set.empty() ? id : task.set)};  // A part waits for the others of its set.
     }
     return {};
 }
 
 std::vector<std::string> plain_lines(const TaskOverview& task) {
     std::vector<std::string> lines;
-    if (is_over(task.summary.status)) { return lines; }
+    if (has_ended(task.summary)) { return lines; }
     const std::string activity = activity_text(task.activity, false, std::nullopt);
     const std::string share = task.stages == 0 ? "" : percent_of(task);
     if (!share.empty() || !activity.empty()) {
@@ -215,15 +213,16 @@ std::string time_since(const std::string& then, std::chrono::system_clock::time_
 std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& counts, const std::vector<TaskOverview>& shown,
                                   std::size_t left_out, const BoxLook& look, std::chrono::system_clock::time_point now) {
     std::vector<BoxPart> parts{{{.text = "AGENTFORGE STATUS", .right = printable(project, 60), .colours = "1", .dim = true}}};
+    const std::uint64_t active = counts.of("in_progress");
+    const std::uint64_t completed = counts.of("completed");
     const std::string figures =
-        fmt::format("Active: {}    Completed: {}    Waiting for you: {}", counts.active, counts.completed, counts.waiting);
-    BoxPart body{{.text = cells_of(figures) <= box_room(look) ? figures
-                                                              : fmt::format("{} active, {} done, {} wait for you", counts.active,
-                                                                            counts.completed, counts.waiting)}};
+        fmt::format("Active: {}    Completed: {}    Waiting for you: {}", active, completed, counts.waiting);
+    const std::string narrow = fmt::format("{} active, {} done, {} wait for you", active, completed, counts.waiting);
+    BoxPart body{{.text = cells_of(figures) <= box_room(look) ? figures : narrow}};
     bool one_line = false;  // Ended ones stand together.
     for (const TaskOverview& task : shown) {
-        if (!one_line || !is_over(task.summary.status)) { body.push_back({}); }
-        one_line = is_over(task.summary.status);
+        if (!one_line || !has_ended(task.summary)) { body.push_back({}); }
+        one_line = has_ended(task.summary);
         add_task(body, task, look, now);
     }
     if (left_out > 0) {
@@ -239,7 +238,7 @@ std::vector<BoxPart> box_of_task(const TaskState& state, const TaskOverview& ove
     std::vector<BoxPart> parts{{{.text = state.task_id, .whole = true, .colours = "1", .dim = true}}};
     BoxPart head{head_of(overview, look, now)};
     head.push_back({.text = "  \"" + printable(state.request, 400) + "\"", .whole = true});
-    if (const std::string activity = activity_text(overview.activity, is_over(overview.summary.status), now); !activity.empty()) {
+    if (const std::string activity = activity_text(overview.activity, has_ended(overview.summary), now); !activity.empty()) {
         head.push_back({.text = "  " + activity, .whole = true});
     }
     head.push_back({.text = fmt::format("  {} step{}, {} tokens{}", state.steps, state.steps == 1 ? "" : "s",

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregate/figures.hpp"
 #include "aggregate/overview.hpp"
 #include "program/terminal/box.hpp"
 #include "task/state.hpp"
@@ -22,12 +23,6 @@ namespace agentforge::kernel {
 /// What besides its figures a person should know of a stage: that it counts no more, what people decided on its artifact, what of
 /// their feedback was not addressed.
 [[nodiscard]] std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage);
-
-struct TaskCounts {
-    std::size_t active = 0;
-    std::size_t completed = 0;
-    std::size_t waiting = 0;
-};
 
 /// All tasks that are shown, newest first; `left_out` of them are not.
 [[nodiscard]] std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& counts,

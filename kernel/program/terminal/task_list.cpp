@@ -5,13 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
 #include <ostream>
 
 #include "aggregate/aggregator.hpp"
+#include "aggregate/set_figures.hpp"
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "git/archives.hpp"
+#include "program/project/known_repositories.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/task_box.hpp"
 #include "program/terminal/terminal.hpp"
@@ -23,60 +25,64 @@ namespace {
 /// The tasks of one repository, as far as they are shown.
 struct Listing {
     std::filesystem::path root;
-    std::string name;   ///< The repository's.
-    TaskCounts counts;  ///< Of all its tasks.
+    std::string name;       ///< The repository's.
+    TaskCounts counts;      ///< Of all its tasks.
+    std::size_t total = 0;  ///< All its tasks.
     std::vector<TaskOverview> shown;
     std::size_t wanted = 0;  ///< Tasks that match the options, shown or not.
-    std::size_t total = 0;   ///< All its tasks.
 
     [[nodiscard]] std::size_t left_out() const noexcept { return wanted - shown.size(); }
 };
-
-bool has_ended(const TaskSummary& task) {
-    return task.status == "completed" || task.status == "failed" || task.status == "aborted";
-}
 
 bool is_wanted(const TaskSummary& task, const TaskListOptions& options) {
     if (!options.state.empty()) { return task.status == options.state; }
     return !options.all || options.ended || !has_ended(task);
 }
 
-Result<Listing> listing_of(Program& program, const std::filesystem::path& root, std::string name,
+TaskOverviews& overviews_of(SeenRepositories& seen, const std::filesystem::path& root) {
+    return seen.try_emplace(root, root / ".agentforge").first->second;
+}
+
+Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::filesystem::path& root, std::string name,
                            const TaskListOptions& options) {
-    const TaskStore store(root / ".agentforge");
-    AF_TRY(const TaskListing listing, store.list({}, 0));
-    for (const Error& problem : listing.problems) {
-        program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
-    }
-    Listing found;
-    found.root = root;
-    found.name = std::move(name);
-    found.total = listing.tasks.size();
-    std::vector<TaskSummary> wanted;
-    std::ranges::copy_if(listing.tasks, std::back_inserter(wanted),
-                         [&](const TaskSummary& task) { return is_wanted(task, options); });
-    found.wanted = wanted.size();
-    const std::size_t shown = options.limit == 0 ? wanted.size() : std::min<std::size_t>(wanted.size(), options.limit);
-    for (std::size_t index = 0; index < shown; ++index) {
-        found.shown.push_back(overview_at(store, wanted[index]));
+    TaskOverviews& overviews = overviews_of(seen, root);
+    AF_TRY(const TaskOverviews::Listing all, overviews.list());
+    for (const Error& problem : all.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    Listing found{
+        .root = root, .name = std::move(name), .counts = all.counts, .total = all.tasks.size(), .shown = {}, .wanted = 0};
+    for (const TaskOverview& task : all.tasks) {
+        if (!is_wanted(task.summary, options)) { continue; }
+        ++found.wanted;
+        if (options.limit != 0 && found.shown.size() == options.limit) { continue; }
+        found.shown.push_back(overviews.look_into(task));
         if (const auto& problem = found.shown.back().problem) {
             program.err << "agentforge: " << printable_lines(problem->to_string())
                         << "\nWhat is shown of this task is from state.yaml.\n";
         }
     }
-    for (const TaskSummary& task : listing.tasks) {
-        found.counts.waiting += task.waiting_for.empty() ? 0 : 1;
-        found.counts.completed += task.status == "completed" ? 1 : 0;
-        found.counts.active +=
-            (task.status == "pending" || task.status == "running") && TaskLock::holder(store.paths(task.task_id)) ? 1 : 0;
-    }
     return found;
+}
+
+/// The sets that have a part in the repository, or all.
+json::array sets_of(const Program& program, SeenRepositories& seen, const std::optional<std::filesystem::path>& root) {
+    json::array told;
+    const auto folder = sets_folder(program);
+    if (!folder.ok()) { return told; }
+    const auto condition = [&seen](const SetPart& part) {
+        const auto task = overviews_of(seen, part.path).look_at(part.task);
+        return task.ok() ? condition_of(*task) : "unknown";
+    };
+    for (const TaskSet& set : list_sets(*folder).sets) {
+        const bool is_here = !root || std::ranges::find(set.parts, *root, &SetPart::path) != set.parts.end();
+        if (is_here) { told.push_back(figures_of(set, condition)); }
+    }
+    return told;
 }
 
 json::object to_json(const Listing& listing) {
     json::array tasks;
     for (const TaskOverview& overview : listing.shown) { tasks.push_back(to_json(overview)); }
-    return {{"tasks", std::move(tasks)}, {"total", listing.wanted}};
+    return {{"tasks", std::move(tasks)}, {"total", listing.wanted}, {"counts", to_json(listing.counts)}};
 }
 
 std::string symbol(const TaskOverview& overview) {
@@ -89,7 +95,7 @@ std::string symbol(const TaskOverview& overview) {
 
 void print_plainly(std::ostream& out, const Listing& listing) {
     out << "AGENTFORGE STATUS  " << printable(listing.name) << "\n"
-        << "Active: " << listing.counts.active << "    Completed: " << listing.counts.completed
+        << "Active: " << listing.counts.of("in_progress") << "    Completed: " << listing.counts.of("completed")
         << "    Waiting for a person: " << listing.counts.waiting << "\n";
     for (const TaskOverview& overview : listing.shown) {
         const TaskSummary& task = overview.summary;
@@ -145,11 +151,14 @@ void print_answer(std::ostream& out, const json::value& value, bool watch) {
     out << (watch ? to_json_line(value) + "\n" : to_json_pretty(value));
 }
 
-int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, const TaskListOptions& options) {
-    const auto listing = listing_of(program, place.root, place.root.filename().string(), options);
+int list_tasks(Program& program, std::ostream& out, SeenRepositories& seen, const ProjectPlace& place,
+               const TaskListOptions& options) {
+    const auto listing = listing_of(program, seen, place.root, place.root.filename().string(), options);
     if (!listing.ok()) { return program.fail(listing.error()); }
     if (program.json_output) {
-        print_answer(out, to_json(*listing), options.watch);
+        json::object told = to_json(*listing);
+        told["sets"] = sets_of(program, seen, place.root);
+        print_answer(out, told, options.watch);
         return 0;
     }
     print(program, out, *listing);
@@ -157,14 +166,15 @@ int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, c
     return 0;
 }
 
-int list_tasks_of_all(Program& program, std::ostream& out, const std::vector<KnownRepository>& repositories,
-                      const TaskListOptions& options) {
+int list_tasks_of_all(Program& program, std::ostream& out, SeenRepositories& seen,
+                      const std::vector<KnownRepository>& repositories, const TaskListOptions& options) {
     int code = 0;
     json::array told;
     std::size_t quiet = 0;  // Repositories without a task to show.
     for (const KnownRepository& repository : repositories) {
         const auto problem = problem_of(repository);
-        const auto listing = problem ? Result<Listing>(*problem) : listing_of(program, repository.path, repository.name, options);
+        const auto listing =
+            problem ? Result<Listing>(*problem) : listing_of(program, seen, repository.path, repository.name, options);
         json::object entry{{"name", repository.name}, {"path", repository.path.string()}};
         if (!listing.ok()) {
             code = 1;
@@ -181,7 +191,8 @@ int list_tasks_of_all(Program& program, std::ostream& out, const std::vector<Kno
         told.push_back(std::move(entry));
     }
     if (program.json_output) {
-        print_answer(out, json::object{{"repositories", std::move(told)}}, options.watch);
+        const json::array sets = sets_of(program, seen, std::nullopt);
+        print_answer(out, json::object{{"repositories", std::move(told)}, {"sets", sets}}, options.watch);
     } else if (quiet > 0) {
         out << quiet << (quiet == 1 ? " repository has" : " repositories have") << " no "
             << (options.state.empty() ? (options.ended ? "task" : "open task") : options.state + " task")

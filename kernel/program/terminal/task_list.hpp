@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "aggregate/known_repositories.hpp"
+#include "aggregate/task_overviews.hpp"
 #include "program/program.hpp"
 #include "program/project/project_trust.hpp"
 #include "program/terminal/box.hpp"
@@ -22,12 +25,16 @@ struct TaskListOptions {
     bool watch = false;        ///< JSON is one object a line.
 };
 
+/// What a command has seen of repositories, by their roots. Kept from one list to the next.
+using SeenRepositories = std::map<std::filesystem::path, TaskOverviews>;
+
 /// Lists the tasks of one repository, newest first, and says how many are left out. Returns the exit code.
-int list_tasks(Program& program, std::ostream& out, const ProjectPlace& place, const TaskListOptions& options);
+int list_tasks(Program& program, std::ostream& out, SeenRepositories& seen, const ProjectPlace& place,
+               const TaskListOptions& options);
 /// Lists the tasks of each repository. One that cannot be read is named on standard error, the others are shown, and the exit
 /// code is 1.
-int list_tasks_of_all(Program& program, std::ostream& out, const std::vector<KnownRepository>& repositories,
-                      const TaskListOptions& options);
+int list_tasks_of_all(Program& program, std::ostream& out, SeenRepositories& seen,
+                      const std::vector<KnownRepository>& repositories, const TaskListOptions& options);
 
 /// On a terminal a person gets boxes; elsewhere plain lines without what passes by itself ("12 s ago").
 [[nodiscard]] bool shows_boxes(const Program& program);

@@ -14,6 +14,8 @@ import struct
 import subprocess
 
 from harness import REQUEST, TRANSCRIPT, ProgramTest, main, wait_until
+from test_sets import REQUEST as SET_REQUEST
+from test_sets import SetTest
 
 HOSTILE = "<script>alert('canary')</script><img src=x onerror=alert(1)> ${7*7} Add a slugify function that turns a title into a URL slug"
 
@@ -72,6 +74,23 @@ class DashboardTest(ProgramTest):
         self.assertTrue(line, "the dashboard said nothing" if process.poll() is None else process.stderr.read())
         self.process, self.told = process, json.loads(line)
 
+    def events_of(self, client, last=None):
+        """The events that the client is sent, as they come."""
+        connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
+        connection.request("GET", "/api/events", headers={"Host": client.host, "Cookie": client.cookie} | ({"Last-Event-ID": last} if last else {}))
+        answer = connection.getresponse()
+        self.assertEqual(answer.getheader("Content-Type"), "text/event-stream")
+        self.addCleanup(connection.close)
+        fields = {}
+        while line := answer.readline().decode():
+            line = line.rstrip("\n")
+            if line.startswith(("id: ", "event: ", "data: ")):
+                key, value = line.split(": ", 1)
+                fields[key] = value
+            elif not line and "event" in fields:
+                yield fields
+                fields = {}
+
 
 class TestDashboard(DashboardTest):
     def test_a_task_is_started_shown_approved_and_delivered_on_the_page(self):
@@ -111,7 +130,10 @@ class TestDashboard(DashboardTest):
         self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22)
         self.assert_code(self.start("--set", "limits.max_steps=3"), 22)
         client = self.begin("--port", "0")
-        listed = {entry["task_id"]: entry for entry in self.run_program("status", "--json").json["tasks"]}
+        list_of_status = self.run_program("status", "--json").json
+        self.assertEqual(list_of_status["counts"], client.json("/api/tasks")["counts"])
+        self.assertEqual(list_of_status["counts"], {"waiting": 1, "awaiting_approval": 1, "completed": 1, "paused": 1})
+        listed = {entry["task_id"]: entry for entry in list_of_status["tasks"]}
         self.assertEqual(sorted(told["status"] for told in listed.values()), ["awaiting_approval", "completed", "paused"])
         api = {entry["task_id"]: entry for entry in client.json("/api/tasks")["tasks"]}
         for task, entry in listed.items():
@@ -226,23 +248,7 @@ class TestDashboard(DashboardTest):
     def test_updates_tell_each_record_and_what_was_missed(self):
         client = self.begin("--port", "0")
 
-        def events(last=None):
-            connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
-            connection.request("GET", "/api/events", headers={"Host": client.host, "Cookie": client.cookie} | ({"Last-Event-ID": last} if last else {}))
-            answer = connection.getresponse()
-            self.assertEqual(answer.getheader("Content-Type"), "text/event-stream")
-            self.addCleanup(connection.close)
-            fields = {}
-            while line := answer.readline().decode():
-                line = line.rstrip("\n")
-                if line.startswith(("id: ", "event: ", "data: ")):
-                    key, value = line.split(": ", 1)
-                    fields[key] = value
-                elif not line and "event" in fields:
-                    yield fields
-                    fields = {}
-
-        stream = events()
+        stream = self.events_of(client)
         self.assertEqual(next(stream)["event"], "hello")
         self.assert_code(self.start("--exit-after", "intake"), 0)
         records = [json.loads(line) for line in self.run_program("logs", self.task(), "--output-format", "stream-json").out.splitlines()]
@@ -252,10 +258,10 @@ class TestDashboard(DashboardTest):
             seen.append((event["id"], json.loads(event["data"])))
         told = [data["sequence"] for _, data in seen if data["type"] != "process"]
         self.assertEqual(told, [record["seq"] for record in records])
-        again = events(seen[2][0])
+        again = self.events_of(client, seen[2][0])
         self.assertEqual(next(again)["event"], "hello")
         self.assertEqual(next(again)["id"], seen[3][0])
-        self.assertEqual(next(events("another-1"))["event"], "reset")
+        self.assertEqual(next(self.events_of(client, "another-1"))["event"], "reset")
 
     def test_a_second_one_says_that_the_port_is_in_use(self):
         client = self.begin("--port", "0")
@@ -284,6 +290,45 @@ class TestDashboard(DashboardTest):
         self.assertIn(b"# TYPE agentforge_tasks gauge", text)
         self.assertEqual(collector.ask("GET", "/metrics", Authorization="Bearer 0123456789abcdee")[0], 401)
         self.assertEqual(collector.ask("GET", "/api/tasks", Authorization="Bearer 0123456789abcdef")[0], 401)
+
+
+class TestDashboardOfSets(DashboardTest, SetTest):
+    """One request over several repositories, and tasks that wait for others."""
+
+    def test_a_set_is_shown_with_its_parts_and_the_same_as_by_status(self):
+        client = self.begin("--port", "0")
+        self.assertEqual(client.json("/api/sets"), {"sets": [], "problems": []})
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        shown, = client.json("/api/sets")["sets"]
+        self.assertEqual((shown["set_id"], shown["request"], shown["phase"], shown["available_actions"]), (self.set_id(), SET_REQUEST, "specified", ["resume", "abort"]))
+        self.assertEqual([(part["repo"], part["state"], part["depends_on"]) for part in shown["parts"]], [("schema", "paused", []), ("consumer", "paused", ["schema"])])
+        self.assertEqual(shown["test_result"], "schema: exit code 1")
+        schema = shown["parts"][0]
+        self.assertEqual(client.json(f"/api/tasks/{schema['task_id']}")["set"], self.set_id())
+        here = self.assert_code(self.run_program("--repo", "schema", "status", "--json", cwd=self.folder), 0).json
+        everywhere = self.assert_code(self.run_program("status", "--all", "--json", cwd=self.folder), 0).json
+        self.assertEqual((here["sets"], everywhere["sets"]), ([shown], [shown]))
+        self.assertIn(f"agentforge resume {self.set_id()}", self.run_program("--repo", "schema", "status", schema["task_id"], cwd=self.folder).out)
+
+    def test_a_set_that_goes_on_is_told_to_who_listens(self):
+        client = self.begin("--port", "0")
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        stream = self.events_of(client)
+        self.assertEqual(next(stream)["event"], "hello")
+        self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
+        phases = []
+        while "done" not in phases:
+            told = json.loads(next(stream)["data"])
+            phases += [told["state"]] if (told["type"], told["task_id"]) == ("set", self.set_id()) else []
+        self.assertEqual(client.json("/api/sets")["sets"][0]["available_actions"], [])
+
+    def test_a_set_that_cannot_be_read_is_a_problem(self):
+        client = self.begin("--port", "0")
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        (self.sets()[0] / "set.yaml").write_text("set_id: [", encoding="utf-8")
+        told = client.json("/api/sets")
+        self.assertEqual((told["sets"], len(told["problems"])), ([], 1))
+        self.assertIn("set.yaml", told["problems"][0]["where"])
 
 
 class TestDashboardUnderAttack(DashboardTest):

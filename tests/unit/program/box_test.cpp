@@ -122,8 +122,8 @@ std::vector<TaskOverview> three_tasks() {
 
 std::vector<std::string> box_of(const BoxLook& look, const std::vector<TaskOverview>& tasks = three_tasks(),
                                 std::size_t left_out = 0) {
-    return boxed(
-        box_of_tasks("backend", {.active = 1, .completed = 5, .waiting = 1}, tasks, left_out, look, *parse_time(now_text)), look);
+    const TaskCounts counts{.conditions = {{"in_progress", 1}, {"completed", 5}}, .waiting = 1};
+    return boxed(box_of_tasks("backend", counts, tasks, left_out, look, *parse_time(now_text)), look);
 }
 
 TEST(BoxOfTasks, IsTheOneOfTheSpecification) {

@@ -46,10 +46,20 @@ struct TaskSet {
     json::object settings;  ///< As `--set` gives them, for its tasks.
 
     [[nodiscard]] SetPart* part_of_task(std::string_view task);
+    /// Nothing is left to do for it.
+    [[nodiscard]] bool has_ended() const noexcept { return phase == SetPhase::done || phase == SetPhase::undone; }
 };
 
 /// Errors: `corrupt` AF-SET-010 the file is none of a set; `unavailable` AF-SET-011 it is gone.
 [[nodiscard]] Result<TaskSet> load_set(const std::filesystem::path& file);
+/// All sets below `folder`, the newest first. A folder that is not there has none.
+struct SetListing {
+    std::vector<TaskSet> sets;
+    std::vector<Error> problems;  ///< One for each set that cannot be read; those of load_set.
+};
+[[nodiscard]] SetListing list_sets(const std::filesystem::path& folder);
+/// The file of the set whose own folder this is.
+[[nodiscard]] inline std::filesystem::path set_file(const std::filesystem::path& set_folder) { return set_folder / "set.yaml"; }
 /// On disk when it returns. Errors: `io`.
 [[nodiscard]] Result<void> save_set(const std::filesystem::path& file, const TaskSet& set);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/task_set.hpp"
+#include "task/task_set.hpp"
 
 #include <algorithm>
 #include <array>
@@ -93,6 +93,24 @@ Result<TaskSet> load_set(const std::filesystem::path& file) {
         set.parts.push_back(std::move(part));
     }
     return set;
+}
+
+SetListing list_sets(const std::filesystem::path& folder) {
+    SetListing found;
+    std::error_code error;
+    for (const std::filesystem::directory_entry& each : std::filesystem::directory_iterator(folder, error)) {
+        auto set = load_set(set_file(each.path()));
+        if (set.ok()) {
+            found.sets.push_back(std::move(*set));
+        } else {
+            found.problems.push_back(std::move(set).error());
+        }
+    }
+    std::ranges::sort(found.sets, [](const TaskSet& one, const TaskSet& other) {
+        return one.created_at != other.created_at ? one.created_at > other.created_at : one.id > other.id;
+    });
+    std::ranges::sort(found.problems, {}, &Error::where);
+    return found;
 }
 
 Result<void> save_set(const std::filesystem::path& file, const TaskSet& set) {

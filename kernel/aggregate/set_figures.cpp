@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aggregate/set_figures.hpp"
+
+#include <utility>
+
+#include "base/json_fields.hpp"
+
+namespace agentforge::kernel {
+
+json::object figures_of(const TaskSet& set, const ConditionOfPart& condition) {
+    json::array parts;
+    for (const SetPart& part : set.parts) {
+        parts.push_back({{"repo", part.repo},
+                         {"path", part.path.string()},
+                         {"depends_on", json::array(part.depends_on.begin(), part.depends_on.end())},
+                         {"task_id", text_or_null(part.task)},
+                         {"state", part.task.empty() ? json::value(nullptr) : json::value(condition(part))},
+                         {"branch", text_or_null(part.branch)},
+                         {"commit", text_or_null(part.commit)}});
+    }
+    json::array actions;
+    if (!set.has_ended()) { actions.emplace_back("resume"); }
+    if (!set.has_ended() && set.phase != SetPhase::delivering) { actions.emplace_back("abort"); }  // Some may be published.
+    return {{"set_id", set.id},
+            {"request", set.request},
+            {"phase", to_string(set.phase)},
+            {"pipeline", text_or_null(set.pipeline)},
+            {"created_at", set.created_at},
+            {"specification_task", text_or_null(set.specification_task)},
+            {"test_result", text_or_null(set.test_result)},
+            {"reason", text_or_null(set.reason)},
+            {"parts", std::move(parts)},
+            {"available_actions", std::move(actions)}};
+}
+
+std::vector<TaskChange> SetWatch::refresh() {
+    std::vector<TaskChange> changes;
+    std::error_code error;
+    for (const std::filesystem::directory_entry& each : std::filesystem::directory_iterator(folder_, error)) {
+        const std::filesystem::path file = set_file(each.path());
+        std::error_code none;
+        const auto written = std::filesystem::last_write_time(file, none);
+        const std::string id = each.path().filename().string();
+        if (none || std::exchange(seen_[id], written) == written || !began_) { continue; }
+        const auto set = load_set(file);
+        changes.push_back({.repo = {},
+                           .task_id = id,
+                           .seq = 0,
+                           .type = "set",
+                           .stage = {},
+                           .step = 0,
+                           .state = set.ok() ? std::string(to_string(set->phase)) : "unknown"});
+    }
+    began_ = true;
+    return changes;
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of a set of tasks (docs/repositories.md), for `status` and the dashboard's API.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <agentforge/json.hpp>
+
+#include "aggregate/aggregator.hpp"
+#include "task/task_set.hpp"
+
+namespace agentforge::kernel {
+
+/// condition_of the part's task, or `unknown` where it cannot be read.
+using ConditionOfPart = std::function<std::string(const SetPart& part)>;
+
+/// The set with its parts in order. The `state` of a part is its task's condition, or null where it has none yet. Whether the set
+/// can be resumed or aborted is in `available_actions`, as of a task.
+[[nodiscard]] json::object figures_of(const TaskSet& set, const ConditionOfPart& condition);
+
+/// Notices when a set's file changes. One thread.
+class SetWatch {
+public:
+    explicit SetWatch(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+    /// A change of type `set` for each file that is new or was written anew since the last call; its task_id is the set's id, its
+    /// state the phase. The first call returns none. Cost: one stat for each set.
+    [[nodiscard]] std::vector<TaskChange> refresh();
+
+private:
+    std::filesystem::path folder_;
+    std::map<std::string, std::filesystem::file_time_type> seen_;
+    bool began_ = false;
+};
+
+}  // namespace agentforge::kernel

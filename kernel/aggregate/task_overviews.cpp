@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aggregate/task_overviews.hpp"
+
+#include <utility>
+
+namespace agentforge::kernel {
+
+Result<TaskOverviews::Listing> TaskOverviews::list() {
+    AF_TRY(TaskListing found, store_.list());
+    Listing listing;
+    listing.problems = std::move(found.problems);
+    listing.tasks.reserve(found.tasks.size());
+    for (TaskSummary& summary : found.tasks) {
+        TaskOverview overview;
+        if (has_ended(summary) && summary.from_journal) {
+            overview.summary = std::move(summary);
+            followed_.erase(overview.summary.task_id);
+        } else {
+            const TaskPaths paths = store_.paths(summary.task_id);
+            const bool is_behind = !summary.from_journal;
+            overview = overview_of(std::move(summary), paths);
+            overview.began = overview.summary.status != "pending" || !store_.never_began(overview.summary.task_id);
+            if (is_behind) { overview = look_into(overview); }
+        }
+        listing.counts.take(overview);
+        listing.tasks.push_back(std::move(overview));
+    }
+    return listing;
+}
+
+TaskOverview TaskOverviews::look_into(const TaskOverview& listed) {
+    const std::string& id = listed.summary.task_id;
+    if (has_ended(listed.summary) && listed.summary.from_journal) { return listed; }
+    auto overview = look_at(id);
+    if (overview.ok()) {
+        overview->began = listed.began;
+        return std::move(*overview);
+    }
+    followed_.erase(id);
+    const auto projection = store_.load_state(id);
+    const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
+    TaskOverview projected = state.ok() ? overview_of(*state, {}, store_.paths(id)) : listed;
+    projected.began = listed.began;
+    if (projected.began) { projected.problem = std::move(overview).error(); }
+    return projected;
+}
+
+Result<TaskOverview> TaskOverviews::look_at(const std::string& task_id) {
+    const TaskPaths paths = store_.paths(task_id);
+    auto& task = followed_[task_id];
+    if (!task) { task = std::make_unique<FollowedTask>(paths, task_id); }
+    AF_CHECK(task->refresh());
+    if (task->state().task_id != task_id) {  // Nothing was recorded yet: the store says why.
+        AF_TRY(const TaskState state, store_.state(task_id));
+        return overview_of(state, {}, paths);
+    }
+    return overview_of(task->state(), task->activity(), paths);
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aggregate/task_overviews.hpp"
+
+#include <gtest/gtest.h>
+
+#include "aggregate/set_figures.hpp"
+#include "unit/aggregate/kept_journal.hpp"
+
+namespace agentforge::kernel::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Overviews : public ::testing::Test {
+protected:
+    TemporaryDirectory folder_{"overviews"};
+    KeptJournal waiting_{"waiting_for_approval"};
+    KeptJournal ended_{"delivered_and_rebased"};
+    fs::path agentforge_ = folder_.path() / ".agentforge";
+};
+
+TEST_F(Overviews, AnOpenTaskIsReadFromItsJournalAndFollowedFromThere) {
+    waiting_.begin(agentforge_, waiting_.records() - 1);
+    TaskOverviews overviews(agentforge_);
+    auto before = overviews.list();
+    ASSERT_TRUE(before.ok()) << before.error().to_string();
+    EXPECT_EQ(before->counts.waiting, 0U);
+    EXPECT_EQ(condition_of(before->tasks.at(0)), "interrupted");
+    waiting_.append(1);
+    auto after = overviews.list();
+    ASSERT_TRUE(after.ok()) << after.error().to_string();
+    EXPECT_EQ(after->counts.waiting, 1U);
+    EXPECT_EQ(after->counts.of("awaiting_approval"), 1U);
+    EXPECT_FALSE(overviews.look_into(after->tasks.at(0)).question.empty());
+}
+
+TEST_F(Overviews, TheCountsAreThoseOfTheAggregator) {
+    waiting_.begin(agentforge_, waiting_.records());
+    ended_.begin(agentforge_, ended_.records());
+    Aggregator aggregator({{"one", folder_.path()}});
+    (void)aggregator.refresh();
+    TaskCounts wanted;
+    for (const auto& task : aggregator.tasks()) { wanted.take(task->overview); }
+    const auto listing = TaskOverviews(agentforge_).list();
+    ASSERT_TRUE(listing.ok()) << listing.error().to_string();
+    EXPECT_EQ(to_json(listing->counts), to_json(wanted));
+    EXPECT_EQ(wanted.of("completed"), 1U);
+}
+
+TEST_F(Overviews, AJournalThatDoesNotVerifyIsAProblemOfItsTask) {
+    const fs::path task = waiting_.begin(agentforge_, waiting_.records());
+    ASSERT_TRUE(TaskOverviews(agentforge_).list().ok());  // Writes state.yaml from the journal.
+    const fs::path journal = task / "actions.yaml";
+    std::fstream(journal, std::ios::in | std::ios::out).seekp(static_cast<std::streamoff>(fs::file_size(journal) / 2)) << '~';
+    TaskOverviews overviews(agentforge_);
+    const auto listing = overviews.list();
+    ASSERT_TRUE(listing.ok()) << listing.error().to_string();
+    ASSERT_EQ(listing->tasks.size(), 1U);
+    const TaskOverview task_seen = overviews.look_into(listing->tasks[0]);
+    ASSERT_TRUE(task_seen.problem.has_value());
+    EXPECT_EQ(task_seen.problem->code, "AF-JRNL-002");
+    EXPECT_EQ(task_seen.summary.task_id, waiting_.task_id());
+}
+
+TEST(Condition, ATaskThatAProcessHasAndThatHasNotBegunAStageIsInProgress) {
+    TaskOverview task;
+    task.summary.status = "pending";
+    task.running = true;
+    EXPECT_EQ(condition_of(task), "in_progress");
+}
+
+TEST(Sets, AFileThatIsWrittenAnewIsAChangeAndTheFirstLookTellsOfNone) {
+    const TemporaryDirectory folder("sets");
+    TaskSet set;
+    set.id = "set-20260102-one-1f2e3d4c";
+    set.phase = SetPhase::specified;
+    set.parts = {{"one", folder.path() / "one", {}, {}, {}, {}}};
+    const fs::path file = set_file(folder.path() / set.id);
+    ASSERT_TRUE(save_set(file, set).ok());
+    SetWatch watch(folder.path());
+    EXPECT_TRUE(watch.refresh().empty());
+    set.phase = SetPhase::done;
+    ASSERT_TRUE(save_set(file, set).ok());
+    fs::last_write_time(file, fs::last_write_time(file) + std::chrono::seconds(1));  // Clocks of file systems are coarse.
+    const auto changes = watch.refresh();
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].task_id, set.id);
+    EXPECT_EQ(changes[0].type, "set");
+    EXPECT_EQ(changes[0].state, "done");
+    EXPECT_TRUE(watch.refresh().empty());
+}
+
+TEST(Sets, APartHasTheConditionOfItsTaskAndNoneBeforeItHasOne) {
+    TaskSet set;
+    set.id = "set-1";
+    set.phase = SetPhase::delivering;
+    set.parts = {{"one", "/one", {}, "task-1", {}, {}}, {"two", "/two", {"one"}, {}, {}, {}}};
+    const json::object told = figures_of(set, [](const SetPart& part) { return "state of " + part.task; });
+    EXPECT_EQ(told.at("parts").at(0).at("state"), "state of task-1");
+    EXPECT_TRUE(told.at("parts").at(1).at("state").is_null());
+    EXPECT_EQ(told.at("available_actions"), json::array({"resume"}));
+}
+
+}  // namespace
+}  // namespace agentforge::kernel::testing
