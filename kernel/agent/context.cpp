@@ -14,15 +14,15 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::size_t message_frame_tokens = 24;  ///< Roles and separators around the two messages.
-/// What servers put before native tools: Anthropic counts 313 to 346 tokens for it, chat completions less.
+constexpr std::size_t message_frame_tokens = 24;  ///< For roles and separators around the two messages.
+/// For what servers add before native tools: Anthropic counts 313 to 346 tokens, chat completions fewer.
 constexpr std::size_t native_tools_frame_tokens = 350;
-constexpr std::size_t smallest_file_tokens = 120;  ///< A view that would get less is only named.
+constexpr std::size_t smallest_file_tokens = 120;  ///< A view that would get less is only listed by name.
 constexpr std::size_t shown_hash_digits = 12;
 constexpr std::size_t share_step =
-    32;  ///< Shares of what is cut are multiples of it, so that a cut is often the one of the step before.
-constexpr std::size_t most_bytes_a_token = 7;  ///< Of deep indentation.
-constexpr std::size_t most_named = 4;          ///< Files that have no room.
+    32;  ///< Shares of shortened parts are multiples of it, so that the result is often the same as in the step before.
+constexpr std::size_t most_bytes_a_token = 7;  ///< For deep indentation.
+constexpr std::size_t most_named = 4;          ///< Files that do not fit.
 
 Error too_small(const std::string& section, std::size_t tokens, std::size_t share, const RunSpec& spec) {
     return {
@@ -36,7 +36,7 @@ Error too_small(const std::string& section, std::size_t tokens, std::size_t shar
         ErrorKind::invalid};
 }
 
-/// Without the `description` of every schema inside: they help, and go first where tokens are short.
+/// Removes the `description` of every schema inside. They help, but are dropped first if tokens are short.
 json::value without_descriptions(const json::value& schema, bool is_property_map = false) {
     if (schema.is_array()) {
         json::array result;
@@ -61,7 +61,7 @@ std::string range_of(const FileMemory& file) {
     return text;
 }
 
-/// The step that is about to be answered must see what the last one brought.
+/// The next step must see the result of the last one.
 json::object last_result_of(const StepRecord& last) {
     json::object result{{"step", last.step},
                         {"action", last.tool.empty() ? std::string_view("(unreadable answer)") : std::string_view(last.tool)}};
@@ -72,7 +72,7 @@ json::object last_result_of(const StepRecord& last) {
     return result;
 }
 
-/// The parts of a run's state that say why the stage runs again; they come before everything else that it holds.
+/// The parts of a run's state that say why the stage runs again. They come before the rest of the state.
 constexpr std::string_view round_keys[] = {"guidance",   "iteration_context", "feedback",
                                            "resolution", "handed_back",       "previous_errors"};
 
@@ -105,10 +105,10 @@ json::array recent_actions(const Memory& memory) {
     return result;
 }
 
-/// Writes what a step sees. Every part is written once, as it stands in the text, and costs what it costs there.
-/// Room: each part has what it is guaranteed; what parts leave of it goes to those that are cut, in the order of `Part`.
-/// Text: what stays over a run, then the files, least lately changed first, then what every step changes: so the beginning of a
-/// request is that of the one before, as far as can be, and the model's server need not read it again.
+/// Writes what a step sees. Every part is written once, in the form in which it is sent, and that form is counted. Space: each
+/// part has its guaranteed share; what parts leave over goes to those that are shortened, in the order of `Part`. Order of the
+/// text: what stays the same for a run, then the files, least recently changed first, then what every step changes. So the
+/// beginning of a request equals that of the one before as far as possible, and the model's server need not read it again.
 class Composer {
 public:
     Composer(const RunSpec& spec, const Memory& memory, const json::object& verification, ContextMemo& memo)
@@ -167,7 +167,7 @@ public:
 
 private:
     static constexpr std::size_t head_tokens = 8;
-    /// In the order in which those that are cut get what others leave: what fails first.
+    /// The order in which shortened parts get the space left over: failures first.
     enum class Part : unsigned char {
         verification,
         round,
@@ -191,7 +191,7 @@ private:
                                                                "recent_actions",
                                                                "current_state.files",
                                                                "current_state.agents_md"};
-    /// What goes altogether where not even the words that say what was left out have room: the least needed first.
+    /// Dropped entirely if there is not even space for the note that says what was left out: the least needed first.
     static constexpr Part least_needed[] = {Part::files,  Part::agents_md, Part::instructions, Part::state,        Part::round,
                                             Part::result, Part::objective, Part::recent,       Part::verification, Part::frame};
 
@@ -201,7 +201,7 @@ private:
 
     // ------------------------------------------------------------------------------------- room --
 
-    /// What no budget can hold is not written out.
+    /// Skips what no budget can hold.
     [[nodiscard]] bool beyond_all(std::size_t bytes) const noexcept { return bytes > room_ * most_bytes_a_token; }
     [[nodiscard]] Piece endless() const { return {"", spec_.budget.total * 4, true}; }
 
@@ -238,8 +238,8 @@ private:
         }
     }
 
-    /// In the order of `Part`: what a part that is cut cannot use, because lines and items are whole, goes to the next that is
-    /// cut.
+    /// Writes parts in the order of `Part`. Lines and items stay whole; space that a shortened part cannot use goes to the next
+    /// one.
     void write() {
         std::size_t unused = 0;
         for (std::size_t part = 0; part < parts; ++part) {
@@ -263,7 +263,7 @@ private:
 
     // ------------------------------------------------------------------------------------ parts --
 
-    /// What the part costs uncut; 0: there is none.
+    /// The cost of the unshortened part; 0: there is none.
     std::size_t whole(Part part) {
         if (part == Part::files) { return files_want(); }
         return written_whole(part).tokens;
@@ -336,7 +336,7 @@ private:
     [[nodiscard]] Piece whole_of(std::string_view name, json::value value, unsigned depth) const {
         return beyond_all(json::serialize(value).size()) ? endless() : piece_of(name, std::move(value), depth);
     }
-    /// What does not change over a run is written once a run.
+    /// Writes a part that does not change during a run only once.
     const Piece& text_whole(std::string_view name, const std::string& text) {
         return memo_.piece(std::string(name), [&] {
             if (text.empty()) { return Piece{}; }
@@ -420,7 +420,7 @@ private:
         return item_piece_of(json::value(std::move(view)), 1);
     }
 
-    /// The view in at most so many tokens.
+    /// The view in at most this many tokens.
     [[nodiscard]] static Piece view(const FileMemory& file, std::size_t max_tokens) {
         Piece head = view_head(file);
         const Piece content = shorten_text_to("content", file.content, max_tokens > head.tokens ? max_tokens - head.tokens : 0,
@@ -436,7 +436,7 @@ private:
                            [&] { return beyond_all(file.content.size()) ? endless() : view(file, spec_.budget.total * 4); });
     }
 
-    /// What no room can hold is not written out.
+    /// Skips what no budget can hold.
     [[nodiscard]] std::size_t files_want() {
         std::size_t want = 0;
         for (const FileMemory& file : memory_.files()) {
@@ -447,8 +447,8 @@ private:
         return want;
     }
 
-    /// The files used last get the room; whole views stand first, in the order of their last change, and one that is cut behind
-    /// them.
+    /// The most recently used files get the space. Whole views come first, in the order of their last change; a shortened one
+    /// comes last.
     void put_views(std::size_t max_tokens) {
         views_.clear();
         names_ = {};
@@ -507,9 +507,9 @@ private:
     std::array<std::size_t, parts> wants_{};
     std::array<std::size_t, parts> shares_{};
     std::array<Piece, parts> pieces_;
-    Piece files_;  ///< What all of them cost.
+    Piece files_;  ///< Cost of all of them.
     std::vector<Piece> views_;
-    Piece names_;  ///< Of the files that have no room.
+    Piece names_;  ///< The files that do not fit.
     std::vector<std::string> cut_files_;
 };
 
@@ -533,7 +533,7 @@ Result<FixedParts> fix_parts(const RunSpec& spec, const std::vector<ToolSpec>& o
         };
         fixed.frame_tokens += native_tools_frame_tokens;
         count();
-        // Decided once a run, for the server knows the tools again only as long as none of their bytes changes.
+        // Decided once for a run: the server recognises the tools only while none of their bytes changes.
         const std::size_t limit = budget.total * 1000 / std::max(1000U, spec.calibration_permille);
         const std::size_t others = budget.task_frame + budget.verification_status + budget.current_state / 2;
         if (fixed.tools_tokens > budget.available_actions &&

@@ -13,11 +13,11 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::size_t most_output_bytes = 32UL * 1024;
-constexpr std::size_t most_error_bytes = 500;  // North Star 3.5.
+constexpr std::size_t most_error_bytes = 500;  // Maximum length of an error in the context.
 constexpr std::size_t most_summary_bytes = 300;
 
-/// The context of one call of the model: the run's, which keeps failed attempts and shows how the answer comes; where time is
-/// limited with an earlier deadline.
+/// The context of one model call: the run's, which records failed attempts and shows the answer's progress. If time is limited,
+/// with an earlier deadline.
 class StepContext final : public ModelCallContext {
 public:
     StepContext(CallContext& inner, StepHost& host, EventSink& events, const RequestPlace& place,
@@ -47,7 +47,7 @@ public:
         shown_ = now;
         show();
     }
-    /// Nothing has come yet, then how much.
+    /// Shows that nothing has arrived yet, then how much has.
     void show() { events_.event(event::Answering{place_.stage, place_.role, place_.step, bytes_}); }
 
 private:
@@ -151,7 +151,7 @@ private:
         record.system = fixed_.system;
         record.context = built.text;
         record.section_tokens = built.section_tokens;
-        // Said when it changes: the schemas of a role's tools may be shortened at every step.
+        // Logged when it changes: the schemas of a role's tools may be shortened at every step.
         const json::array& cut = built.section_tokens.at("truncated").get_array();
         if (cut != cut_before_) {
             cut_before_ = cut;
@@ -162,13 +162,13 @@ private:
         judge_usage(record);
         AF_CHECK(wanted());
         if (record.error.empty()) { AF_CHECK(act(record)); }
-        settle(record);  // What an agentic command changed counts even where its answer does not.
+        settle(record);  // Changes by an agentic command count even if its answer does not.
         AF_CHECK(host_.step_finished(record));
         memory_.add(record);
         return {};
     }
 
-    /// Fills completion; an answer that cannot be used fills error instead of failing.
+    /// Fills `completion`. An unusable answer fills `error` instead of failing.
     Result<void> ask(unsigned number, const BuiltContext& built, StepRecord& record) {
         ModelRequest request;
         request.marks.user_ends = built.stable_ends;
@@ -181,7 +181,7 @@ private:
         request.place.stage = spec_.stage;
         request.place.role = spec_.agent.role;
         request.place.step = number;
-        if (frame_hash_.empty()) { frame_hash_ = frame_hash(request); }  // Of a run.
+        if (frame_hash_.empty()) { frame_hash_ = frame_hash(request); }  // The same for the whole run.
         request.frame_hash = frame_hash_;
         request.context_hash = context_hash(request);
         if (auto pending = host_.pending_answer(number)) {
@@ -194,8 +194,8 @@ private:
         auto answer = model_.complete(request, watched);
         if (!answer.ok()) {
             Error error = host_.call_failed(number, request, std::move(answer).error());
-            // Too long, empty, arguments that are no JSON: the model can do better, so it is told.
-            // So is an agentic command that wrote where the role may not, or left no proper artifact.
+            // Too long, empty, arguments that are not JSON: the model is told, because it can do better. The same for an agentic
+            // command that wrote where the role may not, or left no valid artifact.
             const bool wrote = spec_.agentic && error.code == "AF-ORCH-026";
             if (wrote) { record.tool = "agentic_command"; }
             if (!wrote && error.code != "AF-LLM-311" && !told_to_model(error)) { return error; }
@@ -207,8 +207,8 @@ private:
         return asked_once(record.completion);
     }
 
-    /// A command used as a model that goes on asking its server by itself: what it cost is in the journal with its answer, and
-    /// the task waits for a person before it is asked again. Whoever resumes the task goes on with that answer.
+    /// A command that is used as a model may go on asking its server by itself. Its cost is in the journal with its answer, and
+    /// the task waits for a person before it is asked again. Resuming the task continues with that answer.
     Result<void> asked_once(const Completion& answer) const {
         const json::value* requests = answer.diagnostics.if_contains("requests");
         const json::value* limit = answer.diagnostics.if_contains("requests_limit");
@@ -222,7 +222,7 @@ private:
             ErrorKind::unavailable};
     }
 
-    /// What a model that refuses says of it is all that there is; half an action may stand before it.
+    /// A refusal is the whole answer; half an action may come before it.
     static Result<void> not_refused(const Completion& answer) {
         if (answer.stop_reason != StopReason::refused) { return {}; }
         const std::string why = ellipsis(answer.text, most_summary_bytes);
@@ -256,7 +256,7 @@ private:
         record.summary = ellipsis(error.message, most_summary_bytes);
     }
 
-    /// Puts the action before whoever must permit it, and takes over what is done in the end.
+    /// Submits the action for permission, and takes over the action to carry out.
     Result<ActionVerdict::Kind> permitted(StepRecord& record, ToolCall action) {
         AF_TRY(ActionVerdict verdict, host_.permit(record.step, action));
         if (verdict.kind == ActionVerdict::Kind::edited) { action = std::move(verdict.edited); }
@@ -270,7 +270,7 @@ private:
         return verdict.kind;
     }
 
-    /// Errors: those of StepHost::permit. What the action meets itself is part of the record.
+    /// Errors: those of StepHost::permit. A failure of the action itself is part of the record.
     Result<void> act(StepRecord& record) {
         if (const auto refused = not_refused(record.completion); !refused.ok()) {
             refuse(record, refused.error());
@@ -296,8 +296,7 @@ private:
         actions_.expect(memory_.seen());
         ToolResult result =
             actions_.call(record.tool, record.arguments, {spec_.place.task_id, spec_.stage, spec_.agent.role, record.step});
-        // Nothing that a model could mend: the run ends, and the action is done anew, from the answer that is in the journal,
-        // when the task resumes.
+        // A model cannot fix this: the run ends. When the task resumes, the action is repeated from the journaled answer.
         if (result.error && is_the_machines(*result.error)) { return *result.error; }
         bool cut = false;
         record.success = result.success;

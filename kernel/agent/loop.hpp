@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step loop behind `run_agent`, over whatever does the actions.
+// The step loop behind `run_agent`, independent of what carries out the actions.
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@
 
 namespace agentforge::kernel {
 
-/// Does what the model asks for. The tool bridge in the product.
+/// Carries out the model's actions. In the product, the tool bridge.
 class ActionTaker {
 public:
     virtual ~ActionTaker() = default;
     [[nodiscard]] virtual const std::vector<ToolSpec>& offered() const noexcept = 0;
-    /// What the model sees in its context from now on: path → SHA-256 of the whole file. Called before each `call`.
+    /// Sets what the model sees in its context from now on: path → SHA-256 of the whole file. Called before each `call`.
     virtual void expect(std::map<std::string, std::string, std::less<>> /*seen*/) {}
     [[nodiscard]] virtual ToolResult call(std::string_view tool, const json::object& arguments, const ToolCallInfo& info) = 0;
 };

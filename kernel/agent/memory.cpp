@@ -9,7 +9,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::size_t recent_actions = 3;  // North Star 3.5: keep only the last 3.
+constexpr std::size_t recent_actions = 3;  // Keeps only the last 3.
 constexpr std::size_t summary_bytes = 300;
 constexpr std::size_t most_files = 12;
 constexpr std::size_t most_file_bytes = 48UL * 1024;
@@ -37,7 +37,7 @@ std::string action_line(const StepRecord& record) {
     return record.tool;
 }
 
-/// Where `search` stands exactly once.
+/// Returns the only place of `search`, if there is exactly one.
 std::optional<std::size_t> only_place(std::string_view text, std::string_view search) {
     if (search.empty()) { return std::nullopt; }
     const std::size_t at = text.find(search);
@@ -50,7 +50,7 @@ std::uint64_t count_lines(std::string_view text) {
     return ends + (text.empty() || text.back() == '\n' ? 0U : 1U);
 }
 
-/// The pieces that an edit named: `search` and `replace`, or those of `edits`.
+/// Returns the pieces of an edit: `search` and `replace`, or those of `edits`.
 std::vector<std::pair<std::string, std::string>> pieces(const json::object& arguments) {
     std::vector<std::pair<std::string, std::string>> result;
     if (const json::value* edits = arguments.if_contains("edits"); edits != nullptr && edits->is_array()) {
@@ -76,7 +76,7 @@ std::string without_line_numbers(std::string_view text, std::uint64_t& first_lin
         std::string_view line = rest.substr(0, end);
         const bool has_end = end < rest.size();
         rest.remove_prefix(has_end ? end + 1 : end);
-        // After its numbered lines a tool may say something about them: "(lines 1-20 of 300; …)".
+        // After its numbered lines a tool may add a remark: "(lines 1-20 of 300; …)".
         if (expected && line.starts_with('(')) { return result; }
         const std::size_t digits = line.find_first_not_of(' ');
         if (digits == std::string_view::npos) { return std::string(text); }
@@ -146,7 +146,7 @@ std::map<std::string, std::string, std::less<>> Memory::seen() const {
     return hashes;
 }
 
-/// What an edit of one piece left of the parts that are remembered.
+/// Updates the remembered parts after an edit of one piece.
 void Memory::remember_piece(const StepRecord& record, const std::string& path, const std::string& search,
                             const std::string& replace, const std::string& hash) {
     bool shown = false;
@@ -163,7 +163,7 @@ void Memory::remember_piece(const StepRecord& record, const std::string& path, c
             touched.push_back(std::move(file));
             return true;
         }
-        // The edit was elsewhere in the file: this part's text still stands, its line numbers perhaps no more.
+        // The edit was elsewhere in the file: this part's text is still valid, but its line numbers may not be.
         file.sha256 = hash;
         file.changed = record.step;
         if (count_lines(search) != count_lines(replace)) {
@@ -176,7 +176,7 @@ void Memory::remember_piece(const StepRecord& record, const std::string& path, c
     if (!shown && !replace.empty()) { put_file({path, ellipsis(replace, most_file_bytes), hash, 0, 0, record.step}); }
 }
 
-/// Several files, or text that was not there byte by byte. What the tool shows of them takes the place of what was seen before.
+/// Several files, or text that did not match byte for byte. The tool's views replace what was seen before.
 void Memory::remember_views(const StepRecord& record) {
     for (const Change& change : record.changes) {
         std::erase_if(files_, [&](const FileMemory& file) { return file.path == change.path; });
@@ -199,7 +199,7 @@ void Memory::put_file(FileMemory file) {
                           other.total_lines == file.total_lines && other.sha256 == file.sha256;
         if (same && other.content == file.content) { file.changed = other.changed; }
     }
-    // Files that tell the same range of the same path replace each other; a whole-file view replaces all its parts.
+    // Views of the same range of a path replace each other; a whole-file view replaces all parts.
     std::erase_if(files_, [&](const FileMemory& other) {
         return other.path == file.path &&
                (other.first_line == file.first_line || other.first_line == 0 ||
@@ -220,7 +220,7 @@ void Memory::remember_file(const StepRecord& record) {
         remember_views(record);
         return;
     }
-    std::string path = text_argument(record.data, "path");  // As the workspace knows it.
+    std::string path = text_argument(record.data, "path");  // In the workspace's form.
     if (path.empty() || record.tool == "move_file") { path = text_argument(record.arguments, "path"); }
     if (path.empty()) { path = text_argument(record.arguments, "file_path"); }
     if (path.empty()) { return; }
@@ -263,7 +263,7 @@ void Memory::remember_file(const StepRecord& record) {
 void Memory::calibrate(const StepRecord& record) {
     const Usage& usage = record.completion.usage;
     const std::uint64_t estimated = number(record.section_tokens, "total");
-    // An agentic command's tokens are those of all its own turns, and say nothing of our context.
+    // An agentic command reports the tokens of all its own turns, which say nothing about our context.
     if (usage.estimated || record.completion.diagnostics.contains("agentic")) { return; }
     calibration_permille_ = std::max(calibration_permille_, calibration_of(usage.input_tokens, estimated));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a run remembers: a fold of its finished steps. Two runs with the same records remember the same.
+// Everything that a run remembers, folded from its finished steps. Two runs with the same records remember the same.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace agentforge::kernel {
 struct FileMemory {
     std::string path;
     std::string content;
-    std::string sha256;             ///< Of the whole file, where a step told it.
-    std::uint64_t first_line = 1;   ///< 0: not known (a fragment that an edit left).
-    std::uint64_t total_lines = 0;  ///< 0: not known.
-    unsigned step = 0;              ///< That last used it.
-    unsigned changed = 0;           ///< The step since which it stands here as it does.
+    std::string sha256;             ///< Hash of the whole file, if a step reported it.
+    std::uint64_t first_line = 1;   ///< 0: unknown (a fragment left by an edit).
+    std::uint64_t total_lines = 0;  ///< 0: unknown.
+    unsigned step = 0;              ///< The step that last used it.
+    unsigned changed = 0;           ///< The step that last changed it or its place.
 };
 
 /// One line of `recent_actions`.
@@ -32,31 +32,31 @@ struct RecentAction {
     std::string summary;
 };
 
-/// Reported input tokens per estimated token, in thousandths: 1000…2000. 1000 where one of them is not known.
+/// Returns reported input tokens per estimated token, in thousandths: 1000…2000. 1000 if one of them is unknown.
 [[nodiscard]] unsigned calibration_of(std::uint64_t reported, std::uint64_t estimated) noexcept;
 
 class Memory {
 public:
     Memory() = default;
-    /// `calibration_permille`: what was found before this run.
+    /// `calibration_permille`: from earlier runs.
     explicit Memory(unsigned calibration_permille) : calibration_permille_(calibration_permille) {}
-    /// Takes in the next finished step.
+    /// Adds the next finished step.
     void add(const StepRecord& record);
 
     [[nodiscard]] const std::optional<StepRecord>& last() const noexcept { return last_; }
     [[nodiscard]] const std::deque<RecentAction>& recent() const noexcept { return recent_; }
     /// Most recently used first.
     [[nodiscard]] const std::vector<FileMemory>& files() const noexcept { return files_; }
-    /// Path → hash of the file as it was when the model last saw a part of it.
+    /// Path → hash of the file when the model last saw a part of it.
     [[nodiscard]] std::map<std::string, std::string, std::less<>> seen() const;
     [[nodiscard]] unsigned steps() const noexcept { return steps_; }
     /// How often in a row the same tool failed with the same arguments.
     [[nodiscard]] unsigned identical_failures() const noexcept { return identical_failures_; }
     /// How many answers in a row could not be read.
     [[nodiscard]] unsigned malformed() const noexcept { return malformed_; }
-    /// Reported input tokens per estimated token, in thousandths: the most of all steps (calibration_of).
+    /// Reported input tokens per estimated token, in thousandths: the highest of all steps (calibration_of).
     [[nodiscard]] unsigned calibration_permille() const noexcept { return calibration_permille_; }
-    /// Totals, tool uses, the last answer's text.
+    /// Totals, tool uses and the last answer's text.
     [[nodiscard]] const AgentOutcome& outcome() const noexcept { return outcome_; }
 
 private:
@@ -78,8 +78,8 @@ private:
     AgentOutcome outcome_;
 };
 
-/// Takes `12\tcode`, `12: code`, `12| code` prefixes off where every line has one and they count up; sets `first_line`. Lines
-/// from the first that begins with `(` on are the tool's words about the lines and go.
+/// Removes the prefixes `12\tcode`, `12: code`, `12| code` if every line has one and the numbers are consecutive; sets
+/// `first_line`. Lines from the first that begins with `(` on are remarks of the tool, and are removed.
 [[nodiscard]] std::string without_line_numbers(std::string_view text, std::uint64_t& first_line);
 
 }  // namespace agentforge::kernel

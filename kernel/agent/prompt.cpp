@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system prompt, in the order and under the headings of North Star 12.7. It is byte-stable over a run, so that
-// servers can cache it.
+// The system prompt, with fixed headings in a fixed order. Its bytes do not change during a run, so that servers can cache it.
 #include "agent/runner.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"

@@ -46,7 +46,7 @@ bool is_name(std::string_view text) {
                        [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
 }
 
-/// The tool of `ACTION tool`, `action: tool`, `**ACTION** tool`, or empty.
+/// Returns the tool of `ACTION tool`, `action: tool`, `**ACTION** tool`, or empty.
 std::string action_header(std::string_view line) {
     std::string_view text = trimmed(line);
     const auto skip = [&](std::string_view characters) {
@@ -59,7 +59,7 @@ std::string action_header(std::string_view line) {
     const bool marked = text.front() != ' ' && text.front() != '\t';
     skip(":* \t`");
     while (!text.empty() && std::string_view("*` \t.:").find(text.back()) != std::string_view::npos) { text.remove_suffix(1); }
-    // "Action items follow" is prose: a tool's name is one word, and without a colon the keyword is in capitals.
+    // "Action items follow" is prose: a tool's name is one word, and without a colon the keyword must be in capitals.
     if (!is_name(text)) { return {}; }
     const bool capitals = trimmed(line).find("ACTION") != std::string_view::npos;
     return marked || capitals ? std::string(text) : std::string();
@@ -96,7 +96,7 @@ std::optional<BlockMark> block_mark(std::string_view line) {
     return mark;
 }
 
-/// `<<<<<<< SEARCH`, `=======` and `>>>>>>> REPLACE`, five to nine marks.
+/// `<<<<<<< SEARCH`, `=======` and `>>>>>>> REPLACE`, with five to nine marks.
 bool is_conflict_mark(std::string_view line, char mark, std::string_view word) {
     std::string_view text = trimmed(line);
     const std::size_t count = std::min(text.find_first_not_of(mark), text.size());
@@ -114,7 +114,7 @@ struct Piece {
     std::string replace;
 };
 
-/// The piece whose SEARCH stands at `at`; `at` becomes its REPLACE.
+/// Reads the piece whose SEARCH is at `at`. Moves `at` to its REPLACE.
 Result<Piece> read_piece(const std::vector<Line>& lines, std::size_t& at) {
     Piece piece;
     const std::size_t opened = lines[at].number;
@@ -135,7 +135,7 @@ Result<Piece> read_piece(const std::vector<Line>& lines, std::size_t& at) {
     return piece;
 }
 
-/// The patch that begins at `at`; `at` becomes its last line.
+/// Reads the patch that begins at `at`. Moves `at` to its last line.
 Result<std::string> read_bare_patch(const std::vector<Line>& lines, std::size_t& at) {
     const std::size_t opened = lines[at].number;
     std::string text;
@@ -173,7 +173,7 @@ const json::object* properties_of(const std::vector<ToolSpec>& offered, std::str
     return nullptr;
 }
 
-/// Whether the parameter is to be taken as it stands: its schema says text, or says nothing.
+/// True if the parameter is taken literally: its schema says text, or nothing.
 bool takes_text(const json::object* properties, std::string_view name) {
     if (properties == nullptr) { return true; }
     const json::value* property = properties->if_contains(name);
@@ -189,7 +189,7 @@ bool takes_text(const json::object* properties, std::string_view name) {
     return true;
 }
 
-/// The inside of a fence where the whole text is one, else the text.
+/// Returns the content of a fence if the whole text is one, else the text.
 std::string_view without_fence(std::string_view text) {
     std::string_view inner = text;
     while (!inner.empty() && std::isspace(static_cast<unsigned char>(inner.front())) != 0) { inner.remove_prefix(1); }
@@ -377,7 +377,7 @@ std::optional<ToolCall> call_of(const json::value& value) {
     return std::nullopt;
 }
 
-/// Every call that stands as JSON in the text: the text itself, or its fences.
+/// Returns every call written as JSON: the text itself, or its fences.
 std::vector<ToolCall> json_calls(std::string_view text) {
     std::vector<ToolCall> calls;
     const auto take = [&](std::string_view candidate) {
@@ -408,7 +408,7 @@ std::vector<ToolCall> json_calls(std::string_view text) {
     return calls;
 }
 
-/// A line that is a path: `textkit/slug.py`, `**textkit/slug.py**:`, `### textkit/slug.py`.
+/// Returns the path in a line: `textkit/slug.py`, `**textkit/slug.py**:`, `### textkit/slug.py`.
 std::string_view path_in(std::string_view line) {
     std::string_view text = trimmed(line);
     constexpr std::string_view around = "*`#: ";
@@ -419,7 +419,7 @@ std::string_view path_in(std::string_view line) {
     return plain ? text : std::string_view();
 }
 
-/// Edits without an ACTION line, as models write them who know the form and not the frame. Empty: there are none.
+/// Reads edits without an ACTION line, from models that know the blocks but not the frame. Empty: there are none.
 Result<std::optional<ToolCall>> bare_edit(const std::vector<Line>& lines, const std::vector<ToolSpec>& offered) {
     const auto several = [](const std::string& what) {
         return unreadable("AF-AGENT-021", "the answer holds " + what,
@@ -488,7 +488,7 @@ Result<ToolCall> read_any(const Completion& answer, const std::vector<ToolSpec>&
     for (std::size_t at = 0; at < lines.size(); ++at) {
         std::string tool = action_header(lines[at].text);
         if (tool.empty()) { continue; }
-        // A header that ends in CR: the whole answer came with CRLF line ends. Otherwise a CR belongs to the content.
+        // A header that ends in CR: the whole answer has CRLF line ends. Otherwise a CR belongs to the content.
         if (lines[at].text.ends_with('\r')) {
             unified = answer.text;
             for (std::size_t i = 0; (i = unified.find("\r\n", i)) != std::string::npos;) { unified.erase(i, 1); }
@@ -532,7 +532,7 @@ Result<ToolCall> read_action(const Completion& answer, const std::vector<ToolSpe
 
 namespace {
 
-/// Pieces as SEARCH/REPLACE blocks, so that code stands raw; false where they cannot be written so.
+/// Writes pieces as SEARCH/REPLACE blocks, with raw code. Returns false if they cannot be written so.
 bool write_pieces(const json::array& edits, std::string& result) {
     std::string text;
     if (edits.size() < 2) { return false; }
@@ -675,7 +675,7 @@ std::string outline(const json::object& schema) { return outline_of(json::value(
 
 namespace {
 
-/// As `outline`; pieces of text in a list would be code inside JSON, so they are told as SEARCH/REPLACE blocks.
+/// As `outline`, except for pieces of text in a list, which would be code inside JSON: describes them as SEARCH/REPLACE blocks.
 std::string outline_for_text(const json::object& schema) {
     const json::value* properties = schema.if_contains("properties");
     const json::object* all = properties == nullptr ? nullptr : properties->if_object();

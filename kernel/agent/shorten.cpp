@@ -12,8 +12,8 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::size_t close_enough = 96;  ///< Tokens that may stay unused before a tighter fit is looked for.
-constexpr std::size_t longest_gap = 320;  ///< Bytes that whole lines may leave unused; with more, a long line is cut inside.
+constexpr std::size_t close_enough = 96;  ///< Tokens that may stay unused without searching for a tighter fit.
+constexpr std::size_t longest_gap = 320;  ///< Bytes that whole lines may leave unused. Beyond this, a long line is cut inside.
 
 std::vector<std::string_view> lines_of(std::string_view text) {
     std::vector<std::string_view> lines;
@@ -38,11 +38,11 @@ Limits limits_of(unsigned level) {
 }
 constexpr unsigned last_level = 206;
 
-/// The limits of a level, and those of the next for the first values, in the order of the text: so nearly all room is used, and
-/// what stands first keeps more.
+/// Applies the limits of a level, and those of the next level to the first values in text order. So nearly all space is used, and
+/// what comes first keeps more.
 class Limiter {
 public:
-    /// `quarters`: how far the limits of the value behind those are on the way to the next level.
+    /// `quarters`: how far the limits of the value after those are on the way to the next level.
     Limiter(unsigned level, std::size_t looser, unsigned quarters)
         : tight_(limits_of(level)), loose_(limits_of(level + 1)), between_(tight_), looser_(looser) {
         between_.string_bytes += (loose_.string_bytes - tight_.string_bytes) * quarters / 4;
@@ -156,7 +156,7 @@ Piece item_piece_of(json::value item, unsigned depth) {
 }
 
 Piece shorten_to(std::string_view name, const json::value& value, std::size_t max_tokens, unsigned depth) {
-    // Nothing beyond this many bytes can fit: so a value of megabytes is not written out only to be measured.
+    // Nothing longer can fit, so a value of megabytes is not written out only to be measured.
     const std::size_t most_bytes = max_tokens * 8;
     const std::size_t raw_bytes = value.is_string() ? value.get_string().size() : json::serialize(value).size();
     if (raw_bytes <= most_bytes) {
@@ -203,7 +203,7 @@ Piece shorten_to(std::string_view name, const json::value& value, std::size_t ma
 
 Piece shorten_text_to(std::string_view name, std::string_view text, std::size_t max_tokens, std::uint64_t first_line,
                       unsigned depth) {
-    // Between what fits and what does not, guessed from what the text before cost.
+    // Interpolates between what fits and what does not, from the cost of the previous text.
     std::optional<Piece> best;
     std::size_t fitting = 0;
     std::size_t too_much = text.size() + 1;

@@ -7,7 +7,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Every letter that Markdown may read as markup is escaped; lines become one.
+/// Escapes every character that Markdown may read as markup, and joins lines to one.
 std::string markdown_text(std::string_view text) {
     std::string out;
     for (const char letter : text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A document to be read: headings, paragraphs and tables, written as Markdown, HTML or JSON, or printed.
+// A document of headings, paragraphs and tables, written as Markdown, HTML or JSON, or printed.
 #pragma once
 
 #include <string>
@@ -13,16 +13,16 @@ namespace agentforge::kernel {
 struct DocumentColumn {
     std::string key;  ///< In JSON.
     std::string title;
-    double width = 1;  ///< Beside the other columns, where it is printed.
+    double width = 1;  ///< Relative to the other columns, in print.
 };
 
 struct DocumentSection {
     std::string key;  ///< In JSON.
     std::string title;
-    std::string text;                            ///< Before the table; may be empty.
+    std::string text;                            ///< Text before the table. May be empty.
     std::vector<DocumentColumn> columns;         ///< None: there is no table.
-    std::vector<std::vector<json::value>> rows;  ///< Texts, numbers, booleans; as many as there are columns.
-    std::string none;                            ///< Said in place of a table without rows.
+    std::vector<std::vector<json::value>> rows;  ///< Texts, numbers and booleans, one for each column.
+    std::string none;                            ///< Shown instead of a table without rows.
 };
 
 struct Document {
@@ -30,25 +30,26 @@ struct Document {
     std::vector<DocumentSection> sections;
 };
 
-/// A cell as people read it.
+/// Returns a cell as people read it.
 [[nodiscard]] std::string cell_text(const json::value& cell);
-/// GitHub's Markdown; no text of a task becomes markup.
+/// Writes GitHub's Markdown. No text of a task becomes markup.
 [[nodiscard]] std::string to_markdown(const Document& document);
-/// One page that needs no other file and runs nothing.
+/// Writes one page that needs no other file and runs nothing.
 [[nodiscard]] std::string to_html(const Document& document);
-/// Each section under its key: an array of objects by the columns' keys, or its text.
+/// Writes each section under its key: an array of objects by the columns' keys, or its text.
 [[nodiscard]] json::object to_json(const Document& document);
 
 struct PrintedDocument {
     std::string pdf;
     std::size_t pages = 0;
-    std::size_t unknown_letters = 0;  ///< That no font of this machine has: they are boxes with their number.
+    /// Number of letters that no font of this machine has. They are printed as boxes with their code.
+    std::size_t unknown_letters = 0;
 };
-/// A4 pages, with the fonts of this machine, text in any script. Loads libagentforge-print.so. Errors: `unavailable` AF-AUDT-005
-/// that library, or what it needs, is not there; AF-AUDT-006 it could not print.
+/// Prints A4 pages with the fonts of this machine, in any script. Loads libagentforge-print.so. Errors: `unavailable` AF-AUDT-005
+/// that library, or one it needs, is missing; AF-AUDT-006 printing failed.
 [[nodiscard]] Result<PrintedDocument> print(const Document& document);
 
-/// What the library gives; private to kernel/audit.
+/// The interface of the library. Private to kernel/audit.
 struct PrintLibrary {
     const char* version;
     std::size_t document_size;

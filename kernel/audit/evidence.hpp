@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task has left behind: its folder, and what people were asked. An archive is the same, written to a folder of its own.
+// What a task has left behind: its folder, and the questions to people. An archive is the same, written to a separate folder.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@
 
 namespace agentforge::kernel {
 
-/// Files of the proof itself, below the task's folder.
+/// The proof's own files, below the task's folder.
 inline constexpr std::string_view statement_file = "proof/statement.json";
 inline constexpr std::string_view signature_file = "proof/statement.json.sig";
-/// A larger file is not read: no task writes one.
+/// Larger files are not read: no task writes one.
 inline constexpr std::uint64_t largest_file = 4ULL << 30U;
 
 struct TaskEvidence {
     TaskPaths paths;
-    std::filesystem::path escalations;  ///< `.agentforge/escalations`, or an archive's; may be missing.
+    std::filesystem::path escalations;  ///< `.agentforge/escalations`, or an archive's. May be missing.
     json::object header;
-    std::vector<Record> records;  ///< A fork's with those that it shares.
+    std::vector<Record> records;  ///< For a fork, includes the records that it shares.
     Recovery recovery;
-    TaskState state;  ///< After the last record.
+    TaskState state;  ///< State after the last record.
 
     [[nodiscard]] JournalHead head() const {
         return records.empty() ? JournalHead() : JournalHead{records.back().seq, records.back().hash};
@@ -39,11 +39,11 @@ struct TaskEvidence {
     [[nodiscard]] static Result<TaskEvidence> read(const std::filesystem::path& folder, const std::filesystem::path& escalations);
 };
 
-/// The files of the task, with the SHA-256 of each: those of the folder by their path below it, those of people's questions as
-/// `escalations/…`. Left out are the proof itself, what only processes use, and the projections, which the journal gives anew.
-/// Errors: AF-BASE-011, AF-AUDT-009.
+/// Returns the task's files with their SHA-256: those of the folder by their path below it, those of questions to people as
+/// `escalations/…`. Leaves out the proof itself, files that only processes use, and the projections, which the journal can
+/// reproduce. Errors: AF-BASE-011, AF-AUDT-009.
 [[nodiscard]] Result<std::map<std::string, std::string>> files_of_task(const TaskEvidence& evidence);
-/// Whether `files_of_task` leaves out this file of the folder.
+/// True if `files_of_task` leaves out this file of the folder.
 [[nodiscard]] bool is_passing_file(std::string_view name);
 
 }  // namespace agentforge::kernel

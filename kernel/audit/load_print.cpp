@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `print` as the program calls it: loads libagentforge-print.so and hands the call on.
+// `print` for the program: loads libagentforge-print.so and forwards the call.
 #include <dlfcn.h>
 
 #include <filesystem>

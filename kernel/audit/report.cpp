@@ -104,7 +104,7 @@ DocumentSection stages_of(const TaskEvidence& evidence) {
     return section;
 }
 
-/// "approved, as the task's last artifact, by ada"
+/// Returns, for instance, "approved, as the task's last artifact, by ada".
 std::string decided_by(const records::ApprovalDecided& on) {
     const std::string word = records::decision_of(on);
     const char* const what = word == "exit"     ? "approved, as the task's last artifact,"
@@ -121,7 +121,7 @@ std::string with_feedback(std::string decision, const std::string& feedback) {
     return feedback.empty() ? std::move(decision) : std::move(decision) + ": " + feedback;
 }
 
-/// What was decided, in words; empty: the record is no decision.
+/// A decision in words. Empty: the record is not a decision.
 struct Decision {
     template <class Other>
     std::string operator()(const Other&) const {
@@ -322,10 +322,10 @@ DocumentSection violations_of(const TaskEvidence& evidence) {
     return section;
 }
 
-/// What people or settings set aside; empty: nothing.
+/// An override by people or settings. Empty: none.
 struct Override {
     Sequence seq;
-    bool& costed;  ///< A task has its first costing from its beginning.
+    bool& costed;  ///< The first costing record is part of a task's beginning.
 
     template <class Other>
     std::string operator()(const Other&) const {

@@ -6,9 +6,9 @@
 
 namespace agentforge::kernel {
 
-/// What an auditor asks of a task: what was asked for, each stage and decision, who approved what by which hash, what gates ran
-/// and under which confinement, models, cost, violations, what was overridden, and whether all of it verifies. Every line names
-/// the record that it is of.
+/// Returns the report on a task for an auditor: the request, each stage and decision, who approved what by which hash, the gates
+/// that ran and their confinement, models, cost, violations, overrides, and whether everything verifies. Every line names its
+/// record.
 [[nodiscard]] Document audit_report(const TaskEvidence& evidence, const AuditVerdict& verdict);
 
 }  // namespace agentforge::kernel

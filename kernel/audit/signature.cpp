@@ -55,7 +55,7 @@ Error not_signed(const std::string& why) {
         ErrorKind::unavailable};
 }
 
-/// What signs; a key that git's configuration holds itself is written to `folder` and signed by the agent.
+/// Returns the signing command. If git's configuration contains the key itself, writes it to `folder` and signs with the agent.
 Result<std::vector<std::string>> signing_command(const SignatureTools& tools, const GitConfiguration& git,
                                                  const std::string& signer, const std::filesystem::path& folder) {
     const std::string format = format_of(git);
@@ -77,7 +77,7 @@ Result<std::vector<std::string>> signing_command(const SignatureTools& tools, co
     return argv;
 }
 
-/// The value of `option` in what ssh-keygen says, such as `Good "agentforge" signature for NAME with ED25519 key SHA256:…`.
+/// Returns the start of ssh-keygen's output, such as `Good "agentforge" signature for NAME with ED25519 key SHA256:…`.
 std::string first_words(const std::string& text) { return ellipsis(sanitize_utf8(text.substr(0, text.find('\n'))), 300); }
 
 SignatureAnswer check_ssh(const SignatureTools& tools, const GitConfiguration& git, const std::string& statement,

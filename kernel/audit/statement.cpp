@@ -15,7 +15,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// A gate as its record tells it, without texts that a reader finds there.
+/// Returns a gate's entry from its record, without its texts, which a reader finds there.
 json::object gate_entry(const Record& record, const records::Gate& measured) {
     json::object gate{{"gate", measured.gate},
                       {"tree", measured.tree},
@@ -36,7 +36,7 @@ json::object gate_entry(const Record& record, const records::Gate& measured) {
     return gate;
 }
 
-/// The newest measurement of each gate, in the order of the journal.
+/// Returns the latest measurement of each gate, in journal order.
 json::array newest_gates(const TaskEvidence& evidence) {
     constexpr std::string_view after_rebase = "rebase";
     std::map<std::string, std::pair<Sequence, json::object>, std::less<>> newest;
@@ -74,7 +74,7 @@ json::array approvals_of(const TaskEvidence& evidence) {
     return approvals;
 }
 
-/// The files of the suite that the tests' stage handed in, as they are in the delivered tree.
+/// Returns the files of the suite handed in by the tests' stage, as they are in the delivered tree.
 Result<json::array> tests_of(const TaskEvidence& evidence, const Repository& repository, const std::string& tree) {
     json::array tests;
     const BlobStore blobs(evidence.paths.blobs());

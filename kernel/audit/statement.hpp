@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statement about a delivered tree: in-toto's Statement v1 (https://in-toto.io/Statement/v1). Its subject is the tree; what
-// it says of it is the predicate.
+// The statement about a delivered tree: in-toto's Statement v1 (https://in-toto.io/Statement/v1). Its subject is the tree; the
+// predicate has what the kernel states about it.
 #pragma once
 
 #include <filesystem>
@@ -16,14 +16,14 @@ namespace agentforge::kernel {
 inline constexpr std::string_view statement_type = "https://in-toto.io/Statement/v1";
 inline constexpr std::string_view predicate_type = "urn:agentforge:verified-change:v1";
 
-/// Whether there is something to state: the task has ended with a delivered tree.
+/// True if there is something to state: the task has ended with a delivered tree.
 [[nodiscard]] bool has_delivered(const TaskState& state);
 
-/// The whole file, the same bytes whenever it is made of the same evidence. Errors: those of `files_of_task`; AF-JRNL-011,
-/// AF-JRNL-012 of an artifact; AF-GIT-007 the delivered tree is not in the repository.
+/// Returns the whole file. The same evidence always gives the same bytes. Errors: those of `files_of_task`; AF-JRNL-011,
+/// AF-JRNL-012 for an artifact; AF-GIT-007 the delivered tree is not in the repository.
 [[nodiscard]] Result<std::string> make_statement(const TaskEvidence& evidence, const Repository& repository);
 
-/// The statement of a note: what stands before the signature, and the signature, which may be empty.
+/// Splits a note into its statement, the text before the signature, and the signature, which may be empty.
 [[nodiscard]] std::pair<std::string, std::string> split_signed(const std::string& text);
 
 }  // namespace agentforge::kernel

@@ -37,7 +37,7 @@ std::string counted(std::size_t count, const std::string& one, const std::string
     return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-/// One part of the verification: its faults, or what was found whole.
+/// One part of the verification: its faults, or what was verified.
 class Part {
 public:
     Part(AuditVerdict& verdict, std::string name) : verdict_(verdict), name_(std::move(name)) {}
@@ -86,7 +86,7 @@ bool is_object_id(const std::string& text) {
     return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-/// All trees that records name, each with the first record that does.
+/// Returns all trees named in records, each with the first record that names it.
 std::map<std::string, Sequence> trees_of(const std::vector<Record>& records) {
     std::map<std::string, Sequence> trees;
     for (const Record& record : records) {
@@ -165,7 +165,7 @@ private:
             part.fault("its last line is not whole (" + std::to_string(evidence_->recovery.torn_bytes) +
                        " bytes): the next run of the task sets it aside");
         }
-        // The chain covers what the header says; this covers how, and in which order.
+        // The chain covers the header's values; this covers its form and order.
         constexpr std::array order{"task_id", "request", "started_at", "pipeline", "task_sha256", "forked_from"};
         auto next = order.begin();
         for (const auto& [key, value] : evidence_->header) {
@@ -190,18 +190,19 @@ private:
         if (seq != 0) { verdict_.vouchers.push_back({who, seq}); }
     }
 
-    /// `state.yaml` and `working_memory.yaml` are what the journal gives at the record that they were written after.
+    /// Checks that `state.yaml` and `working_memory.yaml` equal what the journal gives at the record after which they were
+    /// written.
     void projections() {
         Part part(verdict_, "projections");
         const auto text = read_file(evidence_->paths.state(), largest_file);
-        if (!text.ok() || text->empty()) {  // Empty: the power was cut before its bytes were on disk.
+        if (!text.ok() || text->empty()) {  // Empty: a power cut came before its bytes were on disk.
             part.unchecked("state.yaml is not there; the journal gives it anew");
             return;
         }
         const auto parsed = parse_json(*text, "state.yaml");
         const json::object* written = parsed.ok() ? parsed->if_object() : nullptr;
         if (written == nullptr || !written->contains("seq")) {
-            if (written != nullptr && records().size() == 1) { return; }  // As it is made, before the first record.
+            if (written != nullptr && records().size() == 1) { return; }  // As created, before the first record.
             if (written != nullptr && text_of(*written, "status") == "pending") {
                 part.unchecked("state.yaml is as it was made; the journal gives it anew");
                 return;
@@ -241,7 +242,7 @@ private:
         part.whole("state.yaml and working_memory.yaml are what the journal gives at record " + std::to_string(seq));
     }
 
-    /// task.yaml and the request: written once, before the journal.
+    /// Checks task.yaml and the request, which are written once, before the journal.
     void own_files() {
         Part part(verdict_, "files");
         const auto task = read_file(evidence_->paths.task(), largest_file);
@@ -322,7 +323,7 @@ private:
         return value.ok() && value->is_object() ? std::optional(std::move(value->get_object())) : std::nullopt;
     }
 
-    /// The accepted artifacts' files hold what was accepted.
+    /// Checks that the files of accepted artifacts contain what was accepted.
     void artifacts() {
         Part part(verdict_, "artifacts");
         std::map<std::string, std::string> newest;  // File and blob.
@@ -338,7 +339,7 @@ private:
         for (const auto& [name, hash] : newest) {
             const auto text = read_file(file(name), largest_file);
             if (!text.ok()) {
-                // A fork has files of its state alone: what stages had handed in that were entered again is a blob.
+                // A fork only has files of its state: artifacts of stages that were entered again are blobs.
                 if (evidence_->header.contains("forked_from")) {
                     ++gone;
                 } else {
@@ -351,7 +352,7 @@ private:
             static const json::object nothing;
             const json::object* const fields = document.ok() ? document->value.if_object() : nullptr;
             const auto envelope = StageArtifact::from_json(fields == nullptr ? nothing : *fields);
-            if (!written) { continue; }  // Said of the blobs.
+            if (!written) { continue; }  // Reported with the blobs.
             json::object data = *written;
             data.erase("_artifact_meta");
             data.erase("_metadata");
@@ -404,7 +405,7 @@ private:
             const std::string number = name.substr(5);
             const auto step = steps.find(number);
             if (step == steps.end()) {
-                // The ref is written before the record: one step ahead is a process that ended between the two.
+                // The ref is written before the record: one step ahead means that a process ended between the two.
                 if (number == std::to_string(state().steps + 1) && !is_terminal(state().status)) { continue; }
                 part.fault("the ref " + ref.name + " is of a step that the journal does not have: its end was cut off");
             } else if (step->second.second != ref.id) {
@@ -427,7 +428,7 @@ private:
         return {};
     }
 
-    /// A step's patch is what git makes of the trees before and after it.
+    /// Checks that a step's patch is what git makes of the trees before and after it.
     Result<void> patches() {
         Part part(verdict_, "patches");
         TaskState before;
@@ -473,7 +474,7 @@ private:
         return {};
     }
 
-    /// The commit that carries the change: its tree, its parent, and the record that its trailer names.
+    /// Checks the commit that carries the change: its tree, its parent, and the record that its trailer names.
     Result<void> delivered_commit() {
         if (state().commit.empty()) { return {}; }
         Part part(verdict_, "commit");
@@ -509,7 +510,7 @@ private:
     }
     [[nodiscard]] const std::string& named_in_trailer() const { return state().task_id; }
 
-    /// The project's log knows steps and ends of tasks. It may be gone or rotated.
+    /// Checks the project's log, which has steps and ends of tasks. It may be missing or rotated.
     void log_lines() {
         if (place_.log.empty()) { return; }
         Part part(verdict_, "end");
@@ -534,7 +535,7 @@ private:
         }
         const bool known = std::ranges::any_of(records(), [](const Record& each) {
             return each.type() == records::TaskCompleted::type;
-        });  // It may have gone on since.
+        });  // The task may have continued since.
         if (completed && !known) {
             part.fault("the log knows that the task was completed; the journal does not: its end was cut off");
         }
@@ -548,7 +549,7 @@ private:
         voucher("log", seq);
     }
 
-    /// What the repository keeps of the task is a beginning of the journal that is here.
+    /// Checks that the repository's archive of the task is a beginning of this journal.
     Result<void> archive() {
         if (!repository_ || place_.is_archive) { return {}; }
         AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/archive/" + verdict_.task_id));
@@ -614,7 +615,7 @@ private:
         return signature(*text);
     }
 
-    /// Each file that the statement names has the hash that it gives.
+    /// Checks that each file in the statement has the hash given there.
     Result<void> files_of_statement(Part& part, const json::object& predicate, const std::string& text) {
         AF_TRY(const auto files, files_of_task(*evidence_));
         const json::value* const named = predicate.if_contains("files");
@@ -644,7 +645,7 @@ private:
         return {};
     }
 
-    /// Who says that the journal ends where it does.
+    /// Determines what confirms the end of the journal.
     void end_of_journal() {
         Sequence furthest = 0;
         std::string who;

@@ -9,7 +9,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// The value of the last line that begins so; empty where none does.
+/// Returns the value of the last line with this prefix. Empty if there is none.
 std::string_view trailer(std::string_view message, std::string_view key) {
     const std::size_t at = message.rfind(key);
     if (at == std::string_view::npos || (at != 0 && message[at - 1] != '\n')) { return {}; }
@@ -35,7 +35,7 @@ CommitTrailers trailers_of(std::string_view message) {
 
 Result<void> verify_commit(AuditVerdict& verdict, const AuditPlace& place, const std::string& commit) {
     const auto evidence = TaskEvidence::read(place.folder, place.escalations);
-    if (!evidence.ok()) { return {}; }  // Said of the journal.
+    if (!evidence.ok()) { return {}; }  // Reported with the journal.
     const TaskState& state = evidence->state;
     AF_TRY(const WrittenCommit written, written_commit(place.repository, commit));
     if (commit == state.commit) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t max_answer_bytes = 1UL << 20U;
 
-/// The same value in the default storage, with every string valid UTF-8: what a plugin handed over may have neither.
+/// Returns the same value in default storage with every string valid UTF-8. A plugin's value may have neither.
 json::value clean(const json::value& value) {
     if (value.is_string()) {
         const auto& text = value.get_string();
@@ -39,7 +39,7 @@ std::size_t answer_bytes(const Completion& answer) {
     return bytes;
 }
 
-/// Hands the parts of an answer on to whoever watches the call.
+/// Forwards the parts of an answer to the call's observer.
 class Listener final : public StreamSink {
 public:
     explicit Listener(ModelCall* context) : context_(context) {}
@@ -80,7 +80,7 @@ public:
                 const bool own =
                     !answer.ok() && (answer.error().kind == ErrorKind::cancelled || answer.error().kind == ErrorKind::timeout);
                 if (breaker_ && own) { breaker_->undecided(); }
-                if (breaker_ && !own) { breaker_->succeeded(); }  // It answered, if only to refuse.
+                if (breaker_ && !own) { breaker_->succeeded(); }  // It answered, if only with a refusal.
                 if (answer.ok()) { AF_CHECK(accept(request, answer.value())); }
                 return answer;
             }
@@ -110,7 +110,7 @@ public:
                          {"attempt", attempt},
                          {"delay_ms", wait.count()},
                          {"error", error.code + ": " + error.message}});
-            if (!info_.offline) { sleep_(wait); }  // What is recorded need not be left in peace.
+            if (!info_.offline) { sleep_(wait); }  // A recorded backend needs no pause.
             delay *= 2;
         }
     }

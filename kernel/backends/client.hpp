@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calling a model plugin: one place for retries, limits, hashes and recording.
+// Calls a model plugin: the one place for retries, limits, hashes and recording.
 #pragma once
 
 #include <chrono>
@@ -17,17 +17,18 @@
 
 namespace agentforge::kernel {
 
-/// What is `transient` is tried again after min(first_delay·2ⁿ, max_delay). Source: shared research, LLM transport.
+/// A `transient` failure is retried after min(first_delay·2ⁿ, max_delay).
 struct RetryPolicy {
     unsigned attempts = 4;
     std::chrono::milliseconds first_delay{500};
     std::chrono::milliseconds max_delay{8000};
-    std::function<double()> random = {};  ///< From 0 to 1, of which a quarter is taken off each delay, so that many clients do
-                                          ///< not come back at once; none: nothing is.
+    /// Returns a random number from 0 to 1. Up to a quarter of each delay is taken off accordingly, so that many clients do not
+    /// retry at once. None: delays are exact.
+    std::function<double()> random = {};
 };
 
-/// Keeps calls away from a server that failed five times in a row: for 30 s each is refused at once, then one is let through; its
-/// success closes the circuit, its failure opens it again. Shared by the clients of one server; any thread.
+/// Stops calls to a server that failed five times in a row. For 30 s each call is refused at once, then one is let through; its
+/// success closes the circuit, its failure opens it again. Shared by the clients of one server. Any thread.
 class CircuitBreaker {
 public:
     using Now = std::function<std::chrono::steady_clock::time_point()>;
@@ -36,7 +37,7 @@ public:
     /// Errors (`unavailable`): AF-LLM-108, with the server's last failure.
     [[nodiscard]] Result<void> admit();
     void succeeded();
-    void undecided();  ///< The call ended for a reason of its own: cancelled, out of time.
+    void undecided();  ///< The call ended for its own reason: cancelled or out of time.
     void failed(const Error& error);
 
     static constexpr unsigned failures_in_a_row = 5;
@@ -48,26 +49,26 @@ private:
     unsigned failures_ = 0;
     std::string last_;
     std::chrono::steady_clock::time_point open_until_{};
-    bool trying_ = false;  ///< One call was let through and has not come back.
+    bool trying_ = false;  ///< One call was let through and has not returned.
 };
 
-/// What the journal knows of attempts that failed: none of it is lost when the process dies.
+/// Failed attempts in the journal. None is lost when the process dies.
 struct SpentAttempts {
-    unsigned here = 0;     ///< At this request.
-    unsigned of_task = 0;  ///< In the whole task, less one for every two answers, never below 0.
+    unsigned here = 0;     ///< Attempts at this request.
+    unsigned of_task = 0;  ///< Attempts in the whole task, minus one for every two answers, never below 0.
     std::optional<Error> last;
 
-    static constexpr unsigned most_of_task = 12;  ///< With more, no attempt that fails is repeated.
+    static constexpr unsigned most_of_task = 12;  ///< Beyond this, no failed attempt is repeated.
 };
 
-/// What a call's context may be besides: it keeps count of the call's attempts and hears the answer come. Where a context is
-/// none, attempts before are unknown, and none are kept.
+/// Optional interface of a call's context: counts the call's attempts and receives the answer as it arrives. With another
+/// context, earlier attempts are unknown and none are recorded.
 class ModelCall {
 public:
     [[nodiscard]] virtual SpentAttempts spent() = 0;
-    /// Keeps one more that failed, before the next one is waited for. Errors end the call.
+    /// Records another failed attempt before waiting for the next one. An error ends the call.
     [[nodiscard]] virtual Result<void> attempt_failed(unsigned attempt, const Error& error) = 0;
-    /// A part of the answer's text or of a call's arguments came.
+    /// Receives a part of the answer's text or of a call's arguments.
     virtual void answering(std::string_view part) = 0;
 
 protected:
@@ -79,10 +80,11 @@ protected:
     ~ModelCallContext() = default;
 };
 
-/// The same context as what it is where it keeps attempts; null otherwise.
+/// Returns the context as a ModelCall, or null if it does not record attempts.
 [[nodiscard]] inline ModelCall* model_call(CallContext& context) { return dynamic_cast<ModelCall*>(&context); }
 
-/// Passes everything on to the context of a call; who wraps a client overrides what it wants to see. `inner` outlives it.
+/// Forwards everything to the context of a call. A wrapper of a client overrides what it wants to observe. `inner` must outlive
+/// it.
 class ForwardingCallContext : public ModelCallContext {
 public:
     explicit ForwardingCallContext(CallContext& inner) : inner_(inner), model_(model_call(inner)) {}
@@ -111,27 +113,28 @@ private:
     ModelCall* model_;
 };
 
-/// The kernel's own AgenticContext, which can also say what a call did, so that it can be recorded.
+/// The kernel's own AgenticContext, which can also report what a call did, for recording.
 class ObservedAgenticContext : public AgenticContext {
 public:
-    /// `changes` and `artifact`, as an entry of a transcript has them under `workspace` (docs/agents.md); nothing where no
-    /// command was run. Before what it did is judged. Errors: AF-LLM-314 it is too large to be recorded, AF-GIT-….
+    /// Returns `changes` and `artifact` in the form of a transcript entry's `workspace` (docs/agents.md). Nothing if no command
+    /// was run. Called before its changes are judged. Errors: AF-LLM-314 too large to record, AF-GIT-….
     [[nodiscard]] virtual Result<std::optional<json::object>> work() = 0;
-    /// Those that were tried again, in order.
+    /// Returns the failed attempts that were repeated, in order.
     [[nodiscard]] virtual const std::vector<Error>& failed_attempts() const noexcept = 0;
 
 protected:
     ~ObservedAgenticContext() = default;
 };
 
-/// What a wrapped client is given: `wrapping`, but an AgenticContext as it is, for the backend must see that it is one.
+/// Returns the context for a wrapped client: `wrapping`, unless the context is an AgenticContext, which the backend must
+/// recognise.
 [[nodiscard]] inline CallContext& unless_agentic(CallContext& context, CallContext& wrapping) {
     return agentic_context(context) != nullptr ? context : wrapping;
 }
 
 class Redactor;
 
-/// A request, with what of it stays.
+/// A request and its cache marks.
 struct ModelRequest : CompletionRequest {
     ModelRequest() = default;
     ModelRequest(CompletionRequest request, CacheMarks what_stays = {})
@@ -142,43 +145,41 @@ struct ModelRequest : CompletionRequest {
 class ModelClient {
 public:
     virtual ~ModelClient() = default;
-    /// Fills frame_hash and context_hash of the request where they are empty, calls the backend, retries what is `transient`
-    /// within the budget that SpentAttempts says. Errors: AF-LLM-….
+    /// Fills in frame_hash and context_hash of the request if they are empty, calls the backend, and retries `transient` failures
+    /// within the budget of SpentAttempts. Errors: AF-LLM-….
     [[nodiscard]] virtual Result<Completion> complete(ModelRequest request, CallContext& context) = 0;
     [[nodiscard]] virtual const BackendInfo& info() const noexcept = 0;
 };
 
-/// `sleep` waits (or returns early when cancelled), so that tests need not; nothing is waited for where the backend is offline.
-/// Without a breaker no call is refused.
+/// `sleep` waits (or returns early when cancelled); tests replace it. There is no wait if the backend is offline. Without a
+/// breaker no call is refused.
 [[nodiscard]] std::unique_ptr<ModelClient> make_model_client(std::shared_ptr<LLMBackendV2> backend, RetryPolicy retries,
                                                              std::function<void(std::chrono::milliseconds)> sleep,
                                                              std::shared_ptr<CircuitBreaker> breaker = nullptr);
 
-/// Whether the model is told of this error and answers again: it answered, but with something that cannot be used (AF-LLM-101,
-/// AF-LLM-102, AF-LLM-105).
+/// True if the model is told of this error and answers again: it answered, but the answer was unusable (AF-LLM-101, AF-LLM-102,
+/// AF-LLM-105).
 [[nodiscard]] bool told_to_model(const Error& error) noexcept;
 
-/// A transcript that the `replay` backend reads (YAML, one entry a request), written by any number of clients.
+/// A transcript that the `replay` backend reads (YAML, one entry for each request). Any number of clients may write to it.
 class Recording;
 [[nodiscard]] std::shared_ptr<Recording> make_recording(std::string transcript_file);
-/// Reads what is in the file from an earlier process, and looks whether it can be written, before anything is asked of a model;
-/// nothing is made. Errors: AF-LLM-110 its folder is not there or cannot be written; AF-LLM-111 it is no transcript.
+/// Reads entries of an earlier process from the file, and checks that it can be written, before any model is asked. Creates
+/// nothing. Errors: AF-LLM-110 its folder is missing or cannot be written; AF-LLM-111 it is not a transcript.
 [[nodiscard]] Result<void> open_recording(Recording& recording);
 
-/// Wraps a client and appends every answer to the recording, with all that the journal keeps of it, also one that could not be
-/// used
-/// (`told_to_model`), and the attempts that failed before it.
+/// Wraps a client and appends every answer to the recording, with everything that the journal keeps of it, including unusable
+/// ones (`told_to_model`) and the failed attempts before it.
 [[nodiscard]] std::unique_ptr<ModelClient> make_recorder(std::unique_ptr<ModelClient> inner,
                                                          std::shared_ptr<Recording> recording);
 
-/// Wraps a client so that no secret goes to the model, and none that it answers with, or that its error holds, comes back.
-/// Stands inside a recorder, so that what is recorded holds none either, and outside of it, so that its hashes are those of what
-/// is sent. `redactor` outlives it.
+/// Wraps a client so that no secret goes to the model, and none in its answer or error comes back. Put one inside a recorder, so
+/// that the recording has no secrets, and one outside, so that its hashes are those of what is sent. `redactor` must outlive it.
 [[nodiscard]] std::unique_ptr<ModelClient> make_redacting_client(std::unique_ptr<ModelClient> inner, const Redactor& redactor);
 
 /// Hash of what does not depend on earlier answers: stage, role, system prompt, offered tools.
 [[nodiscard]] std::string frame_hash(const CompletionRequest& request);
-/// Hash of `user` with task ids, times, durations and absolute paths replaced by place holders.
+/// Hash of `user` with task ids, times, durations and absolute paths replaced by placeholders.
 [[nodiscard]] std::string context_hash(const CompletionRequest& request);
 
 }  // namespace agentforge::kernel

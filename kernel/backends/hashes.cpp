@@ -16,7 +16,7 @@ bool is_hex(char c) noexcept { return is_lower_hex(c) || (c >= 'A' && c <= 'F');
 bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_word(char c) noexcept { return is_letter(c) || is_digit(c) || c == '_'; }
 
-/// How many characters from `at` on satisfy `test`.
+/// Counts the characters from `at` on that satisfy `test`.
 template <class Test>
 std::size_t run(std::string_view text, std::size_t at, Test test) {
     std::size_t length = 0;
@@ -26,7 +26,7 @@ std::size_t run(std::string_view text, std::size_t at, Test test) {
 
 bool ends_word(std::string_view text, std::size_t at) { return at >= text.size() || !is_word(text[at]); }
 
-/// Length of `task-20260102-words-1f2e`, `ESC-…`, `REQ-20260102-words-1f2e` at the start of `text`.
+/// Returns the length of `task-20260102-words-1f2e`, `ESC-…` or `REQ-20260102-words-1f2e` at the start of `text`.
 std::size_t id_length(std::string_view text) {
     constexpr std::string_view task = "task-";
     if (text.starts_with(task)) {
@@ -44,7 +44,7 @@ std::size_t id_length(std::string_view text) {
         return rest == 0 ? 0 : 4 + rest;
     }
     for (const std::string_view prefix :
-         {"REQ-", "SPEC-", "SUITE-", "IMPL-"}) {  // Of one task's artifacts; `REQ-001` is no such id.
+         {"REQ-", "SPEC-", "SUITE-", "IMPL-"}) {  // Ids of one task's artifacts. `REQ-001` is not such an id.
         if (!text.starts_with(prefix) || run(text, prefix.size(), is_digit) != 8 ||
             !text.substr(prefix.size() + 8).starts_with('-')) {
             continue;
@@ -54,7 +54,7 @@ std::size_t id_length(std::string_view text) {
     return 0;
 }
 
-/// Length of an RFC 3339 time (`2026-01-02T15:30:00.123Z`, also with a space for the T and without a zone).
+/// Returns the length of an RFC 3339 time (`2026-01-02T15:30:00.123Z`, also with a space for the T and without a zone).
 std::size_t time_length(std::string_view text) {
     constexpr std::string_view shape = "dddd-dd-ddTdd:dd:dd";
     if (text.size() < shape.size()) { return 0; }
@@ -74,7 +74,7 @@ std::size_t time_length(std::string_view text) {
     return length;
 }
 
-/// Length of a number with a unit of time.
+/// Returns the length of a number with a unit of time.
 std::size_t duration_length(std::string_view text) {
     std::size_t length = run(text, 0, is_digit);
     if (length == 0) { return 0; }
@@ -104,7 +104,7 @@ std::size_t uuid_length(std::string_view text) {
     return ends_word(text, length) ? length : 0;
 }
 
-/// Length of `/a/b`, given that `text` starts with a slash.
+/// Returns the length of `/a/b`. `text` must start with a slash.
 std::size_t path_length(std::string_view text) {
     constexpr std::string_view stops = "\"'`<>|(){}[],;:\\";
     const std::size_t length =

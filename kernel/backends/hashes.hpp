@@ -6,9 +6,10 @@
 
 namespace agentforge::kernel {
 
-/// `text` with what differs between two runs of the same transcript replaced by place holders: task ids (`<task>`),
-/// escalation, approval and artifact ids (`SPEC-20260102-…`), RFC 3339 times, durations (`12 ms`, `0.3s`, `1.25 seconds`),
-/// hexadecimal words of twelve digits or more, addresses (`0x…`), UUIDs, absolute paths. Linear in the length of the text.
+/// Returns `text` with everything that differs between two runs of the same transcript replaced by placeholders: task ids
+/// (`<task>`), escalation, approval and artifact ids (`SPEC-20260102-…`), RFC 3339 times, durations (`12 ms`, `0.3s`, `1.25
+/// seconds`), hexadecimal words of twelve digits or more, addresses (`0x…`), UUIDs, absolute paths. Cost: linear in the length of
+/// the text.
 [[nodiscard]] std::string without_volatile_parts(std::string_view text);
 
 }  // namespace agentforge::kernel

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorder keeps the whole transcript in memory and writes it anew after each answer, so that the file is a valid
-// document at every moment. An answer to a place that is in the file already takes its place: a task that was killed and
-// asks again records once. The clients of one run share a recording: each role may have a backend of its own.
+// The recorder keeps the whole transcript in memory and rewrites the file after each answer, so the file is always a valid
+// document. A new answer replaces an existing one for the same place, so a task that was killed and asks again is recorded once.
+// The clients of one run share a recording, because each role may have its own backend.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Stage, visit, role, run, step. Records stand in the order in which they were made.
+/// Stage, visit, role, run, step. Entries are in the order in which they were made.
 using Place = std::tuple<std::string, std::uint64_t, std::string, std::uint64_t, std::uint64_t>;
 
 std::uint64_t number_of(const json::object& entry, std::string_view key) {
@@ -78,7 +78,7 @@ json::object entry_of(const CompletionRequest& request, const json::array& faile
         }
         entry["tool_calls"] = std::move(calls);
     }
-    // What the reader takes for granted is left out.
+    // Omits what the reader assumes by default.
     if (answer.stop_reason != (answer.tool_calls.empty() ? StopReason::finished : StopReason::tool_call)) {
         entry["stop_reason"] = name_of(answer.stop_reason);
     }
@@ -99,7 +99,7 @@ json::object entry_of(const CompletionRequest& request, const json::array& faile
     return entry;
 }
 
-/// Keeps the attempts of one call that failed.
+/// Collects the failed attempts of one call.
 class RecordingContext final : public ForwardingCallContext {
 public:
     using ForwardingCallContext::ForwardingCallContext;
@@ -111,7 +111,7 @@ public:
     json::array failed;
 };
 
-/// to_yaml of a list with this one entry, indented under `entries:`.
+/// Returns to_yaml of a list with this one entry, indented under `entries:`.
 std::string entry_text(const json::object& entry) {
     return to_yaml(json::object{{"entries", json::array{entry}}}).substr(std::string_view("entries:\n").size());
 }
@@ -127,7 +127,7 @@ public:
         return take_over();
     }
 
-    /// `text_protocol`: the role was shown its tools in the prompt.
+    /// `text_protocol`: the role's tools were described in the prompt.
     Result<void> record(const json::object& entry, bool text_protocol) {
         const std::lock_guard lock(mutex_);
         put(entry);
@@ -136,7 +136,7 @@ public:
     }
 
 private:
-    /// Takes over what is in the file from an earlier process.
+    /// Takes over the entries of an earlier process from the file.
     Result<void> take_over() {
         if (opened_) { return {}; }
         const std::filesystem::path given = std::filesystem::path(file_).parent_path();
@@ -228,7 +228,7 @@ public:
         }
         if (answer.ok()) {
             json::object entry = entry_of(asked, call.failed, answer.value());
-            // What a command did to the files belongs to its answer.
+            // A command's changes to files belong to its answer.
             if (place != nullptr) {
                 AF_TRY(auto work, place->work());
                 if (work) { entry["workspace"] = *std::move(work); }

@@ -6,7 +6,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// What a failed attempt says is kept, so it is cleaned as well.
+/// The message of a failed attempt is kept, so it is redacted too.
 class RedactingContext final : public ForwardingCallContext {
 public:
     RedactingContext(CallContext& inner, const Redactor& redactor) : ForwardingCallContext(inner), redactor_(redactor) {}
@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    /// What takes a secret's place may be longer or shorter. A mark inside of a secret goes.
+    /// A placeholder may be longer or shorter than its secret. Drops a mark inside a secret.
     void redact_user(ModelRequest& request) const {
         std::string clean = redactor_.redact(request.user);
         if (clean != request.user) {

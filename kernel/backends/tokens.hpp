@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting tokens without a tokeniser. It lies here, above the agent folder, because the model client marks usage with it.
+// Counts tokens without a tokeniser. It is here, and not in the agent folder, because the model client estimates usage with it.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,13 @@ struct ToolDescription;
 
 namespace agentforge::kernel {
 
-/// Tokens that `text` costs at the most with the tokenisers in use today, for prose and code alike: ASCII letters, digits
-/// and white space 2/7 of a token a byte (3.5 bytes a token), ASCII punctuation and bytes beyond ASCII 1/2 (CJK: 1.5 a
-/// character, emoji: 2), runs of more than four spaces 1/7 a byte beyond the fourth. Rounded up, so that
-/// estimate(a + b) <= estimate(a) + estimate(b). Random base64 costs more than this says; the agent loop therefore raises
-/// its counts by what backends report (North Star 3.5).
+/// Returns the most tokens that `text` costs with today's tokenisers, for prose and code alike: ASCII letters, digits and white
+/// space 2/7 of a token a byte (3.5 bytes a token), ASCII punctuation and bytes beyond ASCII 1/2 (CJK: 1.5 a character, emoji:
+/// 2), runs of more than four spaces 1/7 a byte beyond the fourth. Rounded up, so that estimate(a + b) <= estimate(a) +
+/// estimate(b). Random base64 costs more than this says; the agent loop therefore scales its counts by what backends report.
 [[nodiscard]] std::size_t estimate_tokens(std::string_view text) noexcept;
 
-/// What a tool's description and schema cost in a request, with twelve tokens for the frame around them.
+/// Returns the cost of a tool's description and schema in a request, plus twelve tokens for the frame around them.
 [[nodiscard]] std::size_t estimate_tokens(const ToolDescription& tool);
 
 }  // namespace agentforge::kernel

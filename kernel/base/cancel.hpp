@@ -7,21 +7,21 @@
 
 namespace agentforge::kernel {
 
-/// Asks running work to stop: at once, or at the end of the step it is in. Any thread, and the requests from a signal handler
-/// too.
+/// Asks running work to stop, at once or at the end of its current step. Any thread may use it; a signal handler may make
+/// requests.
 class CancelToken {
 public:
     void request() noexcept { requested_.store(true, std::memory_order_release); }
-    /// At once where nobody works in steps (see Steps).
+    /// The same as `request` if no worker works in steps (see Steps).
     void request_at_step_end() noexcept {
         if (!in_steps_.load(std::memory_order_acquire)) { return request(); }
         at_step_end_.store(true, std::memory_order_release);
     }
     [[nodiscard]] bool requested() const noexcept { return requested_.load(std::memory_order_acquire); }
-    /// It was asked to stop at the end of the step, and the step goes on.
+    /// True if a stop at the end of the step was requested and the step still runs.
     [[nodiscard]] bool finishing() const noexcept { return at_step_end_.load(std::memory_order_acquire) && !requested(); }
-    /// Said by whoever works, between two steps; whether to stop here. From then on what was asked for the end of the step is
-    /// asked at once.
+    /// Called by the worker between two steps. Returns whether to stop here. From then on a request for the end of the step
+    /// counts as a request for now.
     [[nodiscard]] bool step_ended() noexcept {
         if (finishing()) { request(); }
         return requested();
@@ -31,7 +31,7 @@ public:
         at_step_end_.store(false, std::memory_order_release);
     }
 
-    /// As long as one lives its thread works in steps and says `step_ended` between them. Not nested.
+    /// While one exists, its thread works in steps and calls `step_ended` between them. Not nested.
     class Steps {
     public:
         explicit Steps(CancelToken& token) noexcept : token_(token) { token_.in_steps_.store(true, std::memory_order_release); }
@@ -53,7 +53,7 @@ private:
     static_assert(std::atomic<bool>::is_always_lock_free);
 };
 
-/// A cancel request and a point in time, handed down with every call that may take long.
+/// A cancel request and a deadline, passed to every call that may take long.
 struct Stop {
     const CancelToken* cancel = nullptr;
     std::optional<std::chrono::steady_clock::time_point> deadline;

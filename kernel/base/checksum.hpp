@@ -10,7 +10,8 @@
 
 namespace agentforge::kernel {
 
-/// Tells a cache that was cut off or damaged, not one that somebody made to deceive: who may write there owns what it describes.
+/// Detects a truncated or damaged cache file. It does not detect forgery: a user who may write there owns what the cache
+/// describes.
 class Checksum {
 public:
     void add(const void* bytes, std::size_t size) {
@@ -30,8 +31,7 @@ private:
     std::uint64_t value_ = 0;
 };
 
-/// The same, for bytes that come in parts: the sum depends on the bytes alone, not on where the parts end. As fast as they can be
-/// read from memory.
+/// The same for bytes that arrive in parts. The sum depends on the bytes only, not on where the parts end. Runs at memory speed.
 class RunningSum {
 public:
     void add(std::string_view bytes) {
@@ -62,7 +62,7 @@ public:
 
 private:
     void take(const char* at) {
-        std::array<std::uint64_t, 4> words{};  // Four products under way at a time.
+        std::array<std::uint64_t, 4> words{};  // Four products at a time, to run in parallel.
         std::memcpy(words.data(), at, sizeof words);
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
             lanes_[lane] = (lanes_[lane] ^ words[lane]) * 0x9E3779B97F4A7C15ULL;
@@ -72,7 +72,7 @@ private:
 
     std::array<std::uint64_t, 4> lanes_{1, 2, 3, 4};
     std::array<char, 32> part_{};
-    std::size_t held_ = 0;  ///< Of `part_`.
+    std::size_t held_ = 0;  ///< Bytes held in `part_`.
     std::uint64_t size_ = 0;
 };
 

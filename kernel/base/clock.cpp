@@ -41,7 +41,7 @@ std::string format_time(std::chrono::system_clock::time_point time) {
 
 namespace {
 
-/// Takes exactly `count` digits off the front; -1 where they are not there.
+/// Takes exactly `count` digits off the front. Returns -1 if they are missing.
 int take_digits(std::string_view& text, std::size_t count) {
     if (text.size() < count) { return -1; }
     int value = 0;
@@ -96,7 +96,7 @@ bool read_time(std::string_view text, std::chrono::system_clock::time_point& res
         if (sign == '-') { offset = -offset; }
     }
     const year_month_day date{year{y}, month{static_cast<unsigned>(mo)}, day{static_cast<unsigned>(d)}};
-    // The range that 64 bits of nanoseconds hold, with a margin.
+    // The range of a 64-bit count of nanoseconds, with a margin.
     if (!text.empty() || !date.ok() || y < 1680 || y > 2260) { return false; }
     result = time_point_cast<system_clock::duration>(sys_days{date} + hours{h} + minutes{mi} + seconds{s} +
                                                      nanoseconds{fraction_ns} - offset);

@@ -11,7 +11,7 @@
 
 namespace agentforge::kernel {
 
-/// Time, from outside. One instance may be used by any thread.
+/// The current time, behind an interface. Any thread may use one instance.
 class Clock {
 public:
     virtual ~Clock() = default;
@@ -26,7 +26,7 @@ public:
     [[nodiscard]] std::chrono::steady_clock::time_point steady() const override;
 };
 
-/// A clock that stands still until it is told to go on. For tests.
+/// A clock for tests. It stands still until it is advanced.
 class FakeClock final : public Clock {
 public:
     explicit FakeClock(std::chrono::system_clock::time_point start = std::chrono::sys_days{std::chrono::year{2026} / 1 / 2});
@@ -39,15 +39,15 @@ private:
     std::chrono::steady_clock::time_point steady_{};
 };
 
-/// `2026-01-02T15:30:00.123Z`: always UTC, always milliseconds, so that texts sort as times do.
+/// Formats as `2026-01-02T15:30:00.123Z`: always UTC, always milliseconds, so the texts sort like the times.
 [[nodiscard]] std::string format_time(std::chrono::system_clock::time_point time);
-/// Reads RFC 3339 with `Z` or an offset. Errors: `invalid` AF-BASE-001.
+/// Parses RFC 3339 with `Z` or an offset. Errors: `invalid` AF-BASE-001.
 [[nodiscard]] Result<std::chrono::system_clock::time_point> parse_time(std::string_view text);
 
-/// Reads `45s`, `30m`, `1h30m`, `2d`: days, hours, minutes and seconds in this order, at most a year. Nothing if the text is not
-/// a time span, or zero.
+/// Parses `45s`, `30m`, `1h30m`, `2d`: days, hours, minutes and seconds in this order, at most one year. Returns nothing if the
+/// text is not a time span or is zero.
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_time_span(std::string_view text);
-/// Writes `90s`, `30m`, `1h30m`, as `parse_time_span` reads them.
+/// Formats a time span as `parse_time_span` reads it: `90s`, `30m`, `1h30m`.
 [[nodiscard]] std::string time_span(std::uint64_t ms);
 
 }  // namespace agentforge::kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens while a task runs and never reaches its journal. All else that is shown of a run is a record (kernel/records) or
+// Events of a running task that are never written to its journal. Everything else shown of a run is a record (kernel/records) or
 // follows from one.
 #pragma once
 
@@ -15,20 +15,21 @@
 
 namespace agentforge::kernel {
 
-/// One struct for each kind; `type` is its name in the stream of events (docs/stream-json.md), its members are the fields there.
+/// One struct for each kind. `type` is its name in the stream of events (docs/stream-json.md), and its members are the fields
+/// there.
 namespace event {
 
-/// The model is asked (no byte yet), and again while its answer comes.
+/// Sent when the model is asked (no byte yet), and repeatedly while its answer arrives.
 struct Answering {
     static constexpr std::string_view type = "answering";
     std::string stage;
     std::string role;
-    std::uint64_t step;  ///< Of the agent's run, as it is below.
+    std::uint64_t step;  ///< Step of the agent's run. The same below.
     std::uint64_t bytes;
 };
 BOOST_DESCRIBE_STRUCT(Answering, (), (stage, role, step, bytes))
 
-/// A tool was called; the step's record follows once the edit is measured.
+/// A tool was called. The step's record follows once the edit is measured.
 struct ToolCalled {
     static constexpr std::string_view type = "tool";
     std::string stage;
@@ -40,7 +41,7 @@ struct ToolCalled {
 };
 BOOST_DESCRIBE_STRUCT(ToolCalled, (), (stage, role, step, tool, success, summary))
 
-/// The kernel begins to measure.
+/// A gate begins to measure.
 struct GateStarted {
     static constexpr std::string_view type = "gate_started";
     std::string gate;
@@ -48,7 +49,7 @@ struct GateStarted {
 };
 BOOST_DESCRIBE_STRUCT(GateStarted, (), (gate, stage))
 
-/// What a rebase measured on the new base: its record says only what came of the rebase. A task's own gates are records.
+/// A gate measured a rebase on the new base. The rebase's own record has only the result. A task's own gates are records.
 struct GateTried {
     static constexpr std::string_view type = "gate";
     std::string gate;
@@ -59,7 +60,7 @@ struct GateTried {
 };
 BOOST_DESCRIBE_STRUCT(GateTried, (), (gate, stage, passed, summary, duration_ms))
 
-/// A handler waits for a person's answer.
+/// A handler began to wait for a person's answer.
 struct Asking {
     static constexpr std::string_view type = "asking";
     std::string id;
@@ -67,14 +68,14 @@ struct Asking {
 };
 BOOST_DESCRIBE_STRUCT(Asking, (), (id, handler))
 
-/// It no longer does.
+/// The handler no longer waits.
 struct AskingEnded {
     static constexpr std::string_view type = "asking_ended";
     std::string id;
 };
 BOOST_DESCRIBE_STRUCT(AskingEnded, (), (id))
 
-/// Progress in words, from a stage or a tool.
+/// Progress text from a stage or a tool.
 struct Message {
     static constexpr std::string_view type = "message";
     std::string stage;
@@ -82,7 +83,7 @@ struct Message {
 };
 BOOST_DESCRIBE_STRUCT(Message, (), (stage, text))
 
-/// A line for the log; warnings and errors are shown, too.
+/// A line for the log. Warnings and errors are also shown.
 struct Logged {
     static constexpr std::string_view type = "log";
     std::uint64_t level;  ///< A LogLevel.
@@ -92,7 +93,7 @@ struct Logged {
 };
 BOOST_DESCRIBE_STRUCT(Logged, (), (level, message, stage, fields))
 
-/// This run of the task is over. The task may go on in another one.
+/// This run of the task has ended. A later run may continue the task.
 struct RunEnded {
     static constexpr std::string_view type = "task_finished";
     std::string task_id;
@@ -107,7 +108,7 @@ BOOST_DESCRIBE_STRUCT(RunEnded, (), (task_id, status, waiting_for, duration_ms))
 using Event = std::variant<event::Answering, event::ToolCalled, event::GateStarted, event::GateTried, event::Asking,
                            event::AskingEnded, event::Message, event::Logged, event::RunEnded>;
 
-/// Receives events while a task runs, from any thread; must not block.
+/// Receives events from any thread while a task runs. Must not block.
 class EventSink {
 public:
     virtual ~EventSink() = default;

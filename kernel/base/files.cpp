@@ -40,7 +40,7 @@ int FileDescriptor::release() noexcept {
 }
 
 void FileDescriptor::reset() noexcept {
-    // Linux frees the descriptor even where close answers EINTR.
+    // Linux frees the descriptor even if close returns EINTR.
     if (descriptor_ >= 0) { ::close(release()); }
 }
 
@@ -87,10 +87,10 @@ fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.
 
 constexpr std::string_view unfinished_prefix = ".agentforge-new-";
 
-/// What processes that were killed left unfinished in this folder goes when this one first writes there to last.
+/// Removes files that killed processes left unfinished in this folder, at the first synced write to it.
 void sweep_once(const fs::path& folder) {
     static std::mutex& mutex = *new std::mutex();
-    static std::set<std::string>& swept = *new std::set<std::string>();  // Never destroyed: other threads may outlive main's end.
+    static std::set<std::string>& swept = *new std::set<std::string>();  // Never destroyed: other threads may outlive main.
     {
         const std::scoped_lock lock(mutex);
         if (!swept.insert(folder.string()).second) { return; }
@@ -98,14 +98,14 @@ void sweep_once(const fs::path& folder) {
     sweep_abandoned_writes_in(folder);
 }
 
-/// Writes `bytes` to a new file next to `path` and returns its name; nothing is left where it fails.
+/// Writes `bytes` to a new file next to `path` and returns its name. Leaves nothing behind on failure.
 Result<fs::path> write_sibling(const fs::path& path, std::string_view bytes, Durability durability, unsigned mode) {
     static std::atomic<unsigned> counter{0};
     if (durability == Durability::synced) { sweep_once(folder_of(path)); }
     FileDescriptor file;
     fs::path temporary;
     for (int attempt = 0; attempt < 100; ++attempt) {
-        // Not built from the target's name, which may have the longest length there is.
+        // Not derived from the target's name, which may already have the maximum length.
         temporary = folder_of(path) /
                     (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)));
         file = open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
@@ -129,7 +129,7 @@ Result<fs::path> write_sibling(const fs::path& path, std::string_view bytes, Dur
 }  // namespace
 
 Result<std::string> read_file(const fs::path& path, std::uint64_t max_bytes) {
-    // O_NONBLOCK: a FIFO that nobody writes to must not stop the program.
+    // O_NONBLOCK: a FIFO without a writer must not block the program.
     FileDescriptor file = open_retrying(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (!file.valid()) {
         const int error = errno;
@@ -152,7 +152,7 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t max_bytes) {
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size > max_bytes) { return too_large(); }
     std::string bytes;
-    bytes.resize(size + 1);  // One more, so that the end is seen without growing.
+    bytes.resize(size + 1);  // One byte more, to see the end of the file without growing the buffer.
     std::size_t length = 0;
     for (;;) {
         if (length == bytes.size()) { bytes.resize(bytes.size() + 65'536); }
@@ -184,9 +184,9 @@ Result<void> write_all(int descriptor, std::string_view bytes, const fs::path& n
 
 namespace {
 
-/// Puts the new file in the old one's place by swapping the two. As atomic for readers as rename(2), but ext4 does not then
-/// begin to write the new bytes out (its auto_da_alloc), which a projection does not need and which costs a millisecond.
-/// False: not possible here (no such file yet, something else than a file, a file system without it).
+/// Swaps the new file with the old one. For readers this is as atomic as rename(2). But after a rename ext4 starts to write the
+/// new bytes to disk (auto_da_alloc), which costs a millisecond and which a projection does not need. Returns false if a swap is
+/// not possible: no such file yet, not a regular file, or a file system without swaps.
 bool swapped_in(const fs::path& temporary, const fs::path& path) {
     struct stat old {};
     if (::lstat(path.c_str(), &old) != 0 || !S_ISREG(old.st_mode)) { return false; }
@@ -211,11 +211,11 @@ Result<void> write_file_atomic(const fs::path& path, std::string_view bytes, Dur
 
 Result<void> create_file_exclusive(const fs::path& path, std::string_view bytes, Durability durability, unsigned mode) {
     AF_TRY(const fs::path temporary, write_sibling(path, bytes, durability, mode));
-    // The whole file appears under its name at once, and only if nothing has that name.
+    // The complete file appears under its name at once, and only if no file has that name.
     int error = 0;
     if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
         error = errno;
-        if (error == EINVAL || error == ENOSYS) {  // A file system without RENAME_NOREPLACE.
+        if (error == EINVAL || error == ENOSYS) {  // The file system lacks RENAME_NOREPLACE.
             error = ::link(temporary.c_str(), path.c_str()) == 0 ? 0 : errno;
         }
         ::unlink(temporary.c_str());
@@ -260,7 +260,7 @@ void sweep_abandoned_writes(const fs::path& folder) {
 
 namespace {
 
-/// The folders that this process made and whose names may not be on disk yet. All threads together.
+/// Folders that this process made and whose names may not be on disk yet. Shared by all threads.
 class NewFolders {
 public:
     void add(const fs::path& folder) {
@@ -282,21 +282,21 @@ private:
 };
 
 NewFolders& new_folders() {
-    static NewFolders& folders = *new NewFolders();  // Never destroyed: other threads may outlive main's end.
+    static NewFolders& folders = *new NewFolders();  // Never destroyed: other threads may outlive main.
     return folders;
 }
 
 Result<void> sync_one_directory(const fs::path& path) {
     FileDescriptor folder = open_retrying(path, O_RDONLY | O_DIRECTORY);
     if (!folder.valid()) { return failure("AF-BASE-016", "The folder could not be opened to bring it to disk", path, errno); }
-    // EINVAL: a file system whose folders cannot be synced has nothing to sync.
+    // EINVAL: the file system does not sync folders.
     if (::fsync(folder.get()) != 0 && errno != EINVAL) {
         return failure("AF-BASE-016", "The folder could not be brought to disk", path, errno);
     }
     return {};
 }
 
-/// `path` without a slash at its end, so that it is one name and the folder above it.
+/// `path` without a trailing slash, so that it has a file name and a parent.
 fs::path plain(const fs::path& path) {
     fs::path normal = path.lexically_normal();
     return normal.has_filename() || !normal.has_relative_path() ? normal : normal.parent_path();
@@ -355,7 +355,7 @@ TemporaryDirectory::~TemporaryDirectory() {
     std::error_code error;
     fs::remove_all(path_, error);
     if (!error) { return; }
-    // Folders without the right to write in them: give it, then try once more.
+    // For folders without write permission: adds it, then tries once more.
     error.clear();
     for (fs::recursive_directory_iterator it(path_, fs::directory_options::skip_permission_denied, error), end;
          !error && it != end; it.increment(error)) {

@@ -33,42 +33,42 @@ private:
 };
 
 enum class Durability : unsigned char {
-    cached = 1,  ///< Atomic for readers; a power cut may bring the old bytes back (or none). For projections.
-    synced       ///< On disk, name included, when the call returns.
+    cached = 1,  ///< Atomic for readers. A power cut may restore the old bytes (or none). For projections.
+    synced       ///< On disk, including the name, when the call returns.
 };
 
-/// Whole file. Errors: `not_found` AF-BASE-010, `io` AF-BASE-011, `invalid` AF-BASE-012 beyond `max_bytes`.
+/// Reads the whole file. Errors: `not_found` AF-BASE-010, `io` AF-BASE-011, `invalid` AF-BASE-012 beyond `max_bytes`.
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t max_bytes = 64ULL << 20U);
-/// Replaces the file atomically: temporary sibling, rename. Errors: `io` AF-BASE-013; then the old file stands.
+/// Replaces the file atomically: writes a temporary sibling, then renames it. Errors: `io` AF-BASE-013; the old file then
+/// remains.
 [[nodiscard]] Result<void> write_file_atomic(const std::filesystem::path& path, std::string_view bytes, Durability durability,
                                              unsigned mode = 0644);
-/// Creates the file, or fails with `conflict` AF-BASE-014 where it exists: the first of several writers wins.
+/// Creates the file. Fails with `conflict` AF-BASE-014 if it exists: the first of several writers wins.
 [[nodiscard]] Result<void> create_file_exclusive(const std::filesystem::path& path, std::string_view bytes, Durability durability,
                                                  unsigned mode = 0644);
-/// The process that made a temporary name `<prefix><pid>-…` is gone: what bears it will never be finished.
+/// True if the process that made a temporary name `<prefix><pid>-…` is gone. The file will never be finished.
 [[nodiscard]] bool is_abandoned(std::string_view name, std::string_view prefix);
-/// Removes what writes of processes that are gone left in this folder and below it. What cannot be removed stays for the next
-/// time.
+/// Removes unfinished files of dead processes from this folder and below it. Files that cannot be removed stay for the next time.
 void sweep_abandoned_writes(const std::filesystem::path& folder);
-/// The same in this folder alone. A process does so itself where it first writes with `Durability::synced` to a folder.
+/// The same for this folder alone. Runs automatically at a process's first write with `Durability::synced` to a folder.
 void sweep_abandoned_writes_in(const std::filesystem::path& folder);
-/// mkdir -p. The names of new folders are on disk when something in them is synced (`sync_directory`), not before. Errors: `io`
-/// AF-BASE-015.
+/// Works as mkdir -p. The names of new folders reach the disk only when something in them is synced (`sync_directory`). Errors:
+/// `io` AF-BASE-015.
 [[nodiscard]] Result<void> make_directories(const std::filesystem::path& path);
-/// Brings the names in the folder to disk, and those of the folders above it that this process made, so that the folder is found
-/// again. Errors: `io` AF-BASE-016.
+/// Syncs the names in the folder, and those of the folders above it that this process made, so that the folder survives a power
+/// cut. Errors: `io` AF-BASE-016.
 [[nodiscard]] Result<void> sync_directory(const std::filesystem::path& path);
-/// Writes all of `bytes`, through EINTR and short writes.
+/// Writes all of `bytes`. Handles EINTR and short writes.
 [[nodiscard]] Result<void> write_all(int descriptor, std::string_view bytes, const std::filesystem::path& name);
-/// "No such file or directory" for an errno value; thread-safe.
+/// Returns the text of an errno value, such as "No such file or directory". Thread-safe.
 [[nodiscard]] std::string errno_text(int error);
 
-/// A folder that is deleted, with all in it, when the object goes.
+/// A folder that is deleted with its contents when the object is destroyed.
 class TemporaryDirectory {
 public:
-    /// Under $TMPDIR or /tmp, named `agentforge-<prefix>-XXXXXX`, mode 0700. Errors: `io` AF-BASE-015.
+    /// Makes it under $TMPDIR or /tmp, named `agentforge-<prefix>-XXXXXX`, mode 0700. Errors: `io` AF-BASE-015.
     [[nodiscard]] static Result<std::unique_ptr<TemporaryDirectory>> make(std::string_view prefix);
-    /// The same for tests. Aborts where none can be made.
+    /// The same for tests. Aborts if it cannot make the folder.
     explicit TemporaryDirectory(std::string_view prefix);
     ~TemporaryDirectory();
     TemporaryDirectory(const TemporaryDirectory&) = delete;

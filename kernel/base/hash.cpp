@@ -11,7 +11,7 @@
 namespace agentforge::kernel {
 
 std::string sha256(std::string_view bytes) {
-    // Fetched at the first hash: a program that hashes nothing pays nothing for OpenSSL.
+    // Fetched at the first hash, so a program that hashes nothing does not initialise OpenSSL.
     static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned length = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTML pages that stand alone: no script, no address outside the file, text stays text.
+// Self-contained HTML pages: no script and no link outside the file. Text is always escaped.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace agentforge::kernel {
 
-/// Text as content of an element or of a quoted attribute. Characters that act where they are shown are escaped (base/text.hpp).
+/// Escapes text for an element or a quoted attribute. Also escapes characters that act when shown (base/text.hpp).
 [[nodiscard]] std::string html_text(std::string_view text);
-/// A whole page. `body` is HTML: its texts must have gone through `html_text`.
+/// Returns a whole page. `body` is HTML; its texts must have gone through `html_text`.
 [[nodiscard]] std::string html_page(std::string_view title, std::string_view body);
 
 }  // namespace agentforge::kernel

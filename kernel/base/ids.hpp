@@ -6,21 +6,21 @@
 
 namespace agentforge::kernel {
 
-/// Randomness, from outside.
+/// A source of randomness, behind an interface.
 class IdSource {
 public:
     virtual ~IdSource() = default;
-    /// `digits` lower-case hexadecimal digits.
+    /// Returns `digits` lower-case hexadecimal digits.
     [[nodiscard]] virtual std::string random_hex(std::size_t digits) = 0;
 };
 
-/// getrandom(2).
+/// Reads from getrandom(2).
 class SystemIdSource final : public IdSource {
 public:
     [[nodiscard]] std::string random_hex(std::size_t digits) override;
 };
 
-/// 000…1, 000…2, …: for tests.
+/// Returns 000…1, 000…2, …. For tests.
 class CountingIdSource final : public IdSource {
 public:
     [[nodiscard]] std::string random_hex(std::size_t digits) override;
@@ -29,10 +29,10 @@ private:
     unsigned long long next_ = 0;
 };
 
-/// `task-20260102-add-oauth2-authentication-1f2e3d4c`: the day, up to five words of the request in
-/// lower-case ASCII, eight random digits. Always matches `^task-[0-9]{8}(-[a-z0-9]+)*$`.
+/// Returns, for instance, `task-20260102-add-oauth2-authentication-1f2e3d4c`: the day, up to five words of the request in
+/// lower-case ASCII, and eight random digits. Always matches `^task-[0-9]{8}(-[a-z0-9]+)*$`.
 [[nodiscard]] std::string make_task_id(std::string_view request, std::string_view day_yyyymmdd, IdSource& ids);
-/// Whether `text` has the shape of a task id (so that it can be a folder's name).
+/// True if `text` has the form of a task id, and can therefore name a folder.
 [[nodiscard]] bool is_task_id(std::string_view text) noexcept;
 
 }  // namespace agentforge::kernel

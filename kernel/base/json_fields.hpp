@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of a JSON object for the kernel: <agentforge/json_fields.hpp>, and texts without a copy.
+// JSON object fields for the kernel: <agentforge/json_fields.hpp>, and texts without a copy.
 #pragma once
 
 #include <string>

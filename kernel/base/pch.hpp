@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's one precompiled header: what nearly every kernel file includes anyway.
+// The kernel's one precompiled header: what nearly every kernel file includes.
 #pragma once
 
 #include <algorithm>

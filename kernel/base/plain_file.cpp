@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An open file, or what lies in its place, or neither where nothing does.
+/// An open file, or the kind of object in its place, or neither if nothing exists there.
 struct Found {
     FileDescriptor file;
     std::optional<std::string> instead;
@@ -43,7 +43,7 @@ Found open_plain(const fs::path& folder, const fs::path& name) {
     if (!S_ISREG(st.st_mode)) { return {{}, std::string(file_kind(st.st_mode)), EINVAL}; }
     FileDescriptor file(::openat(at.get(), name.filename().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!file.valid()) { return {{}, std::nullopt, errno}; }
-    // Of what was opened, whatever has the name by now.
+    // Checks the opened object itself: the name may now refer to another.
     if (::fstat(file.get(), &st) != 0 || !S_ISREG(st.st_mode)) { return {{}, std::string(file_kind(st.st_mode)), EINVAL}; }
     if (st.st_nlink > 1) { return {{}, "a file with several names (hard links)", EINVAL}; }
     return {std::move(file), std::nullopt, 0};
@@ -78,7 +78,7 @@ Result<std::string> read_plain_file(const fs::path& folder, const fs::path& name
         return Error{"AF-BASE-011", "The file could not be opened: " + errno_text(found.error), shown, "Check the rights.",
                      ErrorKind::io};
     }
-    // By its descriptor: the name may lead elsewhere by now.
+    // Reads through the descriptor: the name may now refer to another file.
     auto text = read_file("/proc/self/fd/" + std::to_string(found.file.get()), max_bytes);
     if (!text.ok()) {
         Error error = text.error();

@@ -18,7 +18,7 @@ void append_number(std::string& out, unsigned number) {
     out += static_cast<char>(number);
 }
 
-/// 0 at the end of the bytes.
+/// Returns 0 at the end of the bytes.
 unsigned take_number(std::string_view& bytes) noexcept {
     unsigned number = 0;
     for (unsigned shift = 0; !bytes.empty() && shift < 32; shift += 7) {
@@ -30,7 +30,7 @@ unsigned take_number(std::string_view& bytes) noexcept {
     return number;
 }
 
-/// Calls `visit` with the pointer to each value, parents first, in the order of the document.
+/// Calls `visit` with the pointer to each value, parents first, in document order.
 template <class Visit>
 void walk(const json::value& value, std::string& pointer, Visit& visit) {
     visit(std::as_const(pointer));

@@ -16,11 +16,11 @@ constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
 struct Character {
     char32_t code = 0;
-    unsigned length = 0;  ///< Bytes taken; where `valid` is false, those of the maximal invalid sequence.
+    unsigned length = 0;  ///< Bytes consumed. If `valid` is false, those of the maximal invalid sequence.
     bool valid = false;
 };
 
-/// The character at the front of `text`, which is not empty (Unicode 15, table 3-7).
+/// Decodes the first character of `text`, which is not empty (Unicode 15, table 3-7).
 Character decode(std::string_view text) noexcept {
     const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned first = at(0);
@@ -54,20 +54,20 @@ Character decode(std::string_view text) noexcept {
     return {code, count + 1, true};
 }
 
-/// Characters that some JSON or YAML reader takes for a line end, a byte order mark or an error.
+/// Characters that some JSON or YAML reader treats as a line end, a byte order mark or an error.
 bool must_escape(char32_t code) noexcept {
     return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x2028 || code == 0x2029 || code == 0xFEFF ||
            code == 0xFFFE || code == 0xFFFF;
 }
 
-/// Characters that turn the text after them round for whoever looks at it: bidirectional marks, embeddings, overrides, isolates,
-/// and what stood for them once.
+/// Characters that change the display order of the text after them: bidirectional marks, embeddings, overrides and isolates, and
+/// their deprecated forms.
 bool turns_round(char32_t code) noexcept {
     return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
            (code >= 0x2066 && code <= 0x206F);
 }
 
-/// `\u202e`, `\x1b`: a letter, and as many digits.
+/// Appends `\u202e` or `\x1b`: a letter and this many digits.
 void append_escape(std::string& out, char letter, int digits, char32_t code) {
     constexpr char hexadecimal[] = "0123456789abcdef";
     out += '\\';
@@ -77,10 +77,10 @@ void append_escape(std::string& out, char letter, int digits, char32_t code) {
     }
 }
 
-/// `shown`: for somebody's eyes, and not for a hash.
+/// `shown`: for display, not for a hash.
 void append_string(std::string& out, std::string_view text, bool shown) {
     out += '"';
-    std::size_t plain = 0;  // Start of what was not copied yet.
+    std::size_t plain = 0;  // Start of the part not copied yet.
     for (std::size_t i = 0; i < text.size();) {
         const auto byte = static_cast<unsigned char>(text[i]);
         if (byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\') {
@@ -132,7 +132,7 @@ void append_double(std::string& out, double number) {
     char digits[40];
     const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
     std::string text(digits, end);
-    // YAML 1.1 takes a number for a float only with a dot, and an exponent only with a sign (to_chars writes it).
+    // YAML 1.1 reads a number as a float only if it has a dot, and an exponent only if it has a sign (to_chars writes it).
     if (const auto exponent = text.find('e'); text.find('.') == std::string::npos) {
         text.insert(exponent == std::string::npos ? text.size() : exponent, ".0");
     }
@@ -221,7 +221,7 @@ void append_object(std::string& out, const json::object& object, const Style& st
     out += '}';
 }
 
-/// The longest prefix of at most `bytes` bytes that ends between characters.
+/// Returns the longest prefix of at most `bytes` bytes that ends between characters.
 std::string_view prefix_of(std::string_view text, std::size_t bytes) noexcept {
     if (bytes >= text.size()) { return text; }
     std::size_t end = bytes;
@@ -330,11 +330,12 @@ std::string upper_case(std::string_view text) {
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find_first_of("\r\n"))); }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-    constexpr std::size_t longest = 200;  // The distance costs length times length.
+    constexpr std::size_t longest = 200;  // The cost of the distance is quadratic in the length.
     if (word.size() > longest) { return {}; }
     std::string best;
     std::size_t best_distance =
-        (word.size() + 1) / 3 + 1;  // One slip of the hand in four letters, two in five to seven: more of them is another word.
+        (word.size() + 1) / 3 +
+        1;  // Allows one typing error in four letters, two in five to seven. With more, it is another word.
     std::vector<std::size_t> earlier(word.size() + 1);
     std::vector<std::size_t> before(word.size() + 1);
     std::vector<std::size_t> current(word.size() + 1);
@@ -346,7 +347,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
             for (std::size_t i = 1; i <= word.size(); ++i) {
                 current[i] =
                     std::min({before[i] + 1, current[i - 1] + 1, before[i - 1] + (word[i - 1] == candidate[j - 1] ? 0U : 1U)});
-                // Two letters in the wrong order are one slip of the hand.
+                // Two swapped letters are one typing error.
                 if (i > 1 && j > 1 && word[i - 1] == candidate[j - 2] && word[i - 2] == candidate[j - 1]) {
                     current[i] = std::min(current[i], earlier[i - 2] + 1);
                 }
@@ -394,7 +395,7 @@ std::string to_json_canonical(const json::value& value) {
 
 namespace {
 
-/// The end of the string token that starts at `at`, in text that is JSON.
+/// Returns the end of the string token that starts at `at`. The text is valid JSON.
 std::size_t after_string(std::string_view text, std::size_t at) noexcept {
     for (++at; at < text.size() && text[at] != '"'; ++at) {
         if (text[at] == '\\') { ++at; }
@@ -402,7 +403,7 @@ std::size_t after_string(std::string_view text, std::size_t at) noexcept {
     return at + 1;
 }
 
-/// Members of objects as written, in text that is JSON: the colons outside strings.
+/// Counts the members of objects in valid JSON: the colons outside strings.
 std::size_t count_colons(std::string_view text) noexcept {
     std::size_t count = 0;
     for (std::size_t i = 0; i < text.size();) {
@@ -426,10 +427,10 @@ std::size_t count_members(const json::value& value) noexcept {
     return count;
 }
 
-/// Where a key stands the second time in its object, in text that is JSON and has one.
+/// Finds the second occurrence of a key in one object, in valid JSON that has one.
 std::pair<std::size_t, std::string> find_duplicate(std::string_view text) {
     std::vector<std::set<std::string>> keys;  // One for each open object or list.
-    std::size_t last = 0;                     // The last string token: a key once a colon follows.
+    std::size_t last = 0;                     // The last string token. It is a key if a colon follows.
     for (std::size_t i = 0; i < text.size(); ++i) {
         switch (text[i]) {
             case '{':
@@ -472,7 +473,7 @@ Result<json::value> parse_json(std::string_view text, std::string_view source) {
             if (rest == std::string_view::npos) {
                 json::value value = parser.release();
                 if (count_colons(text) == count_members(value)) { return value; }
-                const auto [at, key] = find_duplicate(text);  // Boost.JSON lets the last of two win.
+                const auto [at, key] = find_duplicate(text);  // In Boost.JSON the last of two equal keys wins.
                 stopped = at;
                 reason = "the key '" + ellipsis(key, 60) + "' stands twice in one object";
             } else {

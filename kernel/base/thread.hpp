@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts threads on a machine that may have none left.
+// Starts threads, even on a machine that may have none left.
 #pragma once
 
 #include <optional>

@@ -21,7 +21,7 @@ std::string_view take_until(std::string_view& text, char divider) {
     return part;
 }
 
-/// Numbers stand before words and are compared as numbers.
+/// Numbers sort before words and are compared as numbers.
 std::strong_ordering compare_identifiers(std::string_view one, std::string_view other) {
     const auto left = number_of(one);
     const auto right = number_of(other);
@@ -31,7 +31,7 @@ std::strong_ordering compare_identifiers(std::string_view one, std::string_view 
 }
 
 std::strong_ordering compare_prereleases(std::string_view one, std::string_view other) {
-    if (one.empty() || other.empty()) { return one.empty() <=> other.empty(); }  // A release comes after its prereleases.
+    if (one.empty() || other.empty()) { return one.empty() <=> other.empty(); }  // A release sorts after its prereleases.
     while (!one.empty() && !other.empty()) {
         if (const auto order = compare_identifiers(take_until(one, '.'), take_until(other, '.'));
             order != std::strong_ordering::equal) {
@@ -85,7 +85,7 @@ std::optional<VersionRange> VersionRange::parse(std::string_view text) {
         if (sign == "^" || sign == "~") {
             Version above;
             const bool minor = sign == "~" && word.find('.') != std::string_view::npos;
-            // With `^`, what stands before the first number that is not zero stays.
+            // `^` fixes everything before the first number that is not zero.
             std::size_t kept = minor ? 1 : 0;
             if (sign == "^") {
                 while (kept < 2 && version->numbers[kept] == 0 &&

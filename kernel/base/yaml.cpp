@@ -25,12 +25,12 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Stops the parse; never leaves this file.
+/// Thrown to stop the parse. Never leaves this file.
 struct Refusal {
     const char* code;
     std::string message;
     std::string remedy;
-    std::size_t line;  ///< From 0, as yaml-cpp counts.
+    std::size_t line;  ///< From 0, as in yaml-cpp.
     std::size_t column;
 };
 
@@ -50,7 +50,7 @@ std::string shown(std::string_view text) { return "'" + ellipsis(text, 60) + "'"
 
 enum class Shape : unsigned char { text = 1, integer, real };
 
-/// Which number `text` is by the rules of the header: JSON's grammar.
+/// Classifies `text` as a number by the rules of the header: JSON's grammar.
 Shape shape_of(std::string_view text) noexcept {
     std::size_t i = 0;
     const auto digits = [&] {
@@ -75,7 +75,7 @@ Shape shape_of(std::string_view text) noexcept {
     return i == text.size() ? Shape::real : Shape::text;
 }
 
-/// Whether some YAML reader takes the plain text for a number or a time (012, 0x1f, 1_000, 12:30, 2024-01-01, .5).
+/// True if some YAML reader reads the plain text as a number or a time (012, 0x1f, 1_000, 12:30, 2024-01-01, .5).
 bool looks_like_a_number(std::string_view text) noexcept {
     if (shape_of(text) != Shape::text) { return true; }
     std::string_view rest = text;
@@ -88,7 +88,7 @@ bool looks_like_a_number(std::string_view text) noexcept {
         return rest.find_first_not_of("0123456789abcdefABCDEF_", 2) == std::string_view::npos;
     }
     if (rest.find_first_not_of("0123456789_.:eE+-TtZ ") != std::string_view::npos) { return false; }
-    // A version such as 1.2.3 or a range such as 1-2 is a word; a date is not.
+    // A version such as 1.2.3 or a range such as 1-2 is a word. A date is not.
     const bool date = rest.size() >= 8 && is_digit(rest[1]) && is_digit(rest[2]) && is_digit(rest[3]) && rest[4] == '-';
     return date || (std::count(rest.begin(), rest.end(), '.') <= 1 && rest.find_first_of("-+TtZ ") == std::string_view::npos);
 }
@@ -142,7 +142,7 @@ public:
     }
 
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& text) override {
-        // yaml-cpp takes an opening quote that ends the text for an empty string.
+        // yaml-cpp reads an opening quote at the end of the text as an empty string.
         if (text.empty() && mark.pos >= 0 && static_cast<std::size_t>(mark.pos) + 1 == text_.size() &&
             (text_.back() == '"' || text_.back() == '\'')) {
             refuse(syntax_error, "This is not YAML: the quote is never closed", "Close it.", mark);
@@ -189,10 +189,10 @@ private:
     struct Level {
         json::value value;
         YAML::anchor_t anchor = 0;
-        std::size_t pointer_length = 0;  ///< Of the pointer to this value.
+        std::size_t pointer_length = 0;  ///< Length of the pointer to this value.
         std::size_t nodes = 1;
         std::size_t depth = 1;  ///< Levels of collections from here down.
-        std::size_t bytes = 0;  ///< Of its keys and texts.
+        std::size_t bytes = 0;  ///< Bytes of its keys and texts.
         YAML::Mark mark;
         std::string key;
         SourcePosition key_position;
@@ -216,7 +216,7 @@ private:
                "Make it flatter.", mark);
     }
 
-    /// Takes values and bytes of text from the budget; aliases count as what they stand for.
+    /// Takes values and bytes of text from the budget. An alias counts as much as its value.
     void count(std::size_t nodes, std::size_t bytes, const YAML::Mark& mark) {
         if (nodes > limits_.max_nodes - std::min(nodes_, limits_.max_nodes)) {
             refuse(too_much, "The document has more than " + std::to_string(limits_.max_nodes) + " values, aliases expanded",
@@ -245,7 +245,7 @@ private:
         level.has_key = true;
     }
 
-    /// Extends the pointer by the place the coming value has in its parent, and notes where it stands.
+    /// Extends the pointer by the place of the next value in its parent, and records its position.
     void open_position(const YAML::Mark& mark) {
         if (!stack_.empty()) {
             const Level& level = stack_.back();
@@ -265,7 +265,8 @@ private:
                 }
             }
         }
-        // Long keys above many values would make the pointers larger than any document: those go by the nearest.
+        // Long keys above many values would make the pointers larger than any document. Such values use the nearest recorded
+        // position.
         if (pointer_.size() > longest_pointer || position_bytes_ > most_position_bytes) { return; }
         position_bytes_ += pointer_.size() + 100;
         const SourcePosition value = position_of(mark);
@@ -323,7 +324,7 @@ private:
         Level level = std::move(stack_.back());
         stack_.pop_back();
         if (level.anchor != 0) {
-            count(level.nodes, level.bytes, level.mark);  // The copy kept for its aliases.
+            count(level.nodes, level.bytes, level.mark);  // Counts the copy kept for its aliases.
             anchors_[level.anchor] = Anchored{level.value, level.nodes, level.depth, level.bytes, true};
         }
         note_child(level.nodes, level.depth, level.bytes);
@@ -376,7 +377,7 @@ private:
                "Put it in quotes if it is an identifier; use a smaller number otherwise.", mark);
     }
 
-    static constexpr std::size_t expansion = 4;  ///< Times max_bytes that texts may take, aliases expanded.
+    static constexpr std::size_t expansion = 4;  ///< Texts may take this many times max_bytes, with aliases expanded.
     static constexpr std::size_t longest_pointer = 1000;
     static constexpr std::size_t most_position_bytes = 64UL << 20U;
 
@@ -393,7 +394,7 @@ private:
     bool started_ = false;
 };
 
-/// Characters instead of bytes: how many continuation bytes stand before each byte.
+/// Converts byte columns to character columns: counts the continuation bytes before each byte.
 class Columns {
 public:
     explicit Columns(std::string_view text) {
@@ -408,7 +409,7 @@ public:
         }
         continuation_.push_back(count);
     }
-    /// The column in characters for one in bytes; line and column from 0.
+    /// Returns the column in characters for a column in bytes. Line and column count from 0.
     [[nodiscard]] std::size_t characters(std::size_t line, std::size_t column) const {
         if (continuation_.empty() || line >= starts_.size()) { return column; }
         const std::size_t start = starts_[line];
@@ -425,13 +426,13 @@ std::string place_of(std::string_view source, std::size_t line, std::size_t colu
     return std::string(source) + ":" + std::to_string(line + 1) + ":" + std::to_string(column + 1);
 }
 
-/// LF line ends, no byte order mark; or a refusal of bytes that are not YAML text.
+/// Returns the text with LF line ends and without byte order mark, or refuses bytes that are not YAML text.
 std::string normalise(std::string_view text) {
     if (text.starts_with("\xEF\xBB\xBF")) { text.remove_prefix(3); }
     std::string out;
     out.reserve(text.size());
     std::size_t line = 0;
-    std::size_t line_start = 0;  // In `out`.
+    std::size_t line_start = 0;  // Offset in `out`.
     const auto refuse = [&](std::string message, std::string remedy) {
         const auto column = std::count_if(out.begin() + static_cast<std::ptrdiff_t>(line_start), out.end(),
                                           [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
@@ -465,7 +466,7 @@ std::string normalise(std::string_view text) {
             line_start = out.size();
         }
     }
-    // yaml-cpp takes the end of the text for a closing quote if it comes right after a line end.
+    // yaml-cpp reads the end of the text as a closing quote if it comes right after a line end.
     if (const auto end = out.find_last_not_of(" \t"); end != std::string::npos && out[end] == '\n') {
         out.resize(end + 1);
         out += "...\n";
@@ -558,11 +559,11 @@ bool is_plain_key(std::string_view key) {
     return !words.contains(lower);
 }
 
-/// Whether every reader reads the literal block `|` or `|-` back to exactly this text.
+/// True if every reader reads the literal block `|` or `|-` back as exactly this text.
 bool is_literal(std::string_view text) {
     if (text.find('\n') == std::string_view::npos || text.size() > (1UL << 20U)) { return false; }
     if (text.front() == ' ' || text.front() == '\n') { return false; }
-    // What to_json_line escapes (but for \n, " and \), a block cannot hold.
+    // A block cannot hold what to_json_line escapes, except for \n, " and \.
     std::string quoted = to_json_line(json::value(text));
     for (std::size_t i = 0; i + 1 < quoted.size(); ++i) {
         if (quoted[i] != '\\') { continue; }
@@ -572,14 +573,14 @@ bool is_literal(std::string_view text) {
     if (!is_valid_utf8(text)) { return false; }
     std::string_view body = text;
     if (body.back() == '\n') { body.remove_suffix(1); }
-    // The last line must not be blank, or the block's end would depend on it.
+    // The last line must not be blank, or the end of the block would depend on it.
     const std::string_view last = body.substr(body.rfind('\n') + 1);
     return last.find_first_not_of(' ') != std::string_view::npos;
 }
 
 void append_block(std::string& out, const json::value& value, std::size_t indent, bool after_dash);
 
-/// A value that follows `key:` or `-` (nothing written after it yet).
+/// Appends a value after `key:` or `-`, with nothing written between.
 void append_after(std::string& out, const json::value& value, std::size_t indent, bool dash) {
     if (value.is_string() && is_literal(value.get_string())) {
         std::string_view text = value.get_string();
@@ -611,7 +612,7 @@ void append_after(std::string& out, const json::value& value, std::size_t indent
     append_block(out, value, indent + 2, dash);
 }
 
-/// A collection that is not empty, its lines indented by `indent`; the first is begun already where `begun`.
+/// Appends a non-empty collection, indented by `indent`. If `begun`, the first line is already indented.
 void append_block(std::string& out, const json::value& value, std::size_t indent, bool begun) {
     const auto start = [&] {
         if (!begun) { out.append(indent, ' '); }
@@ -632,7 +633,7 @@ void append_block(std::string& out, const json::value& value, std::size_t indent
             out += key;
         } else {
             const std::string quoted = to_json_line(json::value(key));
-            if (quoted.size() > 1000) {  // Longer than a simple key may be (1,024 characters): the explicit form.
+            if (quoted.size() > 1000) {  // Longer than a simple key may be (1,024 characters): uses the explicit form.
                 out += "? " + quoted + '\n';
                 out.append(indent, ' ');
             } else {

@@ -28,7 +28,7 @@ std::string text(const json::object& object, std::string_view key) {
     return found != nullptr && found->is_string() ? std::string(view(found->get_string())) : std::string();
 }
 
-/// Maps merge, all else is replaced (North Star 12.13).
+/// Merges maps; replaces everything else.
 void merge_over(json::object& base, const json::object& over) {
     for (const auto& [key, value] : over) {
         auto* inner = base.if_contains(key);
@@ -45,8 +45,8 @@ std::string trimmed(std::string text) {
     return text;
 }
 
-/// The definition from a value that its contract accepts. Throws where a project's own agent_definition asks for less than this
-/// needs.
+/// Converts a value that its contract accepts into a definition. Throws if a project's own agent_definition contract requires
+/// less than this needs.
 AgentDefinition definition_of(const json::object& value, const std::string& source) {
     const auto& agent = value.at("agent").as_object();
     const auto& identity = value.at("identity").as_object();
@@ -98,7 +98,7 @@ public:
     struct Resolved {
         json::object value;
         std::vector<const YamlDocument*> documents;
-    };  ///< Nearest document first.
+    };  ///< The nearest document first.
 
     Result<void> read(const std::string& directory, std::map<std::string, YamlDocument>& into) {
         AF_TRY(const auto files, yaml_files_of(directory));
@@ -161,7 +161,7 @@ public:
     std::map<std::string, YamlDocument> project;
 };
 
-/// Where a field (its key, where that is what is wrong) stands: in the nearest file that has it, or has what is around it.
+/// Returns the place of a field, or of its key if the key is at fault: in the nearest file that has it or a value around it.
 std::string where_of(const Loader::Resolved& resolved, const std::string& pointer, bool of_key = false) {
     for (std::string at = pointer;;) {
         for (const auto* document : resolved.documents) {
@@ -185,7 +185,7 @@ namespace {
 
 using Agents = std::map<std::string, AgentDefinition, std::less<>>;
 
-/// Product, project over it, `one` (where given) over both.
+/// Loads the product's agents, the project's over them, and `one` (if given) over both.
 Result<Agents> load_agents(const std::string& product_directory, const std::string& project_directory, const std::string& one,
                            const ContractSet& contracts) {
     Loader loader;
@@ -232,7 +232,7 @@ Result<Agents> load_agents(const std::string& product_directory, const std::stri
                          where_of(resolved, "/capabilities/output/contract"), "Add `" + agent.stage + ": <contract>` to the map.",
                          ErrorKind::invalid};
         }
-        // A rule that is inherited goes on binding every write of the role, whatever has become of its tool.
+        // An inherited rule still applies to every write of the role, whether or not its tool is allowed.
         for (const auto& [tool, globs] : agent.path_constraints) {
             if (!document->places.contains("/capabilities/tools/path_constraints/" + tool)) { continue; }
             const auto allows = [name = std::string_view(tool)](const std::string& entry) {

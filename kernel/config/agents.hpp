@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Agent definitions: who an agent is and what it may do (North Star 12.2, 12.5, 12.13).
+// Agent definitions: who an agent is and what it may do.
 #pragma once
 
 #include <map>
@@ -23,10 +23,10 @@ struct AgentDefinition {
     std::string thinking_style;
     std::vector<std::string> allowed_tools;
     std::vector<std::string> forbidden_tools;
-    /// Tool name → gitignore-style globs, comma-separated, `!` negates. Together they bind every write of the role.
+    /// Tool name → gitignore-style globs, comma-separated; `!` negates. All of them apply to every write of the role.
     std::map<std::string, std::string, std::less<>> path_constraints;
     std::map<std::string, std::string, std::less<>> output_contracts;  ///< Stage → contract; key "" is the default.
-    json::object must_verify;                                          ///< Map form, whichever form the file has.
+    json::object must_verify;                                          ///< In map form, whatever form the file uses.
     std::vector<std::string> constraints;
     std::string stage;  ///< Empty for a reviewer.
     std::vector<std::string> receives_from;
@@ -40,14 +40,13 @@ struct AgentDefinition {
 
 class AgentSet {
 public:
-    /// Product folder first, project folder over it; `extends: "agentforge:<role>"` takes the product's as base
-    /// (maps merge, lists and scalars replace). Validated against contract `agent_definition`.
-    /// Errors: AF-AGENT-001… with file, line and field; a cycle of `extends`; an allowed tool that is also forbidden;
-    /// a path rule of the file itself for a tool that the role may not use. An inherited rule stays in force whether or not its
-    /// tool is allowed.
+    /// Loads the product's folder and the project's over it. `extends: "agentforge:<role>"` takes the product's definition as
+    /// base (maps merge, lists and scalars replace). Validates against contract `agent_definition`. An inherited rule applies
+    /// whether or not its tool is allowed. Errors: AF-AGENT-001… with file, line and field; a cycle of `extends`; an allowed tool
+    /// that is also forbidden; a path rule in the file itself for a tool that the role may not use.
     [[nodiscard]] static Result<AgentSet> load(const std::string& product_directory, const std::string& project_directory,
                                                const ContractSet& contracts);
-    /// Errors: `not_found` AF-AGENT-002, naming the nearest.
+    /// Errors: `not_found` AF-AGENT-002, with the nearest name.
     [[nodiscard]] Result<AgentDefinition> get(std::string_view role) const;
     [[nodiscard]] std::vector<std::string> roles() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words that the readers of agents and pipelines share.
+// Phrases shared by the readers of agents and pipelines.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace agentforge::kernel {
 
-/// "; 3 more problems" after the first of a verdict, or nothing.
+/// Returns "; 3 more problems" for the problems after the first, or "".
 [[nodiscard]] inline std::string others(const ContractVerdict& verdict) {
     const auto more = verdict.violations.size() - 1;
     if (more == 0) { return ""; }

@@ -16,7 +16,7 @@ std::string escaped_segment(const std::string& segment) {
     return out;
 }
 
-/// Maps that hold nothing say nothing: `llm:` and `llm: {}` are the same to settings.
+/// Drops empty maps: for settings, `llm:` and `llm: {}` are the same.
 void drop_empty(json::value& value) {
     auto* object = value.if_object();
     if (object == nullptr) { return; }
@@ -50,7 +50,7 @@ std::string value_text(const json::value& value) {
     return to_json_line(value);
 }
 
-/// One file while it is changed.
+/// One file while it is edited.
 class Editor {
 public:
     Editor(std::string_view text, YamlDocument document)
@@ -59,7 +59,7 @@ public:
     Result<std::string> set(const std::vector<std::string>& segments, const json::value& value) {
         json::value expected = document_.value.is_null() ? json::value(json::object()) : document_.value;
         json::value* at = &expected;
-        std::size_t known = 0;  // How many of the segments there are already, as maps or as the value.
+        std::size_t known = 0;  // How many of the segments already exist, as maps or as the value.
         for (std::size_t index = 0; index < segments.size(); ++index) {
             if (at->is_null()) { *at = json::object(); }
             auto* object = at->if_object();
@@ -93,7 +93,7 @@ public:
         return checked(std::string(text_.substr(0, line)) + std::string(text_.substr(end)), expected, segments);
     }
 
-    /// The comment behind a value that stands on its key's line alone, with the blanks before it; "" where there is none.
+    /// Returns the comment after a value on its key's line, with the blanks before it. "" if there is none.
     [[nodiscard]] std::string comment_behind(const std::vector<std::string>& segments) const {
         const auto place = place_of_comment(segments);
         return place ? std::string(text_.substr(place->first, place->second - place->first)) : std::string();
@@ -149,7 +149,7 @@ private:
         return changed;
     }
 
-    /// Offset of the value's first byte; npos where it has none.
+    /// Returns the offset of the value's first byte, or npos if it has none.
     [[nodiscard]] std::size_t offset_of(const std::string& pointer) const {
         const auto found = document_.places.find(pointer);
         if (found == document_.places.end()) { return std::string::npos; }
@@ -189,8 +189,8 @@ private:
         return first == std::string_view::npos || line_at(begin)[first] == '#';
     }
 
-    /// Where the lines end that belong to the key of this line: those that are further in. Blank lines and comments at the end
-    /// are not of it.
+    /// Returns the end of the lines that belong to the key on this line: those indented deeper. Excludes blank lines and comments
+    /// at the end.
     [[nodiscard]] std::size_t end_of_block(std::size_t line, std::size_t indent) const {
         std::size_t end = line_end(line);
         for (std::size_t at = end; at < text_.size(); at = line_end(at)) {
@@ -203,7 +203,7 @@ private:
         return end;
     }
 
-    /// Begin of the line where the key of `segments[index]` stands in a block map; npos where it stands otherwise.
+    /// Returns the start of the line with the key of `segments[index]` in a block map, or npos if it is written otherwise.
     [[nodiscard]] std::size_t key_line(const std::vector<std::string>& segments, std::size_t index) const {
         const auto map = offset_of(pointer_to(segments, index));
         if (map == std::string::npos || map >= text_.size() || text_[map] == '{') { return std::string::npos; }
@@ -240,7 +240,7 @@ private:
         return std::string::npos;
     }
 
-    /// End of `[…]` or `{…}`; npos where a comment stands in it.
+    /// Returns the end of `[…]` or `{…}`, or npos if it contains a comment.
     [[nodiscard]] std::size_t end_of_brackets(std::size_t at) const {
         int depth = 0;
         while (at < text_.size()) {
@@ -258,7 +258,7 @@ private:
         return std::string::npos;
     }
 
-    /// From where on a `#` is no part of the value at `at`: behind its quotes or brackets. npos where that cannot be told.
+    /// Returns the offset after which a `#` is not part of the value at `at`: after its quotes or brackets. npos if unknown.
     [[nodiscard]] std::size_t behind_quotes(std::size_t at) const {
         const char first = text_[at];
         if (first == '"' || first == '\'') { return end_of_quoted(at); }
@@ -266,7 +266,7 @@ private:
         return std::string_view("|>&*!").find(first) == std::string_view::npos ? at : std::string::npos;
     }
 
-    /// Whether a comment stands in these lines, whose value begins at `at`. In doubt there is one.
+    /// True if these lines, whose value begins at `at`, contain a comment. True when in doubt.
     [[nodiscard]] bool holds_comment(std::size_t line, std::size_t end, std::size_t at) const {
         const std::size_t behind = at >= line && at < end ? behind_quotes(at) : std::string::npos;
         if (behind == std::string::npos || behind > end) {
@@ -286,7 +286,7 @@ private:
         if (at == std::string::npos) { return cannot(pointer, "its place is not known"); }
         const bool brackets = at < text_.size() && (text_[at] == '[' || text_[at] == '{');
         if (old->is_null() || ((old->is_array() || old->is_object()) && !brackets)) {
-            // Below its key: the lines go, and the value comes onto the key's own line.
+            // A value below its key: removes its lines and writes the new value on the key's own line.
             if (line == std::string::npos) { return cannot(pointer, "it stands inside brackets"); }
             const std::size_t end = end_of_block(line, indentation(line));
             const std::string_view block = text_.substr(line, end - line);
@@ -353,7 +353,7 @@ private:
         for (std::size_t index = 0; index < known; ++index) { around = &around->as_object().at(segments[index]); }
         const auto* map = around->if_object();
         if (map == nullptr || map->empty()) {
-            // Nothing in it: `{}`, `llm:` or an empty file.
+            // An empty document: `{}`, `llm:` or an empty file.
             if (known == 0) {
                 std::string changed(text_);
                 if (map != nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes one value in a YAML file that a person keeps: every other byte, comments included, stays as it is.
+// Changes one value in a YAML file that a person maintains. Every other byte stays, including comments.
 #pragma once
 
 #include <string>
@@ -11,18 +11,17 @@
 
 namespace agentforge::kernel {
 
-/// The text with `value` at the place that the segments name; maps around it are made where they are missing. The result is read
-/// again and must hold what was there and the new value, nothing else.
-/// Errors: those of parse_yaml (the text is not touched); AF-CONF-040 with file, line and column where the value stands in a form
-/// that cannot be changed without losing something (an anchor, a text of several lines, a list with comments in it).
+/// Returns the text with `value` at the place that the segments name. Creates missing maps around it. Parses the result again and
+/// checks that nothing else changed. Errors: those of parse_yaml (the text is unchanged); AF-CONF-040 with file, line and column
+/// if the value cannot be changed without losing something (an anchor, a text of several lines, a list with comments).
 [[nodiscard]] Result<std::string> set_in_yaml(std::string_view text, std::string_view source,
                                               const std::vector<std::string>& segments, const json::value& value);
 
-/// The text without that key. What is not there is no error: the text comes back as it was. Errors: as above.
+/// Returns the text without that key. Returns it unchanged if the key is missing. Errors: as above.
 [[nodiscard]] Result<std::string> unset_in_yaml(std::string_view text, std::string_view source,
                                                 const std::vector<std::string>& segments);
 
-/// The text with the value under another name (and in another unit); a comment on its line goes along. Errors: as above.
+/// Returns the text with the value under another name (and in another unit). Keeps a comment on its line. Errors: as above.
 [[nodiscard]] Result<std::string> move_in_yaml(std::string_view text, std::string_view source,
                                                const std::vector<std::string>& from, const std::vector<std::string>& to,
                                                const json::value& value);

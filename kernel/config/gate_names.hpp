@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gates that judge a stage's whole work, by name. A template says which one judges a stage (`exit_gate`); no stage is known
-// by its own name.
+// Names of the gates that judge a stage's whole work. A template says which one judges a stage (`exit_gate`); the stage's own
+// name does not matter.
 #pragma once
 
 #include <string_view>
 
 namespace agentforge::kernel::gate_name {
 
-inline constexpr std::string_view red = "red";            ///< New tests fail, and for want of the change.
-inline constexpr std::string_view green = "green";        ///< They pass now, and what passed before does.
+inline constexpr std::string_view red = "red";            ///< New tests fail because the change is missing.
+inline constexpr std::string_view green = "green";        ///< The new tests pass, and all tests that passed before still do.
 inline constexpr std::string_view refactor = "refactor";  ///< The same, and the structure is no worse.
-inline constexpr std::string_view fix = "fix";          ///< A violation is gone, no other appeared, and what passed before does.
-inline constexpr std::string_view deliver = "deliver";  ///< The whole suite passes on the tree that is delivered.
+/// A violation is fixed, no other appeared, and all tests that passed before still do.
+inline constexpr std::string_view fix = "fix";
+inline constexpr std::string_view deliver = "deliver";  ///< The whole suite passes on the tree to deliver.
 inline constexpr std::string_view tests = "tests";
 inline constexpr std::string_view baseline = "baseline";  ///< The suite on the user's commit.
 

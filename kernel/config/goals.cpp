@@ -39,14 +39,14 @@ std::vector<Word> words_of(std::string_view text) {
     return words;
 }
 
-/// How many of the request's words from `at` on are the phrase; 0: they are not.
+/// Returns how many of the request's words from `at` on form the phrase. 0: they do not.
 std::size_t words_matched(const std::vector<Word>& words, std::size_t at, const std::vector<Word>& phrase) {
     if (phrase.empty() || at + phrase.size() > words.size()) { return 0; }
     const auto same = [](const Word& a, const Word& b) { return a.lower == b.lower; };
     return std::equal(phrase.begin(), phrase.end(), words.begin() + static_cast<std::ptrdiff_t>(at), same) ? phrase.size() : 0;
 }
 
-/// One document, read strictly.
+/// Reads one document strictly.
 class Reader {
 public:
     explicit Reader(const YamlDocument& document) : document_(document) {}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request is for (North Star 13.3): the goals there are, and the words by which one is known. Both are data:
-// config/goals.yaml.
+// The goals that a request may have, and the words that identify each. Both are in config/goals.yaml.
 #pragma once
 
 #include <string>
@@ -13,28 +12,30 @@ namespace agentforge::kernel {
 
 struct Goal {
     std::string name;
-    std::string pipeline;            ///< The template that reaches it.
-    std::vector<std::string> words;  ///< In lower case, one space between the words of a phrase; no two goals share one.
+    std::string pipeline;            ///< The template that achieves it.
+    std::vector<std::string> words;  ///< In lower case, with one space between the words of a phrase. No two goals share one.
 };
 
 struct ChosenGoal {
     std::string goal;
     std::string pipeline;
-    std::string word;  ///< What decided, as it stands in the request; empty: nothing did, and this is the default.
+    std::string word;  ///< The word of the request that decided. Empty: none did, and this is the default.
 };
 
 class Goals {
 public:
-    /// Reads `goals.yaml` of the product's config folder. Errors: AF-CONF-… no YAML; AF-PIPE-014 an unknown key, a word twice, a
-    /// goal without a pipeline or words, a default that is no goal; with file and line.
+    /// Reads `goals.yaml` in the product's config folder. Errors, with file and line: AF-CONF-… not YAML; AF-PIPE-014 an unknown
+    /// key, a duplicate word, a goal without a pipeline or words, an unknown default.
     [[nodiscard]] static Result<Goals> load(const std::string& file);
 
-    /// The goal whose word or phrase stands first in the request; of those that begin at one place, the longest. Only whole words
-    /// count, in any case (of ASCII); `-`, `.` and `/` between two letters make one word of both, so that no file's name decides.
+    /// Returns the goal whose word or phrase comes first in the request. If several begin at the same place, the longest wins.
+    /// Matches whole words, ignoring ASCII case. `-`, `.` and `/` between two letters join them to one word, so a file name never
+    /// decides.
     [[nodiscard]] ChosenGoal of_request(std::string_view request) const;
-    /// What a task is for that is given a specification or tests, whatever the words: `with_artifacts`, or the default.
+    /// Returns the goal of a task that is given a specification or tests, whatever the request says: `with_artifacts`, or the
+    /// default.
     [[nodiscard]] const Goal& with_artifacts() const;
-    /// The goal of that name; null: there is none.
+    /// Returns the goal with that name, or null.
     [[nodiscard]] const Goal* named(std::string_view name) const;
     [[nodiscard]] const std::vector<Goal>& all() const { return goals_; }
 

@@ -33,7 +33,7 @@ void collect_former(const SettingsSchema& schema, const json::object& object, st
     }
 }
 
-/// A decimal in the new unit, where there is one: 2500000 millionths are 2.5.
+/// Converts to the new unit, as a decimal if needed: 2500000 millionths become 2.5.
 json::value in_new_unit(const json::value& value, std::int64_t divisor) {
     if (divisor == 1 || !value.is_int64()) { return value; }
     const std::int64_t whole = value.get_int64();
@@ -73,7 +73,7 @@ Result<Migration> migrate_settings(const SettingsSchema& schema, std::string_vie
         };
         if (!moved.is_array() && std::ranges::any_of(schema.keys(), is_list)) { moved = json::array{std::move(moved)}; }
         AF_TRY(out.text, move_in_yaml(out.text, source, old, successor, moved));
-        // A section that holds nothing any more goes, too.
+        // Also removes a section that is now empty.
         for (auto around = old; around.size() > 1;) {
             around.pop_back();
             AF_TRY(const YamlDocument now, parse_yaml(out.text, source));

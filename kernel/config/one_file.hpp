@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One definition that a user is writing, looked at as if it lay in the project's folder already.
+// Checks a definition that a user is writing, as if it were already in the project's folder.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace agentforge::kernel {
 
-/// The agent of `file`, laid over the shipped ones and the project's. Errors: those of AgentSet::load.
+/// Returns the agent in `file`, merged over the shipped ones and the project's. Errors: those of AgentSet::load.
 [[nodiscard]] Result<AgentDefinition> check_agent_file(const std::string& product_directory, const std::string& project_directory,
                                                        const std::string& file, const ContractSet& contracts);
 struct CheckedPipeline {

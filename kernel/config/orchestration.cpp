@@ -8,7 +8,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::string_view step_retries_key =
-    "step_retry_limit";  // Below `orchestration`, and in the `config` of a stage that works through a plan.
+    "step_retry_limit";  // A key below `orchestration`, and in the `config` of a stage that works through a plan.
 constexpr std::string_view auto_retry_key = "auto_retry_on_failure";
 
 struct Part {
@@ -20,7 +20,7 @@ constexpr Part known_parts[] = {{"planner", "planner_timeout"},
                                 {"verifier", "verifier_timeout"},
                                 {"reviewer", "reviewer_timeout"}};
 
-/// The section, whose keys and types the schema has checked.
+/// The section. The schema has checked its keys and types.
 class Orchestration {
 public:
     explicit Orchestration(const Settings& settings) : all_(settings.section("orchestration")) {}
@@ -78,7 +78,7 @@ void lay_over(StageTemplate& stage, const Orchestration& said) {
     }
 }
 
-/// Divides a part's percent among its stages as their own shares are to one another; what does not divide goes to the first ones.
+/// Divides a part's percentage among its stages in proportion to their own shares. The remainder goes to the first ones.
 void divide(std::vector<StageTemplate*>& stages, unsigned percent) {
     const unsigned before = std::accumulate(stages.begin(), stages.end(), 0U,
                                             [](unsigned sum, const StageTemplate* stage) { return sum + stage->budget_share; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings `orchestration.…` (Task 012): timeouts, limits and budget shares of the four parts of a pipeline, laid over a
+// The settings `orchestration.…`: timeouts, limits and budget shares of the four parts of a pipeline. They are applied to a
 // template before a task takes it.
 #pragma once
 
@@ -8,10 +8,9 @@
 
 namespace agentforge::kernel {
 
-/// The template with what the settings say of its parts (StageTemplate::part). A stage of no part takes the limits that name
-/// none. What is said of one part stands over what is said of all; `orchestration.stages.PART.timeout` stands over
-/// `orchestration.PART_timeout`. Errors: `invalid` AF-PIPE-030 shares of more than 100 percent, AF-PIPE-031 steps at the same
-/// time.
+/// Returns the template with the settings of its parts applied (StageTemplate::part). A stage without a part takes the limits
+/// that name no part. A setting for one part overrides one for all; `orchestration.stages.PART.timeout` overrides
+/// `orchestration.PART_timeout`. Errors: `invalid` AF-PIPE-030 shares of more than 100 percent, AF-PIPE-031 parallel steps.
 [[nodiscard]] Result<PipelineTemplate> with_orchestration(PipelineTemplate pipeline, const Settings& settings);
 
 }  // namespace agentforge::kernel

@@ -20,7 +20,7 @@ const json::object* pipeline_in(const YamlDocument& document) {
     return pipeline == nullptr ? nullptr : pipeline->if_object();
 }
 
-/// Makes the changes of one file, one after the other.
+/// Applies the changes of one file in order.
 class Overlay {
 public:
     Overlay(const YamlDocument& own, const YamlDocument& base) : own_(own) {

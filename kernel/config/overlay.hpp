@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A project's template as changes to a shipped one:
+// A project's template, written as changes to a shipped one:
 //
 //   pipeline:
 //     name: implement
@@ -9,7 +9,7 @@
 //       - {replace: {name: refactor, …}}
 //       - {remove: clarify}
 //
-// What else it says (description, limits, exit, continuation, …) takes the place of what the shipped one says.
+// Its other fields (description, limits, exit, continuation, …) replace those of the shipped one.
 #pragma once
 
 #include <map>
@@ -26,27 +26,27 @@ namespace agentforge::kernel {
 /// Where a stage of a template was written.
 struct StagePlace {
     const YamlDocument* document = nullptr;
-    std::string pointer;     ///< In that document.
-    std::string change;      ///< `inserted` or `replaced` by an overlay; empty: as its file has it.
-    std::string rest_where;  ///< `file:line:column` of the stage that it replaces; empty: it replaces none.
-    json::object rest;       ///< What that stage said: what the new one leaves out, it takes from here.
+    std::string pointer;     ///< Pointer into that document.
+    std::string change;      ///< `inserted` or `replaced` by an overlay. Empty: unchanged from its file.
+    std::string rest_where;  ///< `file:line:column` of the stage that it replaces. Empty: none.
+    json::object rest;       ///< The fields of that stage, used for those that the new one leaves out.
 };
 
-/// A template's file, its changes made. The documents must outlive it.
+/// A template's file with its changes applied. The documents must outlive it.
 struct ResolvedTemplate {
-    json::value value;   ///< In the form of a whole template.
+    json::value value;   ///< In the form of a complete template.
     std::string source;  ///< The file itself.
     const YamlDocument* own = nullptr;
-    const YamlDocument* base = nullptr;  ///< What it changes; null: it is whole.
+    const YamlDocument* base = nullptr;  ///< The file that it changes. Null: it is complete.
     std::vector<StagePlace> stages;
-    std::vector<std::pair<json::value, std::string>>
-        removed;  ///< Stages that its changes took out, each with the pointer of the change in `own`.
+    /// The removed stages, each with the pointer of the change in `own`.
+    std::vector<std::pair<json::value, std::string>> removed;
 
-    /// `file:line:column` of a pointer into `value`, in the file that says it.
+    /// Returns `file:line:column` of a pointer into `value`, in the file that contains it.
     [[nodiscard]] std::string where(std::string_view pointer) const;
 };
 
-/// Errors: AF-PIPE-017 with file and line: an unknown base or stage, a change that is none.
+/// Errors: AF-PIPE-017 with file and line: an unknown base or stage, an invalid change.
 [[nodiscard]] Result<ResolvedTemplate> resolve_template(const YamlDocument& document,
                                                         const std::map<std::string, YamlDocument>& shipped);
 

@@ -21,7 +21,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr unsigned cycle_limit = 10;  // FR-033
+constexpr unsigned cycle_limit = 10;
 
 json::array list_of(const std::vector<std::string>& texts) {
     json::array out;
@@ -33,7 +33,7 @@ Error wrong(std::string_view what, std::string message, std::string remedy) {
     return Error{"AF-PIPE-001", std::move(message), std::string(what), std::move(remedy), ErrorKind::invalid};
 }
 
-/// Reads the fields of one object strictly: each is asked for once, and what nobody asked for is an error.
+/// Reads the fields of one object strictly: each is requested once, and a field that was not requested is an error.
 class Fields {
 public:
     Fields(const json::object& object, std::string pointer) : object_(object), pointer_(std::move(pointer)) {}
@@ -47,7 +47,7 @@ public:
             }
         }
     }
-    /// Null is the empty text.
+    /// Null reads as empty text.
     void text_or_null(std::string_view key, std::string& into) {
         if (const auto* value = object_.if_contains(key); value != nullptr && value->is_null()) {
             seen_.emplace(key);
@@ -81,7 +81,7 @@ public:
             }
         }
     }
-    /// `timeout_seconds` as people write it, `timeout_ms` as task.yaml keeps it.
+    /// `timeout_seconds` in files for people, `timeout_ms` in task.yaml.
     void timeout(std::chrono::milliseconds& into) {
         if (const auto* value = take("timeout_seconds")) {
             const auto count = integer(*value);
@@ -136,7 +136,7 @@ public:
     }
     [[nodiscard]] bool has(std::string_view key) const { return object_.contains(key); }
 
-    /// The first thing that was wrong. `where` holds a JSON pointer for the caller to place.
+    /// Returns the first error. `where` is a JSON pointer, which the caller resolves to a place.
     Result<void> finish() {
         if (error_) { return *error_; }
         for (const auto& [key, value] : object_) {
@@ -242,7 +242,7 @@ Result<std::map<std::string, ExternalArtifact, std::less<>>> read_external(const
     return out;
 }
 
-/// The same form from a file and from task.yaml. Errors carry a JSON pointer below `pointer` in `where`.
+/// Reads the form common to files and task.yaml. Errors have a JSON pointer below `pointer` in `where`.
 Result<PipelineTemplate> read_pipeline(const json::object& value, const std::string& pointer) {
     PipelineTemplate out;
     Fields fields(value, pointer);
@@ -295,7 +295,7 @@ constexpr std::string_view exit_gates[] = {
     gate_name::red, gate_name::green, gate_name::refactor, gate_name::fix, gate_name::deliver, gate_name::tests, "conformance",
     "types",        "syntax"};
 
-/// What holds of a template wherever it comes from.
+/// Rules for every template, wherever it comes from.
 Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string& pointer) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
@@ -345,7 +345,7 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
                           "Known gates: syntax, types, conformance, tests, red, green, refactor, fix, deliver.");
         }
     }
-    // The kernel keeps one suite of tests locked, and delivers once.
+    // The kernel locks one suite of tests, and delivers once.
     struct Once {
         bool (*is)(const StageTemplate& stage);
         const char* key;
@@ -389,7 +389,7 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
     return {};
 }
 
-/// The words of `skip_if`: the kernel's, those that a contract's `conditions` make true, and those of artifacts from outside.
+/// Checks the words of `skip_if`: the kernel's, those of contracts' `conditions`, and those of imported artifacts.
 Result<void> check_conditions(const StageTemplate& stage, const std::string& at, const ContractSet& contracts) {
     const auto condition = SkipCondition::parse(stage.skip_if);
     if (!condition.ok()) { return broken("AF-PIPE-005", at + "/skip_if", condition.error().message, condition.error().remedy); }
@@ -414,7 +414,7 @@ Result<void> check_conditions(const StageTemplate& stage, const std::string& at,
     return {};
 }
 
-/// What a stage locks or delivers has to be in its artifact.
+/// Checks that a stage's artifact has the fields for what the stage locks or delivers.
 Result<void> check_purpose(const StageTemplate& stage, const std::string& at, const Contract& contract) {
     const json::value* fields = contract.schema().if_contains("properties");
     const auto has = [&](std::string_view field) {
@@ -477,7 +477,7 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
     return {};
 }
 
-/// What a stage of a template takes over from the stage of the same name in the shipped `implement`.
+/// The fields that a stage takes over from the stage of the same name in the shipped `implement`.
 constexpr std::string_view inherited[] = {"executor",    "agent",           "reviewers",      "review_mode",  "contract",
                                           "artifact",    "prerequisites",   "config",         "entry_point",  "exit_point",
                                           "iterable",    "timeout_seconds", "max_iterations", "max_retries",  "max_cycles",
@@ -554,7 +554,7 @@ const json::object* stage_named(const json::array* stages, const json::value& na
     return nullptr;
 }
 
-/// A stage may call its `contract` and `skip_if` as North Star 13.4 does.
+/// `contract` and `skip_if` of a stage each have an alias.
 Result<void> settle_aliases(json::object& stage, const std::string& at) {
     constexpr std::pair<std::string_view, std::string_view> aliases[] = {{"skippable_if", "skip_if"},
                                                                          {"output_contract", "contract"}};
@@ -572,8 +572,8 @@ Result<void> settle_aliases(json::object& stage, const std::string& at) {
     return {};
 }
 
-/// What a stage that replaces another leaves out, it takes from that one, whatever it is. One that does not iterate asks no
-/// question about its versions.
+/// A stage that replaces another takes from it every field that it leaves out. A stage that does not iterate needs no question
+/// about its versions.
 Result<void> take_rest(json::object& stage, const StagePlace& place) {
     json::object rest = place.rest;
     AF_CHECK(settle_aliases(rest, place.pointer));
@@ -592,7 +592,7 @@ std::string contract_in(const json::value& stage) {
     return own.empty() && object != nullptr ? text_of(*object, "output_contract") : own;
 }
 
-/// A stage of the shipped template lacks what a change has taken out: the change is what is to be mended.
+/// A change removed something that a stage of the shipped template needs. The error points at the change.
 Error placed_at_change(Error error, const ResolvedTemplate& document, const PipelineTemplate& pipeline,
                        const json::array* defaults) {
     const auto found = find_unprovided(pipeline, [](const StageTemplate& stage) { return stage.prerequisites; });
@@ -608,7 +608,7 @@ Error placed_at_change(Error error, const ResolvedTemplate& document, const Pipe
     return error;
 }
 
-/// The template a file describes; `defaults` are the stages of the shipped `implement`.
+/// Returns the template that a file describes. `defaults`: the stages of the shipped `implement`.
 Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, const json::array* defaults,
                                             const std::map<std::string, Mapping>& mapping, bool of_project,
                                             const Contract& contract, const ContractSet& contracts) {
@@ -854,7 +854,7 @@ std::vector<StageOrigin> origins_of(const PipelineTemplate& pipeline, const Reso
     return origins;
 }
 
-/// Product, project over it, `one` (where given) over both.
+/// Loads the product's templates, the project's over them, and `one` (if given) over both.
 Result<LoadedPipelines> load_pipelines(const std::string& product_directory, const std::string& project_directory,
                                        const std::string& orchestration_file, const std::string& one,
                                        const ContractSet& contracts) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// precompile OUT FILE…: writes the source of `precompiled_definitions`, which holds what each of the YAML files says. Part of the
-// build, not of the program.
+// precompile OUT FILE…: writes the source of `precompiled_definitions`, which contains the parsed value of each YAML file. Part
+// of the build, not of the program.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -13,7 +13,7 @@
 
 namespace {
 
-/// The bytes as literals of C++, a line of them a line of source.
+/// Returns the bytes as C++ literals, one source line for each line.
 std::string literal(std::string_view bytes) {
     std::string out = "\"";
     std::size_t in_line = 0;

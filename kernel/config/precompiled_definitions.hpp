@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of config/, read when the program was built.
+// The files of config/, parsed at build time.
 #pragma once
 
 #include <span>

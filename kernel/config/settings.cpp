@@ -22,12 +22,12 @@ constexpr std::string_view other_variables[] = {"AGENTFORGE_HOME",       "AGENTF
 
 struct Layer {
     std::string name;
-    Poco::AutoPtr<Poco::Util::MapConfiguration> values;  ///< Leaves only: key → JSON text.
+    Poco::AutoPtr<Poco::Util::MapConfiguration> values;  ///< Only leaves: key → JSON text.
     std::map<std::string, std::string, std::less<>> where;
-    std::map<std::string, std::string, std::less<>> overridden;  ///< JSON text that a lower layer had for a key of this one.
+    std::map<std::string, std::string, std::less<>> overridden;  ///< JSON text from a lower layer for a key of this one.
 };
 
-/// Settings of one layer, before they are laid over others.
+/// A setting of one layer, before layers are merged.
 struct Leaf {
     std::vector<std::string> segments;
     json::value value;
@@ -47,7 +47,7 @@ std::string lower(std::string_view text) {
     return out;
 }
 
-/// The setting a variable names: AGENTFORGE_AGENTS_TEST_ENGINEER_LLM_MODEL → agents.test_engineer.llm.model.
+/// Returns the setting that a variable names: AGENTFORGE_AGENTS_TEST_ENGINEER_LLM_MODEL → agents.test_engineer.llm.model.
 const SettingKey* key_of_variable(const SettingsSchema& schema, std::string_view variable, std::vector<std::string>& segments) {
     const auto rest = variable.substr(environment_prefix.size());
     for (const auto& key : schema.keys()) {
@@ -82,7 +82,7 @@ Error wrong_value(const std::vector<std::string>& segments, const std::string& p
                  key.description + ".", ErrorKind::invalid};
 }
 
-/// A key for people: a part with a dot in it as it was written, in quotes.
+/// Returns a key for people: a part that contains a dot is quoted.
 std::string shown_key(const std::vector<std::string>& segments) {
     std::string key;
     for (const std::string& segment : segments) {
@@ -121,10 +121,10 @@ std::string token(std::string_view name) {
     return out;
 }
 
-/// Where the value at a JSON pointer below a setting stands.
+/// Returns the place of the value at a JSON pointer below a setting.
 using Places = std::function<std::string(const std::string& pointer)>;
 
-/// A free map's values, each a leaf, so that layers merge inside it.
+/// Makes each value of a free map a leaf, so that layers merge inside the map.
 Result<void> flatten_free(const json::object& object, std::vector<std::string>& segments, const std::string& pointer,
                           const Places& where, const SettingKey& setting, std::vector<Leaf>& leaves) {
     for (const auto& [key, value] : object) {
@@ -216,7 +216,7 @@ const Leaf* find_leaf(const std::vector<Leaf>& leaves, const std::vector<std::st
     return found == leaves.end() ? nullptr : &*found;
 }
 
-/// What holds where the project says nothing about the key; null: nothing does.
+/// Returns the value of the key without the project's file, or null.
 const Leaf* without_project(const std::vector<Leaf>& built_in, const std::vector<Leaf>& user, const Leaf& of_project) {
     for (const auto& segments : {of_project.segments, split_key(of_project.key->unset)}) {
         for (const std::vector<Leaf>* leaves : {&user, &built_in}) {
@@ -234,8 +234,8 @@ json::value joined(const json::value& first, const json::value& second) {
     return list;
 }
 
-/// Leaves in `project` what counts. What needs the user's trust is told in `guarded`, and goes where there is none; what is never
-/// the project's to say goes into `refused`.
+/// Keeps in `project` only what applies. Lists in `guarded` what needs the user's trust, and removes it if there is none. Moves
+/// what a project may never set to `refused`.
 void sort_out_project(const std::vector<Leaf>& built_in, const std::vector<Leaf>& user, bool trusted, std::vector<Leaf>& project,
                       std::vector<GuardedSetting>& guarded, std::vector<GuardedSetting>& refused) {
     std::vector<Leaf> counts;
@@ -262,7 +262,7 @@ void sort_out_project(const std::vector<Leaf>& built_in, const std::vector<Leaf>
 }  // namespace
 
 struct Settings::State {
-    std::vector<Layer> layers;  ///< Lowest first.
+    std::vector<Layer> layers;  ///< The lowest first.
     Poco::AutoPtr<Poco::Util::LayeredConfiguration> merged{new Poco::Util::LayeredConfiguration};
     std::vector<std::string> unknown_environment;
     json::array known;
@@ -273,7 +273,7 @@ struct Settings::State {
         Layer layer{std::move(name), new Poco::Util::MapConfiguration, {}, {}};
         for (const auto& leaf : leaves) {
             const auto key = join_key(leaf.segments);
-            // A value over a map, or a map over a value: the higher layer's shape holds.
+            // If one layer has a value and another a map, the higher layer wins.
             for (auto& lower_layer : layers) {
                 if (lower_layer.values->hasProperty(key)) { layer.overridden[key] = lower_layer.values->getRawString(key); }
                 lower_layer.values->remove(key);

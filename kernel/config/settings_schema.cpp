@@ -22,7 +22,7 @@ constexpr std::pair<std::string_view, SettingKey::Project> project_rights[] = {
     {"free", SettingKey::Project::free},     {"trust", SettingKey::Project::trust}, {"lower", SettingKey::Project::lower},
     {"higher", SettingKey::Project::higher}, {"more", SettingKey::Project::more},   {"never", SettingKey::Project::never}};
 
-/// What a value is compared by; nothing where it cannot be.
+/// Returns a number to compare the value by. Empty if it cannot be compared.
 std::optional<double> rank(const SettingKey& key, const json::value& value) {
     if (value.is_bool()) { return value.get_bool() ? 1 : 0; }
     if (value.is_number()) { return value.to_number<double>(); }
@@ -35,7 +35,7 @@ std::optional<double> rank(const SettingKey& key, const json::value& value) {
     return found == key.values.end() ? std::nullopt : std::optional(static_cast<double>(found - key.values.begin()));
 }
 
-/// Whether `lower` and `higher` mean something for the key, and `more`.
+/// True if `lower`, `higher` and `more` make sense for the key.
 bool can_be_compared(const SettingKey& key) {
     switch (key.type) {
         case SettingKey::Type::integer:
@@ -256,7 +256,7 @@ bool SettingsSchema::is_section(const std::vector<std::string>& segments) const 
 }
 
 std::string SettingsSchema::nearest_to(const std::vector<std::string>& segments) const {
-    // First among the names at the same place, then among the whole keys.
+    // First compares names at the same level, then whole keys.
     std::vector<std::string> siblings;
     std::vector<std::string> whole;
     const auto depth = segments.size() - 1;
@@ -279,7 +279,7 @@ bool needs_agreement(const SettingKey& key, const json::value& value, const json
     if (key.project == SettingKey::Project::trust || key.project == SettingKey::Project::never) { return true; }
     const auto wanted = rank(key, value);
     const auto limit = holds == nullptr ? std::nullopt : rank(key, *holds);
-    if (!wanted || !limit) { return false; }  // Nothing to loosen; or no time at all, which is refused later.
+    if (!wanted || !limit) { return false; }  // Nothing to loosen; or an invalid time, which is refused later.
     return key.project == SettingKey::Project::lower ? *wanted > *limit : *wanted < *limit;
 }
 

@@ -10,7 +10,7 @@ namespace agentforge::kernel {
 struct SkipCondition::Node {
     enum class Kind : unsigned char { word = 1, negation, all, any };
     Kind kind = Kind::word;
-    std::string text;  ///< As it was written.
+    std::string text;  ///< As written.
     std::vector<std::shared_ptr<const Node>> parts;
 };
 
@@ -112,7 +112,7 @@ private:
     std::string_view text_;
     std::string_view token_;
     std::size_t begin_ = 0;
-    std::size_t end_ = 0;  ///< Of the token before.
+    std::size_t end_ = 0;  ///< End of the previous token.
 };
 
 void collect_words(const SkipCondition::Node& node, std::vector<std::string>& words) {

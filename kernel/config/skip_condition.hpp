@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a stage is skipped: `skip_if` and `skippable_if` of a template (North Star 13.4).
+// When a stage is skipped: `skip_if` (or `skippable_if`) of a template.
 //
 //   condition = word | NOT condition | condition AND condition | condition OR condition | ( condition )
 //
-// NOT binds closest, then AND, then OR. The operators are upper or lower case. `never` holds never.
+// NOT binds closest, then AND, then OR. Operators may be upper or lower case. `never` is always false.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,12 @@ namespace agentforge::kernel {
 
 class SkipCondition {
 public:
-    /// An empty text is `never`. Errors: AF-PIPE-005 what is wrong and where in the text.
+    /// An empty text means `never`. Errors: AF-PIPE-005 the fault and its place in the text.
     [[nodiscard]] static Result<SkipCondition> parse(std::string_view text);
 
-    /// Every word that it names, in order.
+    /// Returns all words, in order.
     [[nodiscard]] std::vector<std::string> words() const;
-    /// What of it holds: the first of several that are joined by OR, as it was written; empty: it does not hold.
+    /// Returns the part that holds: the first true operand of OR, as written. Empty: the condition does not hold.
     [[nodiscard]] std::string reason(const std::function<bool(std::string_view word)>& holds) const;
 
     struct Node;

@@ -13,7 +13,7 @@ namespace {
 
 struct Placeholder {
     std::size_t begin = 0;
-    std::size_t end = 0;  ///< Behind the brace.
+    std::size_t end = 0;  ///< Position after the brace.
     std::string path;
 };
 
@@ -54,7 +54,7 @@ std::string told(const json::value* value) {
     return text;
 }
 
-/// The line with its fields filled in; empty where it has fields and all are missing.
+/// Returns the line with its fields filled in. Empty if it has fields and all are missing.
 std::string filled(std::string_view line, const std::vector<Placeholder>& fields, const json::object& artifact,
                    const json::object* item) {
     std::string out;

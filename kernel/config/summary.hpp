@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a task's deliverable at its end: `summary_template` of a pipeline names a file in `summaries/` of the product
-// or the project.
+// The summary of a task's deliverable at its end. `summary_template` of a pipeline names a file in `summaries/` of the product or
+// the project.
 //
-// `{field}` and `{field.inner}` stand for what the artifact says. A line with `{list[].field}` is written once for each item of
+// `{field}` and `{field.inner}` stand for values of the artifact. A line with `{list[].field}` is written once for each item of
 // the list.
 #pragma once
 
@@ -23,13 +23,13 @@ struct SummaryText {
     std::string source;  ///< Its file.
 };
 
-/// The first of the folders that has `NAME.txt`. Empty: none has.
+/// Returns `NAME.txt` from the first folder that has it. Empty: none has.
 [[nodiscard]] std::optional<SummaryText> load_summary(const std::vector<std::string>& folders, const std::string& name);
 
-/// Fields that the text names and the contract does not have. Errors: AF-PIPE-022 with file and line.
+/// Checks that the contract has the fields named in the text. Errors: AF-PIPE-022 with file and line.
 [[nodiscard]] Result<void> check_summary(const SummaryText& summary, const Contract& contract);
 
-/// Lines whose fields are all missing are left out.
+/// Omits lines whose fields are all missing.
 [[nodiscard]] std::string render_summary(std::string_view text, const json::object& artifact);
 
 }  // namespace agentforge::kernel

@@ -61,7 +61,7 @@ Result<void> check_exits(const PipelineTemplate& pipeline, const std::vector<Own
 
 Result<void> check_reached(const PipelineTemplate& pipeline, bool has_exit) {
     const std::size_t last = pipeline.index_of(pipeline.exit_stage).value_or(pipeline.stages.size() - 1);
-    // A default exit is only the default: --through goes on to a later stage.
+    // A default exit is only the default: --through may go on to a later stage.
     if (has_exit && last + 1 < pipeline.stages.size()) {
         return cannot_run("AF-PIPE-019", place_of_stage(last + 1),
                           "no task reaches stage " + pipeline.stages[last + 1].name + ": the pipeline ends before it, at " +
@@ -118,7 +118,7 @@ Result<void> check_prerequisites(PipelineTemplate& pipeline, const std::vector<O
     return {};
 }
 
-/// Where it begins with this artifact, each stage has what it builds on.
+/// Checks that a pipeline starting with this artifact gives each stage what it needs.
 Result<void> check_skip(const PipelineTemplate& pipeline, const std::string& at, const ExternalArtifact& external) {
     const auto first = pipeline.index_of(external.skips_to);
     if (!first) { return {}; }
@@ -165,11 +165,11 @@ Result<void> check_externals(const PipelineTemplate& pipeline) {
     return {};
 }
 
-constexpr std::size_t most_varied = 6;  // Each doubles the ways to go.
+constexpr std::size_t most_varied = 6;  // Each doubles the number of ways.
 
 using Words = std::set<std::string>;
 
-/// Every choice among these names; of more than can be varied, none, all, and each alone.
+/// Returns every subset of these names. With too many names: none, all, and each alone.
 std::vector<Words> choices_among(const Words& names) {
     const std::vector<std::string> all(names.begin(), names.end());
     std::vector<Words> choices;
@@ -215,8 +215,8 @@ std::string joined(const Words& names) {
     return all;
 }
 
-/// The ways through a template from one beginning. A word that artifacts make true stays true: what was accepted before stays
-/// accepted.
+/// Walks the ways through a template from one beginning. A word that artifacts make true stays true, because an accepted artifact
+/// stays accepted.
 class Ways {
 public:
     Ways(const PipelineTemplate& pipeline, const StageNeeds& needs, const Beginning& beginning,
@@ -288,7 +288,7 @@ private:
     std::set<std::tuple<std::size_t, Words, Contracts>> seen_;
 };
 
-/// Of each stage; none where one cannot be read, which is refused elsewhere.
+/// The condition of each stage. Empty if one cannot be parsed, which is an error elsewhere.
 std::vector<SkipCondition> conditions_of(const PipelineTemplate& pipeline) {
     std::vector<SkipCondition> conditions;
     for (const StageTemplate& stage : pipeline.stages) {
@@ -299,8 +299,8 @@ std::vector<SkipCondition> conditions_of(const PipelineTemplate& pipeline) {
     return conditions;
 }
 
-/// Prerequisites that a stage of another kind has taken over from the shipped one of its name, and that some way leaves it
-/// without, are dropped; others are refused.
+/// Drops prerequisites that a stage of another kind took over from the shipped stage of its name, if some way does not provide
+/// them. Refuses other missing prerequisites.
 Result<void> check_every_way(PipelineTemplate& pipeline, const std::vector<OwnKeys>& keys) {
     const auto prerequisites = [](const StageTemplate& stage) { return stage.prerequisites; };
     while (const auto found = find_unprovided(pipeline, prerequisites)) {

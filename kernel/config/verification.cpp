@@ -34,7 +34,7 @@ struct Comparison {
     double bound = 0;
 };
 
-/// `>= 80`; empty where the text does not begin with a sign or no number follows.
+/// Parses `>= 80`. Empty if the text does not begin with an operator or no number follows.
 std::optional<Comparison> comparison_of(std::string_view text) {
     for (const std::string_view sign : comparisons) {
         if (!text.starts_with(sign)) { continue; }

@@ -56,7 +56,7 @@ struct Holds {
     }
 };
 
-/// The check that a map is; empty where it is none.
+/// Parses a map as a check. Empty if it is not one.
 std::optional<Check> check_of(const json::object& map) {
     if (map.size() == 1 && !text_in(map, "empty").empty()) { return EmptyField{text_in(map, "empty")}; }
     const json::value* small = map.if_contains("small_change");

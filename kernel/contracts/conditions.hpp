@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an artifact makes true for `skip_if`, as its contract says under `conditions`:
+// The words of `skip_if` that an artifact makes true, from `conditions` of its contract:
 //
 //   conditions:
 //     no_ambiguities: [{empty: identified_ambiguities}]
 //     trivial_change: [{small_change: true}, {contract: intake_record, field: initial_complexity, is: trivial}]
 //
-// A word holds where all of its checks do.
+// A word is true if all of its checks are.
 #pragma once
 
 #include <string>
@@ -21,9 +21,9 @@ namespace agentforge::kernel {
 struct EmptyField {
     std::string field;
 };
-/// `{small_change: true}`: the files that the kernel measured are at most two, and their changed lines at most ten.
+/// `{small_change: true}`: the kernel measured at most two files with at most ten changed lines.
 struct SmallChange {};
-/// `{contract: NAME, field: FIELD, is: TEXT}`: another artifact of the task says so.
+/// `{contract: NAME, field: FIELD, is: TEXT}`: another artifact of the task has this value.
 struct SaidElsewhere {
     std::string contract;
     std::string field;

@@ -43,7 +43,7 @@ std::string text_at_top(const YamlDocument& document, std::string_view key) {
 std::string extended_name(const YamlDocument& document) { return text_at_top(document, "extends"); }
 std::string contract_name_in(const YamlDocument& document) { return text_at_top(document, "contract"); }
 
-/// Removes what a pointer names; nothing where it is not there.
+/// Removes the value at a pointer. Does nothing if it does not exist.
 void erase_at(json::object& object, std::string_view pointer) {
     const auto parts = pointer_parts(pointer);
     auto* place = &object;
@@ -70,7 +70,7 @@ void set_at(json::object& object, std::string_view pointer, const json::value& v
 
 namespace {
 
-/// A check that is made when something is first checked: most commands load every contract and check with one or none.
+/// A check that is compiled on first use: most commands load every contract and use one or none.
 class LaterCheck {
 public:
     void check(const json::object& schema, const json::object& value, ViolationList& violations) const {
@@ -159,7 +159,7 @@ std::vector<std::string> Contract::condition_words() const {
 }
 
 void Contract::fill_measured(json::object& artifact, const json::object& facts) const {
-    // First everything the model may have said in a place it is not asked about, siblings of the facts included.
+    // First removes everything from places that the model was not asked about, including siblings of the facts.
     for (const auto& pointer : data_->compiled.not_asked) { erase_at(artifact, pointer); }
     for (const auto& [pointer, fact] : data_->compiled.measured) {
         if (const auto* value = facts.if_contains(fact)) { set_at(artifact, pointer, *value); }
@@ -175,7 +175,7 @@ Result<Contract> compile_contract(const YamlDocument& document) {
 
 namespace {
 
-/// A contract that extends `base`: the base's fields and rules, then its own. Its own field stands in place of the base's.
+/// Compiles a contract that extends `base`: the base's fields and rules, then its own. Its own field replaces one of the base.
 Result<Contract> compile_extending(YamlDocument document, const YamlDocument& base) {
     json::object& top = document.value.get_object();
     const json::object& below = base.value.get_object();
@@ -220,7 +220,7 @@ Result<ContractSet> ContractSet::load(const std::vector<std::string>& directorie
                 return Error{"AF-CONT-010", "two files of one folder define the contract " + name, document.where("/contract"),
                              "Rename one of them; the other is " + other->second + ".", ErrorKind::conflict};
             }
-            // Later folders win, whichever kind of the two they bring.
+            // Later folders win, whichever of the two kinds they contain.
             (extends ? plain : extending).erase(name);
             (extends ? extending : plain).insert_or_assign(name, std::move(document));
         }
@@ -273,7 +273,7 @@ Result<std::vector<std::string>> yaml_files_of(const std::string& directory) {
             files.push_back(path.string());
             continue;
         }
-        // Notes and what editors leave are no definitions; all else was meant to be one.
+        // Notes and backups of editors are not definitions. Any other file was meant as one.
         static constexpr std::array<std::string_view, 6> others{".md", ".txt", ".orig", ".bak", ".swp", ".rej"};
         const std::string name = path.filename().string();
         const std::string extension = path.extension().string();

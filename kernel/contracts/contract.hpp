@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contracts: what an artifact must look like (North Star 2.2), compiled to JSON Schema.
+// Contracts: what an artifact must look like, compiled to JSON Schema.
 //
-// Beyond the North Star's keywords a property may carry `measured: <fact>`: the kernel fills it
-// from what it measured, no model is asked for it, and what a model says there is discarded.
+// A property may have `measured: <fact>`. The kernel then fills it in with a measured fact. No model is asked for it, and a
+// model's value is discarded.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,7 @@ struct ContractVerdict {
     [[nodiscard]] std::vector<std::string> messages() const;
 };
 
-/// What named rules may look at besides the artifact itself.
+/// What named rules may read besides the artifact itself.
 struct RuleContext {
     const std::map<std::string, json::object, std::less<>>* artifacts = nullptr;  ///< By contract, without envelope.
     std::function<bool(std::string_view)> agent_exists;
@@ -46,25 +46,25 @@ public:
     [[nodiscard]] const std::string& version() const noexcept;
     [[nodiscard]] const std::string& description() const noexcept;
     [[nodiscard]] const std::string& source() const noexcept;
-    /// The contract that this one extends: each artifact of this one is one of that, too. Empty: none.
+    /// Returns the contract that this one extends: artifacts of this one satisfy that one too. Empty: none.
     [[nodiscard]] const std::string& extends() const noexcept;
-    /// The JSON Schema of the whole artifact.
+    /// Returns the JSON Schema of the whole artifact.
     [[nodiscard]] const json::object& schema() const noexcept;
     /// The same without measured properties: what a model is asked for.
     [[nodiscard]] const json::object& model_schema() const noexcept;
-    /// Measured properties: JSON pointer (`/verification/all_tests_fail`) → fact name.
+    /// Returns the measured properties: JSON pointer (`/verification/all_tests_fail`) → fact name.
     [[nodiscard]] const std::map<std::string, std::string, std::less<>>& measured() const noexcept;
     [[nodiscard]] const std::vector<std::string>& rules() const noexcept;
 
-    /// The whole contract: schema, then every named rule.
+    /// Checks the whole contract: the schema, then every named rule.
     [[nodiscard]] ContractVerdict validate(const json::object& artifact, const RuleContext& context) const;
-    /// What a model handed in: model_schema, and the named rules that need no measured fact.
+    /// Checks a model's answer: model_schema, and the named rules that need no measured fact.
     [[nodiscard]] ContractVerdict validate_answer(const json::object& answer, const RuleContext& context) const;
-    /// Words of `skip_if` that the artifact makes true (contracts/conditions.hpp), in the contract's order.
+    /// Returns the words of `skip_if` that the artifact makes true (contracts/conditions.hpp), in the contract's order.
     [[nodiscard]] std::vector<std::string> conditions_of(const json::object& artifact, const RuleContext& context) const;
-    /// Every word that it may make true.
+    /// Returns every word that an artifact may make true.
     [[nodiscard]] std::vector<std::string> condition_words() const;
-    /// Puts measured facts in their places; whatever stood there goes. Facts that are missing stay absent.
+    /// Writes measured facts into their places and replaces existing values. Missing facts stay absent.
     void fill_measured(json::object& artifact, const json::object& facts) const;
 
     struct Data;
@@ -80,9 +80,9 @@ private:
 /// All contracts in force: the product's, then the project's over them by name.
 class ContractSet {
 public:
-    /// Reads every `*.yaml` of the folders in turn; later ones win. A folder that is missing is empty.
+    /// Reads every `*.yaml` of the folders in order; later ones win. A missing folder counts as empty.
     [[nodiscard]] static Result<ContractSet> load(const std::vector<std::string>& directories);
-    /// Errors: `not_found` AF-CONT-002, naming the nearest.
+    /// Errors: `not_found` AF-CONT-002, with the nearest name.
     [[nodiscard]] Result<Contract> get(std::string_view name) const;
     [[nodiscard]] std::vector<std::string> names() const;
 
@@ -90,8 +90,8 @@ private:
     std::map<std::string, Contract, std::less<>> contracts_;
 };
 
-/// The `*.yaml` files of a folder, by name; none where the folder is missing. Hidden files are not read.
-/// Errors: `invalid` AF-CONF-030 for a `*.yml` file, which would be overlooked; `io` AF-CONF-031.
+/// Returns the `*.yaml` files of a folder, by name; none if the folder is missing. Skips hidden files. Errors: `invalid`
+/// AF-CONF-030 for a `*.yml` file, which would otherwise be overlooked; `io` AF-CONF-031.
 [[nodiscard]] Result<std::vector<std::string>> yaml_files_of(const std::string& directory);
 
 }  // namespace agentforge::kernel

@@ -22,7 +22,7 @@ std::string form_type(const json::object& schema) {
     return schema.contains("properties") ? "object" : "string";
 }
 
-/// A text that a simple pattern (literals, classes, counts) matches; empty where the pattern is another.
+/// Returns a text that matches a simple pattern (literals, classes, counts). Empty for any other pattern.
 std::string text_matching(std::string_view pattern) {
     std::string text;
     if (pattern.starts_with('^')) { pattern.remove_prefix(1); }
@@ -83,7 +83,7 @@ std::string first_value(const json::object& schema) {
         pattern != nullptr && pattern->is_string() ? text_matching(std::string_view(pattern->get_string())) : std::string()));
 }
 
-/// What the value must be, in words.
+/// Describes what the value must be.
 std::string form_note(const json::object& schema, bool required) {
     std::string note = required ? "required" : "optional";
     const auto number = [&](std::string_view key, std::string_view before, std::string_view after) {
@@ -116,7 +116,7 @@ public:
         const json::object* properties = form_part(schema, "properties");
         if (properties == nullptr) { return; }
         const json::value* list = schema.if_contains("required");
-        // What must be there first.
+        // Required fields come first.
         for (const bool wanted : {true, false}) {
             for (const auto& [key, value] : *properties) {
                 const std::string name(key);
@@ -153,7 +153,7 @@ private:
         line(indent + name + ": " + first_value(schema), note, commented);
     }
 
-    /// Makes the first field that was written since an item's.
+    /// Turns the first field written since `from` into the first of an item.
     void begin_item(std::size_t from, const std::string& mark) {
         std::size_t at = from;
         if (at < text_.size() && text_[at] == '#') { ++at; }

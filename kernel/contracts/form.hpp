@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contract as a form to fill in, and the values that stand where nothing was said.
+// A contract as a form to fill in, and its default values.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace agentforge::kernel {
 
-/// YAML with each field that a person may give: required ones with a value to replace, the others as comments, each with what it
-/// must be. What the kernel measures is left out. Filled in, it satisfies the contract; as it is printed, it is the smallest
-/// artifact of its shape.
+/// Returns YAML with each field that a person may give: required ones with a value to replace, the others as comments, each with
+/// what it must be. Omits what the kernel measures. The filled-in form satisfies the contract; as printed, it is the smallest
+/// artifact of this shape.
 [[nodiscard]] std::string contract_form(const Contract& contract);
 
-/// The artifact with the contract's `default` wherever a field is absent.
+/// Returns the artifact with the contract's `default` for every absent field.
 [[nodiscard]] json::object with_defaults(const Contract& contract, json::object artifact);
 
 }  // namespace agentforge::kernel

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::size_t max_schema_depth = 24;
 
-/// One keyword of a property: what it becomes, for which types it may be written, what its value must be.
+/// One keyword of a property: its JSON Schema form, the types that allow it, and what its value must be.
 struct Keyword {
     enum class Value : unsigned char { special = 1, count, number, boolean, text, any };
     std::string_view name;
     std::string_view schema_name;
-    std::string_view types;  ///< Space-separated; empty: every type.
+    std::string_view types;  ///< Separated by spaces. Empty: every type.
     Value value;
 };
 
@@ -164,8 +164,8 @@ private:
         return {};
     }
 
-    /// `wrapped` has type, properties, additionalProperties; `keys_at` is where those keywords stand in the file,
-    /// `fields_at` where the properties stand, `place` the pointer into the artifact.
+    /// `wrapped` has type, properties and additionalProperties. `keys_at`: where those keywords are in the file; `fields_at`:
+    /// where the properties are; `place`: the pointer into the artifact.
     Result<Both> object_schema(const json::object& wrapped, std::string_view keys_at, std::string_view fields_at,
                                std::string_view place, std::size_t depth) {
         Both out;
@@ -175,7 +175,8 @@ private:
         return out;
     }
 
-    /// `properties`, `required` and `additionalProperties` of an object; sets `out.asked` where nothing is left to ask for.
+    /// Reads `properties`, `required` and `additionalProperties` of an object. Sets `out.asked` if there is nothing left to ask
+    /// for.
     Result<void> object_keywords(const json::object& property, std::string_view keys_at, std::string_view fields_at,
                                  std::optional<std::string_view> place, std::size_t depth, bool always_asked, Both& out) {
         const auto* properties = property.if_contains("properties");
@@ -211,7 +212,7 @@ private:
             if (!required_full.empty()) { out.full["required"] = std::move(required_full); }
             if (!required_model.empty()) { out.model["required"] = std::move(required_model); }
         }
-        json::value rest_full = properties == nullptr;  // An object without properties is free.
+        json::value rest_full = properties == nullptr;  // An object without properties may hold anything.
         json::value rest_model = rest_full;
         if (more != nullptr) {
             if (more->is_bool()) {
@@ -318,7 +319,7 @@ private:
         if (const auto* measured = property->if_contains("measured")) {
             AF_CHECK(measure(*measured, at, place));
             out.asked = false;
-            place.reset();  // What stands inside comes with the fact.
+            place.reset();  // The contents come with the fact.
         }
         json::object plain;
         if (names.size() == 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract language: keywords of North Star 2.2 and `measured`, to JSON Schema draft 7.
+// Translates the contract language, including `measured`, to JSON Schema draft 7.
 #pragma once
 
 #include "contracts/contract.hpp"
@@ -8,7 +8,7 @@
 
 namespace agentforge::kernel {
 
-/// What a contract file says, compiled.
+/// A compiled contract file.
 struct CompiledContract {
     std::string name;
     std::string version;
@@ -16,7 +16,7 @@ struct CompiledContract {
     json::object schema;
     json::object model_schema;
     std::map<std::string, std::string, std::less<>> measured;
-    std::vector<std::string> not_asked;  ///< Pointers of what `model_schema` leaves out, outermost.
+    std::vector<std::string> not_asked;  ///< Pointers to what `model_schema` leaves out, outermost only.
     std::vector<const NamedRule*> rules;
 };
 

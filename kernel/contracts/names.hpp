@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contracts whose artifacts the kernel itself reads. Whichever stage hands in an artifact of one of them made it.
+// Contracts whose artifacts the kernel itself reads. The kernel identifies the stage by the contract of its artifact, not by its
+// name.
 #pragma once
 
 #include <string_view>
@@ -13,7 +14,7 @@ inline constexpr std::string_view delivery_report = "delivery_report";
 
 }  // namespace agentforge::kernel::contract_name
 
-/// For whom an implementation is handed back (`hand_back.to` of the contract `implementation`), whatever these stages are called.
+/// Who an implementation is handed back to (`hand_back.to` of the contract `implementation`), whatever the names of these stages.
 namespace agentforge::kernel::hand_back_to {
 
 inline constexpr std::string_view tests = "red";           ///< The stage that wrote the tests.

@@ -37,7 +37,7 @@ void each_text(const json::object& object, std::string_view key, const ArtifactP
     }
 }
 
-/// The specification among the artifacts; in a map that is not by contract, the first that looks like one.
+/// Returns the specification among the artifacts. If the map is not by contract, returns the first that looks like one.
 const json::object* specification_in(const RuleContext& context) {
     if (context.artifacts == nullptr) { return nullptr; }
     const auto is_specification = [](const json::object& artifact) {
@@ -104,7 +104,7 @@ void paths_are_relative(const NamedRule& rule, const json::object& artifact, con
     }
 }
 
-/// Looks for a cycle over `depends_on` from each node; without recursion, so that a long chain is harmless.
+/// Looks for a cycle in `depends_on` from each node, without recursion, so that a long chain cannot overflow the stack.
 std::vector<std::string> find_cycle(const std::map<std::string, std::vector<std::string>>& edges) {
     enum class Colour : unsigned char { grey = 1, black };
     std::map<std::string, Colour> colours;
@@ -207,7 +207,7 @@ void each_test(const json::object& suite, Visit visit) {
 
 bool is_guard(const json::object& test) { return text_of(test, "kind") == "guard"; }
 
-/// Spec README 7: a refactoring and a deletion change no behaviour that a new test could ask for.
+/// A refactoring and a deletion change no behaviour that a new test could check.
 bool guards_suffice(const RuleContext& context) {
     const auto* intake = artifact_with(context, contract_name::intake_record, "extracted_intent");
     if (intake == nullptr) { return false; }
@@ -243,14 +243,14 @@ void requirements_have_tests(const NamedRule& rule, const json::object& artifact
 void tests_name_requirements(const NamedRule& rule, const json::object& artifact, const RuleContext& context,
                              ViolationList& violations) {
     const auto* specification = specification_in(context);
-    if (specification == nullptr) { return; }  // Said by the rule on tests for requirements.
+    if (specification == nullptr) { return; }  // Reported by the rule on tests for requirements.
     const auto ids = requirement_ids(*specification);
     each_test(artifact, [&](const json::object& test, const ArtifactPath& path) {
         add_unknown_reference(rule, ids, text_of(test, "requirement_ref"), path.field("requirement_ref"), violations);
     });
 }
 
-/// The measured fact `verification.<field>` is true.
+/// Requires the measured fact `verification.<field>` to be true.
 void require_verified(const NamedRule& rule, const json::object& artifact, std::string_view field, std::string_view broken,
                       ViolationList& violations) {
     const auto& verification = object_of(artifact, "verification");

@@ -67,7 +67,7 @@ std::string number_of(std::string_view schema_key, const json::object& schema) {
     return limit == nullptr ? "?" : json::serialize(*limit);
 }
 
-/// A place in the artifact with the schema that holds there.
+/// A place in the artifact with its schema.
 struct Place {
     ArtifactPath path;
     const json::value* value = nullptr;
@@ -96,8 +96,8 @@ std::string pattern_problem(std::string_view pattern) {
 
 namespace {
 
-/// The schema without what RE2 and the code below check: valijson would use std::regex, whose recursion
-/// ends the program on long strings.
+/// Returns the schema without what RE2 and the code below check. valijson would use std::regex, whose recursion crashes the
+/// program on long strings.
 json::value without_checked_here(const json::value& schema) {
     if (const auto* list = schema.if_array()) {
         json::array copy;
@@ -136,7 +136,7 @@ void gather_patterns(const json::object& schema, std::unordered_map<std::string,
     if (const auto* rest = object_at(schema, "additionalProperties")) { gather_patterns(*rest, patterns); }
 }
 
-/// What valijson leaves to us. Depth is bounded by the schema's and the artifact's limits.
+/// Checks what valijson leaves to us. The limits on schema and artifact bound the depth.
 void check_texts(const SchemaCheck::Compiled& compiled, const Place& place, ViolationList& violations) {
     const auto& schema = *place.schema;
     if (const auto* text = place.value->if_string()) {
@@ -225,7 +225,7 @@ void add_unknown_fields(const Place& place, ViolationList& violations) {
     }
 }
 
-/// One finding of valijson in our words. False where it only repeats what a deeper finding says.
+/// Rephrases one finding of valijson. Returns false if it only repeats a deeper finding.
 bool explain(const Place& place, std::string_view description, ViolationList& violations) {
     const auto is = [&](std::string_view start) { return description.starts_with(start); };
     const auto words = place.path.words();
@@ -343,8 +343,8 @@ Result<SchemaCheck> SchemaCheck::make(const json::object& schema) {
 
 namespace {
 
-/// valijson takes only int64 for an integer; a count that our own code wrote is unsigned and no less one. A number beyond
-/// int64 stays and is refused.
+/// valijson accepts only int64 as an integer, but a count from our own code may be unsigned. A number beyond int64 stays and is
+/// refused.
 void make_integers_signed(json::value& value) {
     if (value.is_uint64()) {
         if (value.get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {

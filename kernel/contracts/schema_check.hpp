@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks a value against a compiled JSON Schema (valijson; patterns by RE2, which is linear in time and memory).
+// Checks a value against a compiled JSON Schema (valijson; patterns with RE2, which is linear in time and memory).
 #pragma once
 
 #include <memory>
@@ -16,10 +16,10 @@ struct ArtifactLimits {
 
 class SchemaCheck {
 public:
-    /// `schema` is what the contract language compiles to. Errors: `internal` AF-CONT-012 where valijson refuses it;
-    /// `invalid` AF-CONT-006 where a pattern is none.
+    /// `schema` is the compiled contract language. Errors: `internal` AF-CONT-012 valijson refuses it; `invalid` AF-CONT-006 an
+    /// invalid pattern.
     [[nodiscard]] static Result<SchemaCheck> make(const json::object& schema);
-    /// Adds what is broken to `violations`. May be called by any thread.
+    /// Adds every violation found to `violations`. Any thread may call it.
     void check(const json::object& value, ViolationList& violations) const;
 
     struct Compiled;
@@ -29,9 +29,9 @@ private:
     std::shared_ptr<const Compiled> compiled_;
 };
 
-/// False, with one violation, where the value is deeper or larger than the limits. Does not recurse.
+/// Returns false, with one violation, if the value is deeper or larger than the limits. Does not recurse.
 [[nodiscard]] bool within_limits(const json::object& value, const ArtifactLimits& limits, ViolationList& violations);
-/// Whether RE2 takes the pattern; its complaint otherwise.
+/// Returns "" if RE2 accepts the pattern, otherwise its message.
 [[nodiscard]] std::string pattern_problem(std::string_view pattern);
 
 }  // namespace agentforge::kernel

@@ -39,7 +39,7 @@ void ViolationList::add(const ArtifactPath& path, std::string_view rule, std::st
         return;
     }
     auto text = ellipsis(message, max_violation_bytes);
-    // Names come from the artifact: they must not drive a terminal or break a line of the journal.
+    // Names come from the artifact. They must not control a terminal or break a line of the journal.
     std::replace_if(
         text.begin(), text.end(), [](unsigned char c) { return c < 0x20U || c == 0x7FU; }, ' ');
     violations_.push_back({path.pointer(), std::string(rule), std::move(text)});

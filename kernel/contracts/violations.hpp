@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broken rules, gathered with a bound: a hostile artifact must not flood the context or the journal.
+// Collects broken rules up to a limit: a hostile artifact must not flood the context or the journal.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace agentforge::kernel {
 
-/// How many violations a verdict names; the rest is only counted.
+/// How many violations a verdict lists; further ones are only counted.
 inline constexpr std::size_t max_violations = 20;
-/// The longest text of one violation, in bytes.
+/// Maximum length of one violation, in bytes.
 inline constexpr std::size_t max_violation_bytes = 500;
 
-/// Where a value stands in an artifact, as JSON pointer and in words.
+/// The place of a value in an artifact, as JSON pointer and in words.
 class ArtifactPath {
 public:
     [[nodiscard]] ArtifactPath field(std::string_view name) const;
     [[nodiscard]] ArtifactPath item(std::size_t index) const;
     [[nodiscard]] const std::string& pointer() const noexcept { return pointer_; }
-    /// `requirements[0].id`; "the artifact" for the whole.
+    /// Returns, for instance, `requirements[0].id`; "the artifact" for the whole.
     [[nodiscard]] std::string words() const { return words_.empty() ? "the artifact" : words_; }
-    /// `requirements[0].id` for the field `id` of `requirements[0]`, without "the artifact." before it.
+    /// Returns `requirements[0].id` for the field `id` of `requirements[0]`, without "the artifact." before it.
     [[nodiscard]] std::string words_of(std::string_view name) const { return field(name).words(); }
 
 private:
@@ -35,7 +35,7 @@ class ViolationList {
 public:
     void add(const ArtifactPath& path, std::string_view rule, std::string_view message);
     [[nodiscard]] bool empty() const noexcept { return violations_.empty(); }
-    /// The violations, and a last one that says how many more there are.
+    /// Returns the violations, and a last one with the number of further ones.
     [[nodiscard]] ContractVerdict verdict() &&;
 
 private:
@@ -43,11 +43,11 @@ private:
     std::size_t more_ = 0;
 };
 
-/// A value for a message: strings quoted and cut, objects and arrays by kind and size.
+/// Formats a value for a message: strings quoted and shortened, objects and arrays by kind and size.
 [[nodiscard]] std::string show(const json::value& value);
-/// "a string", "an object", …
+/// Returns "a string", "an object", …
 [[nodiscard]] std::string_view kind_words(const json::value& value);
-/// A token of a JSON pointer: `~` and `/` escaped (RFC 6901).
+/// Escapes a token of a JSON pointer: `~` and `/` (RFC 6901).
 [[nodiscard]] std::string pointer_token(std::string_view name);
 
 }  // namespace agentforge::kernel

@@ -60,7 +60,7 @@ void Spend::add(const CallUsage& call, bool lost_call) {
     cost_microusd += call.cost_microusd.value_or(0);
     unpriced += call.cost_microusd ? 0 : 1;
     estimated += call.estimated ? 1 : 0;
-    if (lost_call) { return; }  // What it may have used at most says nothing of the next one.
+    if (lost_call) { return; }  // Its maximum usage says nothing about the next call.
     dearest_microusd = std::max(dearest_microusd, call.cost_microusd.value_or(0));
     largest_input = std::max(largest_input, call.input_tokens);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task's model calls have used, by stage, agent and model: a fold of its journal, kept in its state.
+// Usage of a task's model calls, by stage, agent and model. Folded from its journal and kept in its state.
 #pragma once
 
 #include <cstdint>
@@ -12,44 +12,43 @@
 
 namespace agentforge::kernel {
 
-/// One call, as a record tells it (`usage` of the records `answer` and `call_lost`):
-/// {model, input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, cost_microusd?, cost_from?, estimated}.
-/// `cost_from` is `backend` where the backend said what the call cost, `prices` where the table did; without a cost both are
-/// absent.
+/// One call, as in the `usage` of the records `answer` and `call_lost`: {model, input_tokens, cached_input_tokens,
+/// cache_write_input_tokens, output_tokens, cost_microusd?, cost_from?, estimated}. `cost_from` is `backend` if the backend
+/// reported the cost, `prices` if it comes from the table. Without a cost both are absent.
 struct CallUsage {
     std::string model;
     std::uint64_t input_tokens = 0;
-    std::uint64_t cached_input_tokens = 0;       ///< Of the input, read from the server's cache.
-    std::uint64_t cache_write_input_tokens = 0;  ///< Of the input, written into it at a price of its own.
+    std::uint64_t cached_input_tokens = 0;       ///< Part of the input, read from the server's cache.
+    std::uint64_t cache_write_input_tokens = 0;  ///< Part of the input, written to the cache at a separate price.
     std::uint64_t output_tokens = 0;
-    std::optional<std::uint64_t> cost_microusd;  ///< Empty: unknown, which is not nothing.
+    std::optional<std::uint64_t> cost_microusd;  ///< Empty: unknown, which is not zero.
     bool by_backend = false;
-    bool estimated = false;  ///< Tokens were counted by us.
+    bool estimated = false;  ///< The tokens are our count.
     [[nodiscard]] json::object to_json() const;
-    /// What is missing is nothing or unknown.
+    /// Missing fields are zero or unknown.
     [[nodiscard]] static CallUsage from_json(const json::object& value);
     bool operator==(const CallUsage&) const = default;
 };
 
 /// Sums over calls.
 struct Spend {
-    std::uint64_t calls = 0;  ///< Answered ones.
-    std::uint64_t lost = 0;   ///< Made, perhaps, and never answered: counted at the most they may have used.
+    std::uint64_t calls = 0;  ///< Answered calls.
+    std::uint64_t lost = 0;   ///< Calls that may have been made but were never answered, counted with their maximum usage.
     std::uint64_t input_tokens = 0;
     std::uint64_t cached_input_tokens = 0;
     std::uint64_t cache_write_input_tokens = 0;
     std::uint64_t output_tokens = 0;
-    std::uint64_t cost_microusd = 0;     ///< Of the calls whose cost is known.
-    std::uint64_t unpriced = 0;          ///< Calls whose cost is not known.
-    std::uint64_t estimated = 0;         ///< Calls whose tokens were counted by us.
-    std::uint64_t dearest_microusd = 0;  ///< The call that cost most.
-    std::uint64_t largest_input = 0;     ///< The call with the most input tokens.
+    std::uint64_t cost_microusd = 0;     ///< Sum over the calls with a known cost.
+    std::uint64_t unpriced = 0;          ///< Calls with an unknown cost.
+    std::uint64_t estimated = 0;         ///< Calls whose tokens are our count.
+    std::uint64_t dearest_microusd = 0;  ///< Cost of the most expensive call.
+    std::uint64_t largest_input = 0;     ///< Input tokens of the call with the most.
 
     void add(const CallUsage& call, bool lost_call);
     void add(const Spend& other);
     [[nodiscard]] std::uint64_t tokens() const noexcept { return input_tokens + output_tokens; }
-    /// What the input costs in tokens that no cache knows: one read from the cache counts 0.1, one written into it 1.25. Output
-    /// is not in it.
+    /// Returns the cost of the input in uncached tokens: one read from the cache counts 0.1, one written to it 1.25. Excludes
+    /// output.
     [[nodiscard]] std::uint64_t input_token_equivalents() const noexcept;
     [[nodiscard]] bool cost_known() const noexcept { return unpriced == 0; }
     bool operator==(const Spend&) const = default;
@@ -72,12 +71,12 @@ public:
     [[nodiscard]] Spend total() const;
     [[nodiscard]] Spend of_stage(std::string_view stage) const;
     [[nodiscard]] Spend of_model(std::string_view model) const;
-    /// Sums by one field, in the order of the first call.
+    /// Returns sums by one field, in the order of the first call.
     [[nodiscard]] std::vector<std::pair<std::string, Spend>> by(std::string LedgerEntry::*field) const;
-    /// Models with a call whose cost is not known.
+    /// Returns the models with a call of unknown cost.
     [[nodiscard]] std::vector<std::string> unpriced_models() const;
     [[nodiscard]] json::array to_json() const;
-    /// Empty where it is none.
+    /// Empty if the value is not a ledger.
     [[nodiscard]] static std::optional<Ledger> from_json(const json::array& value);
     bool operator==(const Ledger&) const = default;
 
@@ -86,7 +85,8 @@ private:
 };
 
 [[nodiscard]] json::object to_json(const Spend& spend);
-/// `$0.4821`; `at least $0.31, unknown for 3 calls of x, y`; `unknown (no price for x)`; `$0.00` only where nothing was spent.
+/// Returns `$0.4821`; `at least $0.31, unknown for 3 calls of x, y`; `unknown (no price for x)`; and `$0.00` only if nothing was
+/// spent.
 [[nodiscard]] std::string cost_in_words(const Spend& spend, const std::vector<std::string>& unpriced_models);
 
 }  // namespace agentforge::kernel

@@ -110,7 +110,7 @@ std::string written(const Amount& what, std::uint64_t value) {
     return count_in_words(value) + what.unit;
 }
 
-/// How a raised limit is written; twice what there was, or what is needed, whichever is more.
+/// Suggests a raised limit: twice the old one, or what is needed, whichever is more.
 std::string raised(const Amount& what, std::uint64_t limit, std::uint64_t needed) {
     const std::uint64_t enough = std::max(limit * 2, needed + needed / 4);
     if (what.field == &Limits::cost_microusd) { return money((enough + 9'999) / 10'000 * 10'000).substr(1); }
@@ -129,8 +129,8 @@ constexpr Amount amounts[] = {
      [](const StageStanding& stage) { return stage.wall_ms; }},
 };
 
-/// `used` and `next` against `limit`; who is `the task` or `stage x`. A share (`next` is nothing) is passed only once it is used
-/// up.
+/// Compares `used` and `next` with `limit`. `who` is `the task` or `stage x`. A share (`next` is nothing) is exceeded only once
+/// it is used up.
 std::optional<Error> over_limit(const Amount& what, const std::string& who, const std::string& key, std::uint64_t limit,
                                 std::uint64_t used, std::uint64_t next) {
     if (used < limit && used + next <= limit) { return std::nullopt; }

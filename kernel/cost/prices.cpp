@@ -14,10 +14,10 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::uint64_t million = 1'000'000;
-constexpr double dearest = 100'000;  // USD for a million tokens; keeps every sum below 2^64.
+constexpr double dearest = 100'000;  // USD for a million tokens. Keeps every sum below 2^64.
 constexpr std::uint64_t most_tokens = 1'000'000'000;
 
-/// Whole dollars' worth and the rest are kept apart, so that nothing overflows and only the sum is rounded.
+/// Keeps whole micro-USD and the fraction apart, so nothing overflows and only the sum is rounded.
 struct Sum {
     std::uint64_t whole = 0;
     std::uint64_t parts = 0;  // Millionths of a micro-USD.
@@ -58,7 +58,7 @@ bool is_date(std::string_view text) {
     return month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 
-/// The name without the date at its end; the same where it has none.
+/// Returns the name without a date at its end.
 std::string_view undated(std::string_view name) {
     if (name.ends_with("-latest")) { return name.substr(0, name.size() - 7); }
     if (name.size() > 11 && name[name.size() - 11] == '-' && is_date(name.substr(name.size() - 10))) {
@@ -219,7 +219,7 @@ std::string money(std::uint64_t microusd) {
     cents.insert(0, 6 - cents.size(), '0');
     const std::size_t shown = microusd >= million || microusd == 0 ? 2 : microusd >= 100 ? 4 : 6;
     const std::size_t step = shown == 2 ? 10'000 : shown == 4 ? 100 : 1;
-    // Rounded up, as everything here: what was spent is never shown smaller than it was.
+    // Rounded up, like everything here: spending is never understated.
     const std::uint64_t rounded = (microusd + step - 1) / step * step;
     std::string decimals = std::to_string(rounded % million);
     decimals.insert(0, 6 - decimals.size(), '0');

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model's tokens cost: a dated table as data (`config/prices.yaml`), and a person's own over it.
+// What a model's tokens cost: a dated table (`config/prices.yaml`), and the user's own table over it.
 //
-// Money is counted in whole micro-USD (a millionth of a dollar), prices in micro-USD for a million tokens; both are rounded
-// up, never down. What no table knows is unknown: it is never taken for nothing.
+// Money is counted in whole micro-USD (a millionth of a dollar), prices in micro-USD for a million tokens. Both are rounded up,
+// never down. A price that no table has is unknown, never zero.
 #pragma once
 
 #include <cstdint>
@@ -18,49 +18,48 @@ namespace agentforge::kernel {
 
 /// Tokens of one call, as the model's server counts them.
 struct TokenCounts {
-    std::uint64_t input = 0;         ///< All of them, those below included.
+    std::uint64_t input = 0;         ///< All of them, including those below.
     std::uint64_t cached_input = 0;  ///< Read from the server's cache.
-    std::uint64_t cache_write = 0;   ///< Written into it.
-    std::uint64_t output = 0;        ///< All of them, reasoning included.
+    std::uint64_t cache_write = 0;   ///< Written to it.
+    std::uint64_t output = 0;        ///< All of them, including reasoning.
     std::uint64_t reasoning = 0;
 };
 
-/// Micro-USD for a million tokens.
+/// In micro-USD for a million tokens.
 struct ModelPrice {
     std::uint64_t input = 0;
     std::uint64_t cached_input = 0;
     std::uint64_t cache_write = 0;
     std::uint64_t output = 0;
     std::uint64_t reasoning = 0;
-    /// In micro-USD, rounded up. Counts beyond 10^9 are taken for 10^9.
+    /// In micro-USD, rounded up. Counts beyond 10^9 count as 10^9.
     [[nodiscard]] std::uint64_t of(const TokenCounts& counts) const noexcept;
-    /// The most that a call with these tokens may cost, whatever is cached or reasoned.
+    /// Returns the maximum cost of a call with these tokens, whatever is cached or reasoned.
     [[nodiscard]] std::uint64_t at_most(std::uint64_t input_tokens, std::uint64_t output_tokens) const noexcept;
     bool operator==(const ModelPrice&) const = default;
 };
 
-/// Where prices come from.
+/// The origin of prices.
 struct PriceSource {
     std::string file;
-    std::string as_of;   ///< `2026-11-01`: when the prices were looked up.
-    std::string source;  ///< Where; for people.
-    std::string sha256;  ///< Of the file.
+    std::string as_of;   ///< Date on which the prices were looked up: `2026-11-01`.
+    std::string source;  ///< For people.
+    std::string sha256;  ///< Hash of the file.
 };
 
 class PriceTable {
 public:
-    /// Reads the shipped table and, over it, a person's own ("": none), which replaces prices model by model.
-    /// `named_at` says where the setting stands that names the latter.
-    /// Errors: AF-COST-001 with file, line, column and field, or that place where the file cannot be read; AF-CONF-00x where it
-    /// is no YAML.
+    /// Loads the shipped table and, over it, the user's own ("": none), which replaces prices model by model. `named_at`: where
+    /// the setting that names the latter was written. Errors: AF-COST-001 with file, line, column and field, or with that place
+    /// if the file cannot be read; AF-CONF-00x if it is not YAML.
     [[nodiscard]] static Result<PriceTable> load(const std::string& shipped, const std::string& own = {},
                                                  const std::string& named_at = {});
 
-    /// The price of a model as a server or the settings name it: by its name, else without the date at its end
-    /// (`-20250929`, `-2025-08-07`, `@20250929`) or `-latest`. Null: unknown.
+    /// Returns the price of a model as named by a server or the settings: by its name, or without a date at its end (`-20250929`,
+    /// `-2025-08-07`, `@20250929`) or `-latest`. Null: unknown.
     [[nodiscard]] const ModelPrice* find(std::string_view model) const;
     [[nodiscard]] const std::vector<PriceSource>& sources() const noexcept { return sources_; }
-    /// `2026-11-01`, or both dates where there are two tables.
+    /// Returns `2026-11-01`, or both dates if there are two tables.
     [[nodiscard]] std::string as_of() const;
 
 private:
@@ -69,7 +68,7 @@ private:
     std::vector<PriceSource> sources_;
 };
 
-/// `$0.4821`, `$12.50`, `$0.000123`: at least two decimals, four below a dollar, six below a hundredth of a cent.
+/// Returns `$0.4821`, `$12.50`, `$0.000123`: at least two decimals, four below a dollar, six below a hundredth of a cent.
 [[nodiscard]] std::string money(std::uint64_t microusd);
 
 }  // namespace agentforge::kernel

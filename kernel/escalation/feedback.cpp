@@ -59,7 +59,7 @@ private:
     const std::function<std::string(const std::string&)>& where_;
 };
 
-/// `REQ-003: Add criteria`: the place is what stands before the colon, where that is one word.
+/// `REQ-003: Add criteria`: the text before the colon is the place, if it is one word.
 FeedbackIssue issue_of_text(const std::string& text, bool must) {
     const std::size_t colon = text.find(": ");
     const bool placed = colon != std::string::npos && colon > 0 && text.find_first_of(" \t\n") > colon;

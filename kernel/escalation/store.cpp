@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view record_suffix = ".yaml";
 constexpr std::string_view resolution_suffix = ".resolution.yaml";
-constexpr std::string_view early_mark = ".early-";  ///< In the name of an answer that was there before its question.
+constexpr std::string_view early_mark = ".early-";  ///< Part of the name of an answer that existed before its question.
 constexpr std::string_view correct_record =
     "Correct the file, or remove it: `agentforge resume` writes what its task still waits for anew";
 constexpr std::string_view correct_answer =
@@ -43,7 +43,7 @@ Result<void> check_id(std::string_view id, std::string_view prefix) {
                  ErrorKind::invalid};
 }
 
-/// Of an approval, or of an action, which is kept as one.
+/// Checks the id of an approval, or of an action, which is stored like one.
 Result<void> check_approval_id(std::string_view id) { return check_id(id, id.starts_with("ACT-") ? "ACT-" : "APR-"); }
 
 std::string make_id(std::string_view prefix, std::string_view task_id, std::string_view stage, std::uint64_t counter) {
@@ -55,7 +55,7 @@ std::string make_id(std::string_view prefix, std::string_view task_id, std::stri
     return id.substr(0, 180) + "-" + std::to_string(counter);
 }
 
-/// The fields of one file: asked for by name and type; what nobody asked for is unknown.
+/// Reads the fields of one file by name and type. Fields that were not requested are unknown.
 class Fields {
 public:
     Fields(const YamlDocument& document, std::string_view remedy) : document_(document), remedy_(remedy) {}
@@ -96,9 +96,9 @@ public:
         }
         return list;
     }
-    /// Null: there is none. Of another type: the caller sees it.
+    /// Null: there is none. The caller checks the type.
     const json::value* list(std::string_view key) { return find(key); }
-    /// After all fields were asked for.
+    /// Call it after all fields were requested.
     [[nodiscard]] Result<void> no_others() const {
         for (const auto& [key, value] : object()) {
             if (std::find(asked_.begin(), asked_.end(), std::string_view(key)) != asked_.end()) { continue; }
@@ -125,7 +125,7 @@ private:
     std::vector<std::string> asked_;
 };
 
-/// A document that is a mapping, or empty where there is no such file.
+/// Reads a mapping. Empty if the file does not exist.
 Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std::size_t max_bytes, std::string_view remedy) {
     struct stat st {};
     if (::lstat(file.c_str(), &st) != 0) {
@@ -157,7 +157,7 @@ Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std:
     return std::optional<YamlDocument>(std::move(*document));
 }
 
-/// A double need not survive the journal: it becomes its text.
+/// Converts doubles to text, because the journal may not preserve them.
 void without_doubles(json::value& value) {
     if (value.is_double()) {
         value = to_json_line(value);
@@ -250,7 +250,7 @@ Result<ArtifactDecision> read_decision(const YamlDocument& document, const Appro
     return decision;
 }
 
-/// A record's own fields, then those of its deadline, where it has one.
+/// A record's own fields, then those of its deadline, if it has one.
 json::object with_deadline(json::object fields, const AnswerBy& by) {
     if (by.deadline.empty()) { return fields; }
     fields["deadline"] = by.deadline;
@@ -302,7 +302,7 @@ Result<ActionDecision> read_action_decision(const YamlDocument& document, const 
     return decision;
 }
 
-/// The answer that was there first, in a line.
+/// Describes the existing answer in one line.
 std::string answer_in_words(const std::filesystem::path& file) {
     const auto document = load(file, max_resolution_bytes, correct_answer);
     if (!document.ok() || !*document) { return {}; }
@@ -361,7 +361,7 @@ Result<void> without_value(const Result<T>& result) {
     return result.ok() ? Result<void>() : Result<void>(result.error());
 }
 
-/// Why no answer can be given any more: there is one, or what lies in its place is none.
+/// Returns why no answer can be given any more: there is one already, or an invalid file is in its place.
 Error already_answered(const EscalationStore& store, std::string_view id) {
     const auto read = id.starts_with("ESC-")   ? without_value(store.resolution(id))
                       : id.starts_with("ACT-") ? without_value(store.action_decision(id))
@@ -718,7 +718,7 @@ Result<void> EscalationStore::decide_artifact(std::string_view id, const Artifac
                      ErrorKind::invalid};
     }
     json::object fields{{"approved", decision.approved()}};
-    // What the two old fields say is left at that: older readers know nothing else.
+    // Adds nothing to what the two old fields say, because older readers know only these.
     const bool plain = decision.decision == "approve" || decision.decision == "revise" ||
                        (decision.decision == "reject" && decision.feedback.empty());
     if (!plain) { fields["decision"] = decision.decision; }
@@ -739,7 +739,7 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
         std::error_code ignored;
         if (!it->is_directory(ignored)) {
             names.push_back(it->path().filename().string());
-        }  // A folder is a handler's own, such as its inbox.
+        }  // A folder belongs to a handler, such as its inbox.
     }
     if (error == std::errc::no_such_file_or_directory) { return list; }
     if (error) {
@@ -761,7 +761,7 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
             continue;
         }
         if (answer) { continue; }
-        // An answer that cannot be read leaves the question open.
+        // An unreadable answer leaves the question open.
         const auto open = [&](const auto& answered) {
             if (answered.ok()) { return !answered->has_value(); }
             list.problems.push_back(answered.error());

@@ -51,7 +51,7 @@ bool Told::owes(std::string_view handler, Time now, bool at_once) const {
     if (found->second.told > reminder) { return false; }
     if (at_once || found->second.next_try.empty()) { return true; }
     const auto next = parse_time(found->second.next_try);
-    // A time further away than any pause is a clock's that was wrong.
+    // A time further away than any pause comes from a clock that was wrong.
     return !next.ok() || now >= *next || *next > now + longest_pause;
 }
 
@@ -70,7 +70,7 @@ void Told::failed(std::string_view handler, std::string_view error, Time now) {
 std::filesystem::path ToldLedger::file(std::string_view id) const { return escalations_ / ".told" / (std::string(id) + ".json"); }
 
 Result<FileDescriptor> ToldLedger::lock(std::string_view id) const {
-    // The record itself: it is there, and never replaced.
+    // The record itself, which exists and is never replaced.
     const std::filesystem::path record = escalations_ / (std::string(id) + ".yaml");
     FileDescriptor held(::open(record.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!held.valid()) { return cannot_keep(errno_text(errno), record); }

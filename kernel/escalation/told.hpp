@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has been told of what waits for a person: `.agentforge/escalations/.told/<id>.json`, one file for each question or
-// approval.
+// The delivery log of notifications: `.agentforge/escalations/.told/<id>.json`, one file for each question or approval.
 //
-// Together with the records it is the outbox: a handler that could not tell (no network, a process that died, an error) owes that
-// telling until it succeeds, whichever process tries again. A file that is missing or cannot be read owes everything: told twice
-// rather than never. Handlers may read it, too: `reminder` (0: the question itself), `deadline`, `at_deadline` and
-// `default_answer` are what they tell, written before they are called; `id` and `reminder` name one telling for good, so that one
-// that is repeated can be known as the same.
+// Together with the records it is an outbox. If a handler fails to notify (no network, a process that died, an error), the
+// notification stays due until it succeeds, whichever process retries. If a file is missing or unreadable, everything is due:
+// twice is better than never. Handlers may also read the file. `reminder` (0: the question itself), `deadline`, `at_deadline` and
+// `default_answer` are what they notify about, written before they are called. `id` and `reminder` identify a notification
+// permanently, so a repeated one can be recognised.
 #pragma once
 
 #include <chrono>
@@ -19,43 +18,43 @@
 
 namespace agentforge::kernel {
 
-/// What the settings say of reminders (`escalation.remind_after_seconds`, `escalation.reminders`).
+/// The settings for reminders (`escalation.remind_after_seconds`, `escalation.reminders`).
 struct ReminderPolicy {
-    std::chrono::seconds after{0};  ///< Since the question, or since the reminder before; 0: there are none.
+    std::chrono::seconds after{0};  ///< Time since the question, or since the previous reminder. 0: no reminders.
     unsigned most = 0;
 };
 
-/// One handler's part.
+/// The state of one handler.
 struct Telling {
-    unsigned told = 0;     ///< 0: it owes the question; 1: it has told it; 2: the first reminder, too; …
-    unsigned tries = 0;    ///< Failures since it told last.
-    std::string next_try;  ///< Not before; empty: at once.
-    std::string error;     ///< Of the last failure.
+    unsigned told = 0;     ///< 0: the question is due; 1: it was sent; 2: the first reminder, too; …
+    unsigned tries = 0;    ///< Failures since the last success.
+    std::string next_try;  ///< Earliest next attempt. Empty: at once.
+    std::string error;     ///< Message of the last failure.
 };
 
 struct Told {
-    unsigned reminder = 0;    ///< The latest that is due.
+    unsigned reminder = 0;    ///< The latest reminder that is due.
     std::string reminded_at;  ///< When it became due.
     std::map<std::string, Telling, std::less<>> handlers;
 
     using Time = std::chrono::system_clock::time_point;
-    /// Makes the next reminder due where its time has come. One for however many were missed.
+    /// Makes the next reminder due if its time has come; only one, however many were missed.
     bool remind(std::string_view created_at, Time now, const ReminderPolicy& policy);
-    /// Whether the handler has something to tell. `at_once`: it does not wait longer because it failed before.
+    /// True if the handler has something to send. `at_once`: ignores the delay after a failure.
     [[nodiscard]] bool owes(std::string_view handler, Time now, bool at_once = false) const;
     void arrived(std::string_view handler);
-    /// Tried again after a minute, two, four, …, an hour at most.
+    /// Schedules a retry after a minute, two, four, …, at most an hour.
     void failed(std::string_view handler, std::string_view error, Time now);
 };
 
-/// Safe to use from several processes, each of which holds `lock` while it reads, tells and writes.
+/// Several processes may use it. Each holds `lock` while it reads, notifies and writes.
 class ToldLedger {
 public:
-    /// `escalations` is the folder of the records (EscalationStore::directory).
+    /// `escalations`: the folder of the records (EscalationStore::directory).
     explicit ToldLedger(std::filesystem::path escalations) : escalations_(std::move(escalations)) {}
 
-    /// The right to tell of this question, which one process has at a time; it goes with the descriptor. An invalid one: another
-    /// has it. Errors: `io` AF-ESC-056.
+    /// Returns the lock for notifying about this question, which one process holds at a time; closing the descriptor releases it.
+    /// An invalid descriptor: another process has it. Errors: `io` AF-ESC-056.
     [[nodiscard]] Result<FileDescriptor> lock(std::string_view id) const;
     [[nodiscard]] Told read(std::string_view id) const;
     /// On disk when it returns. Errors: `io` AF-ESC-056.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front door of the gates: remembers what was measured of a tree, and hands everything else to ScopedGates.
+// The entry point of the gates: caches measurements of a tree and delegates everything else to ScopedGates.
 #include "gates/gates.hpp"
 
 #include <filesystem>
@@ -21,7 +21,7 @@ struct GateRunner::State {
     }
     Options options;
     ScopedGates measure;
-    std::string inputs;  ///< Empty: not asked for yet.
+    std::string inputs;  ///< Empty: not computed yet.
     std::map<std::string, GateReport, std::less<>> reports;
 };
 
@@ -38,7 +38,7 @@ Result<GateReport> GateRunner::run(const GateCall& call, const Stop& stop) {
     report.gate = call.request.gate;
     report.tree = call.tree;
     report.duration = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
-    // A run that is not believed may be a full disk or a slow machine: it is measured again.
+    // A run that is not trusted may be due to a full disk or a slow machine: it is measured again.
     const auto* believed = report.facts.if_contains("believed");
     if (believed == nullptr || *believed == json::value(true)) { state_->reports.emplace(key, report); }
     return report;
@@ -83,7 +83,7 @@ Result<std::string> GateRunner::inputs() {
             files[entry->path().lexically_relative(folders[number]).generic_string()] = sha256(*content);
         }
         if (failure) { return unreadable(folders[number], failure.message()); }
-        // Not in the order in which the file system tells them.
+        // Independent of the order of the file system.
         std::map<std::string, json::value> sorted;
         for (auto& [name, hash] : files) { sorted[std::string(name)] = hash; }
         json::array list;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports as JSON, and what an agent sees of them (North Star 2.4.4).
+// Reports as JSON, and their view for an agent.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -18,7 +18,7 @@ constexpr std::array all_statuses{TestStatus::passed, TestStatus::failed_asserti
 
 constexpr const char* report_remedy = "The record is damaged or was written by another version; run the gate again.";
 
-/// Reads the fields of one object; the first that is missing or of a wrong type is kept.
+/// Reads the fields of one object. Keeps the first that is missing or has a wrong type.
 class Fields {
 public:
     Fields(const json::object& value, std::string where) : value_(value), where_(std::move(where)) {}
@@ -119,13 +119,13 @@ const GateReport* newest_of(const std::vector<GateReport>& reports, std::initial
     return nullptr;
 }
 
-/// What does not build or load comes before what follows from it.
+/// Build and load failures come before their consequences.
 int rank_of(const TestOutcome& test) {
     if (test.message.starts_with("not run")) { return 2; }
     return test.id == test.file || test.name == "(build)" ? 0 : 1;
 }
 
-/// Each failure once: tests that fail with the same words stand below the first of them.
+/// Lists each failure once: tests that fail with the same message are listed below the first.
 json::array failures_of(std::vector<const TestOutcome*> tests) {
     std::stable_sort(tests.begin(), tests.end(),
                      [](const auto* one, const auto* other) { return rank_of(*one) < rank_of(*other); });
@@ -194,7 +194,7 @@ json::object syntax_status(const GateReport& report) {
     return status;
 }
 
-/// Of the gate itself, or of a phase's gate that has measured it, too.
+/// From the gate itself, or from a phase's gate that also measured it.
 json::object types_status(const GateReport& report) {
     const auto* how = report.facts.if_contains("type_check");
     const bool known = how != nullptr && how->is_string();
@@ -206,9 +206,7 @@ json::object types_status(const GateReport& report) {
                                    : how->get_string() == "checked" ? word(passes)
                                                                     : std::string_view(how->get_string())},
                         {"errors", static_cast<std::int64_t>(errors.size())}};
-    if (warnings != nullptr) {
-        status["warnings"] = *warnings;
-    }  // Only where they are counted: a 0 would say that there are none.
+    if (warnings != nullptr) { status["warnings"] = *warnings; }  // Only if they are counted: a 0 would say that there are none.
     if (!errors.empty()) { status["violations"] = std::move(errors); }
     return status;
 }
@@ -240,7 +238,7 @@ std::string place_of(const json::object& violation) {
     return text_of(violation, "file") + (line == nullptr || *line == json::value(0) ? "" : ":" + json::serialize(*line));
 }
 
-/// The first violation of a check's status that blocks; null: none does.
+/// Returns the first violation in a check's status that blocks, or null.
 const json::object* first_blocking(const json::object& status, const char* check) {
     const auto* part = status.if_contains(check);
     const auto* violations = part == nullptr || !part->is_object() ? nullptr : part->get_object().if_contains("violations");
@@ -251,8 +249,8 @@ const json::object* first_blocking(const json::object& status, const char* check
     return nullptr;
 }
 
-/// What to do next, each thing before what rests on it: what does not parse, types, violations, then the tests. `otherwise` where
-/// none of them fails.
+/// Suggests the next action; each cause comes before its consequences: syntax, types, violations, then tests. `otherwise` if none
+/// of them fails.
 std::string suggested_action(const json::object& status, const std::string& otherwise) {
     std::vector<std::string> steps;
     if (const auto* syntax = first_blocking(status, "syntax")) {
@@ -353,7 +351,7 @@ Result<GateReport> gate_report_from_json(const json::object& value) {
 
 json::object verification_status(const std::vector<GateReport>& newest) {
     json::object status;
-    // What does not parse or has no types that fit comes before what follows from it.
+    // Syntax and type errors come before their consequences.
     const auto* const syntax = newest_with(newest, "syntax_passing");
     if (syntax != nullptr && syntax->facts.at("syntax_passing") != json::value(true)) {
         status["syntax"] = syntax_status(*syntax);

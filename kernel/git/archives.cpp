@@ -27,14 +27,15 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view archive_refs = "refs/agentforge/archive/";
 constexpr std::string_view archived_blobs = "task/artifacts/blobs/";
-/// Larger files are written as they are read, each an object of its own: the journal and the contents that grow with a task.
+/// Larger files are streamed, each as its own object: the journal, and contents that grow with a task.
 constexpr std::uint64_t largest_packed = 64ULL << 10U;
-/// Memory that a pack of the others may take, about: it stands there three times while it is written.
+/// Approximate memory for a pack of the smaller files. While it is written, it is in memory three times.
 constexpr std::size_t packed_at_once = 1UL << 20U;
 
 std::string archive_ref(std::string_view task_id) { return std::string(archive_refs) + std::string(task_id); }
 
-/// The tree that a ref leads to; empty where there is none. A tree and no commit: `git log --all` shows the user's history alone.
+/// Returns the tree that a ref points to, or empty. Refs point to trees, not commits, so that `git log --all` shows only the
+/// user's history.
 TreeHandle archived_tree(git_repository* repository, const std::string& ref) {
     git_oid id{};
     git_tree* raw = nullptr;
@@ -44,7 +45,7 @@ TreeHandle archived_tree(git_repository* repository, const std::string& ref) {
     return TreeHandle(raw);
 }
 
-/// A task's files with their names in the archive: `task/…`, `escalations/…`.
+/// Returns a task's files with their names in the archive: `task/…`, `escalations/…`.
 Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_view task_id, const fs::path& folder,
                                                                     const fs::path& escalations) {
     std::vector<std::pair<std::string, fs::path>> files;
@@ -76,7 +77,7 @@ Error not_archived(const fs::path& file, const std::string& why) {
                  ErrorKind::io};
 }
 
-/// Records a large file without having it in memory. Of one that is recorded already nothing stays behind.
+/// Records a large file without loading it into memory. Leaves nothing behind if it is already recorded.
 Result<git_oid> stream_file(git_repository* repository, const fs::path& file, int descriptor, std::uint64_t size) {
     git_odb* raw_store = nullptr;
     if (const int code = git_repository_odb(&raw_store, repository); code < 0) {
@@ -123,7 +124,7 @@ struct ArchiveFolder {
     std::map<std::string, ArchiveFolder> folders;
 };
 
-/// The folder that a file of the archive belongs into, made where it is not there, and the file's name in it.
+/// Returns the folder that a file of the archive belongs into, created if missing, and the file's name in it.
 std::pair<ArchiveFolder*, std::string> folder_of_file(ArchiveFolder& root, const std::string& path) {
     ArchiveFolder* folder = &root;
     std::size_t begin = 0;
@@ -134,7 +135,7 @@ std::pair<ArchiveFolder*, std::string> folder_of_file(ArchiveFolder& root, const
     return {folder, path.substr(begin)};
 }
 
-/// Its tree, as git stores one: entries in the order of their names, a folder's as if it ended in a slash.
+/// Returns its tree in git's form: entries sorted by name, where a folder's name sorts as if it ended in a slash.
 Result<git_oid> add_archive_folder(BulkObjects& objects, const ArchiveFolder& folder) {
     std::map<std::string, std::string> entries;
     const auto entry = [](std::string_view mode, const std::string& name, const git_oid& id) {
@@ -153,8 +154,7 @@ Result<git_oid> add_archive_folder(BulkObjects& objects, const ArchiveFolder& fo
     return objects.add_tree(bytes);
 }
 
-/// Puts the blobs that an archive holds into the folders where these have none of that name: a task whose blobs were freed keeps
-/// them in its archive.
+/// Adds the blobs of an archive to folders that lack them: a task whose blobs were freed keeps them in its archive.
 void add_archived_blobs(git_repository* repository, const TreeHandle& before, ArchiveFolder& root) {
     if (!before) { return; }
     const auto add = [&](const std::string& path, const TreeEntry& entry) {
@@ -163,10 +163,10 @@ void add_archived_blobs(git_repository* repository, const TreeHandle& before, Ar
         folder->files.emplace(name, entry.id);
     };
     static_cast<void>(
-        for_each_file(repository, *git_tree_id(before.get()), add).ok());  // Of one that cannot be read nothing can be lost.
+        for_each_file(repository, *git_tree_id(before.get()), add).ok());  // An archive that cannot be read has nothing to lose.
 }
 
-/// What `state.yaml` of an archive says; nothing where it cannot be read.
+/// Reads `state.yaml` of an archive. Does nothing if it cannot be read.
 void read_archived_state(git_repository* repository, const TreeHandle& tree, ArchivedTask& task) {
     git_tree_entry* raw_entry = nullptr;
     if (!tree || git_tree_entry_bypath(&raw_entry, tree.get(), "task/state.yaml") < 0) { return; }
@@ -280,7 +280,7 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
             AF_CHECK(write_file_atomic(file, bytes, Durability::synced));
         } else if (const auto written = create_file_exclusive(file, bytes, Durability::synced);
                    !written.ok() && written.error().kind != ErrorKind::conflict) {
-            return written.error();  // One that is there is newer, or the same.
+            return written.error();  // An existing one is newer or the same.
         }
     }
     fs::rename(half, place, error);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ended tasks kept in the repository itself, under `refs/agentforge/archive/`, so that `git clean -fdx` loses no journal.
+// Archives ended tasks in the repository itself, under `refs/agentforge/archive/`, so `git clean -fdx` cannot delete their
+// journals.
 #pragma once
 
 #include <filesystem>
@@ -11,24 +12,24 @@
 
 namespace agentforge::kernel {
 
-/// Writes the files of a task's folder (without its lock) and those of `escalations` that carry its id into a tree, and sets
-/// `refs/agentforge/archive/<task-id>` to it, in place of the one before, whose blobs stay in it where the folder has them no
-/// more (`gc --blobs`). Nothing is written where that one holds the same. All of it is on disk then. Errors: AF-GIT-054 a file
-/// cannot be read, AF-GIT-011, -099.
+/// Writes the files of a task's folder (without its lock), and those of `escalations` with its id, into a tree and sets
+/// `refs/agentforge/archive/<task-id>` to it. Replaces the previous archive, but keeps its blobs if the folder no longer has them
+/// (`gc --blobs`). Writes nothing if the archive would be the same. All is on disk when the call returns. Errors: AF-GIT-054 a
+/// file cannot be read, AF-GIT-011, -099.
 [[nodiscard]] Result<void> archive_task(const std::filesystem::path& repository, std::string_view task_id,
                                         const std::filesystem::path& folder, const std::filesystem::path& escalations);
 
 struct ArchivedTask {
     std::string task_id;
-    std::string request;  ///< Its first line.
+    std::string request;  ///< First line of the request.
     std::string status;
     std::string updated_at;
 };
-/// By id. One whose ref leads nowhere has no status.
+/// Lists archived tasks by id. One whose ref is broken has no status.
 [[nodiscard]] Result<std::vector<ArchivedTask>> archived_tasks(const std::filesystem::path& repository);
 
-/// Writes an archived task back: whole or not at all. Errors: AF-GIT-055 no such archive; `conflict` AF-GIT-056 the task's folder
-/// is there; AF-GIT-057 what is archived is no task's folder (a path that leads out of it, a link).
+/// Restores an archived task, whole or not at all. Errors: AF-GIT-055 no such archive; `conflict` AF-GIT-056 the task's folder
+/// exists; AF-GIT-057 the archive is not a task's folder (a path that leads out of it, a link).
 [[nodiscard]] Result<void> restore_task(const std::filesystem::path& repository, std::string_view task_id,
                                         const std::filesystem::path& tasks, const std::filesystem::path& escalations);
 

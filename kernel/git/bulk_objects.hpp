@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many new objects written as one pack: one sync for all of them instead of two for each. Private to kernel/git.
+// Writes many new objects as one pack: one sync for all of them instead of two for each. Private to kernel/git.
 #pragma once
 
 #include "git/library.hpp"
@@ -10,11 +10,11 @@ class BulkObjects {
 public:
     explicit BulkObjects(git_repository* repository, std::size_t max_bytes = 64UL << 20U)
         : repository_(repository), max_bytes_(max_bytes) {}
-    /// Keeps a blob in memory until `flush` (done by itself after `max_bytes`). Errors: AF-GIT-099.
+    /// Keeps a blob in memory until `flush`, which runs automatically after `max_bytes`. Errors: AF-GIT-099.
     [[nodiscard]] Result<git_oid> add_blob(std::string_view bytes) { return add(bytes, GIT_OBJECT_BLOB); }
-    /// The same for a tree, given as git stores one.
+    /// The same for a tree in git's form.
     [[nodiscard]] Result<git_oid> add_tree(std::string_view bytes) { return add(bytes, GIT_OBJECT_TREE); }
-    /// Writes what was kept into the repository.
+    /// Writes the kept objects to the repository.
     [[nodiscard]] Result<void> flush();
 
 private:
@@ -22,7 +22,7 @@ private:
 
     git_repository* repository_;
     std::size_t max_bytes_;
-    OdbHandle odb_;  ///< In memory alone.
+    OdbHandle odb_;  ///< In memory only.
     std::vector<git_oid> ids_;
     std::size_t bytes_ = 0;
 };

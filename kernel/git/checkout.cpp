@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making the files be a recorded tree, byte for byte, whatever is in the worktree now.
+// Makes the files of a worktree equal a recorded tree, byte for byte, whatever is there now.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -19,14 +19,15 @@ struct Checkout {
     Worktree::State& state;
     bool clean;
     Trash trash;
-    FileTable& wanted;                 ///< The cache, made to be what the tree holds: a stamp says that the file was that before.
-    std::vector<std::string> former;   ///< Paths of the tree before that are not in this one, in order.
-    std::vector<bool> kept;            ///< By position in `wanted`.
-    std::vector<std::string> unknown;  ///< Not wanted, and perhaps ignored.
-    std::vector<std::size_t> pointers;  ///< Written files that look like Git LFS's.
-    std::string open_path;              ///< Of `open_parent`, with a slash; empty: the root.
+    /// The cache, changed to list the tree's files. A stamp says that the file had this content before.
+    FileTable& wanted;
+    std::vector<std::string> former;    ///< Paths of the previous tree that are not in this one, in order.
+    std::vector<bool> kept;             ///< By position in `wanted`.
+    std::vector<std::string> unknown;   ///< Not in the tree, and perhaps ignored.
+    std::vector<std::size_t> pointers;  ///< Written files that look like Git LFS pointers.
+    std::string open_path;              ///< Path of `open_parent`, with a slash. Empty: the root.
     FileDescriptor open_parent;
-    bool can_share = true;  ///< Bytes on the disk, with the user's checkout: the file system has not refused yet.
+    bool can_share = true;  ///< Sharing disk blocks with the user's checkout: true until the file system refuses.
 
     Checkout(Worktree::State& of, bool all, std::vector<std::string> before)
         : state(of), clean(all), trash(of.trash()), wanted(*of.cache), former(std::move(before)), kept(wanted.size()) {}
@@ -39,7 +40,7 @@ struct Checkout {
         return found != former.end() && found->starts_with(folder + "/");
     }
 
-    /// Takes away what stands in the way; remembers what may stay.
+    /// Removes what is in the way, and records what may stay.
     Result<void> clear_way(int folder, const std::string& prefix, unsigned depth) {
         if (depth > max_folder_depth) {
             return Error{"AF-GIT-035", "Folders are nested more than " + std::to_string(max_folder_depth) + " deep", prefix,
@@ -78,7 +79,7 @@ struct Checkout {
         return {};
     }
 
-    /// Opens the folder of a wanted path, made where it is missing.
+    /// Opens the folder of a wanted path. Creates it if missing.
     Result<int> parent_of(const std::string& path) {
         const std::size_t slash = path.rfind('/');
         const std::string folder = slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
@@ -160,11 +161,11 @@ struct Checkout {
         return {};
     }
 
-    /// Puts contents in place of the pointers of Git LFS. Once all files are written: the attributes are in some of them.
+    /// Replaces Git LFS pointers by their contents. Runs after all files are written, because some of them hold the attributes.
     Result<void> fill_pointers() {
         for (const std::size_t position : pointers) {
             const std::string path(wanted.path(position));
-            if (!state.kept_by_lfs(path)) { continue; }  // Whatever it looks like.
+            if (!state.kept_by_lfs(path)) { continue; }  // The file only looks like a pointer.
             AF_TRY(const int parent, parent_of(path));
             AF_TRY(const std::optional<struct stat> st,
                    fill_pointer(state.repository.get(), parent, path.substr(path.rfind('/') + 1), path));
@@ -177,7 +178,7 @@ struct Checkout {
         return {};
     }
 
-    /// Removes what is not ignored, by the ignore files of the new tree. Answers whether it is gone.
+    /// Removes what the ignore files of the new tree do not ignore. Returns whether it is gone.
     Result<bool> prune(int folder, const std::string& name, const std::string& path, unsigned depth) {
         struct stat st {};
         if (::fstatat(folder, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return true; }

@@ -30,7 +30,7 @@ Error failed(const std::string& what, const fs::path& where, const std::string& 
 
 fs::path intent_of(const fs::path& folder) { return folder / "change.json"; }
 
-/// What stands at a path, in words that are equal where the file is: its kind, whether it can be run, and its bytes.
+/// Describes the object at a path: its kind, whether it is executable, and its bytes. Equal texts mean equal files.
 Result<std::string> fingerprint(const fs::path& path) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) {
@@ -67,7 +67,7 @@ Result<void> sync_file(const fs::path& path) {
     return {};
 }
 
-/// Folders that the change has emptied go, as git has it; never the checkout itself.
+/// Removes folders that the change has emptied, as git does, but never the checkout itself.
 void remove_empty_parents(const fs::path& root, fs::path relative) {
     for (relative = relative.parent_path(); !relative.empty(); relative = relative.parent_path()) {
         std::error_code error;
@@ -79,7 +79,7 @@ void remove_empty_parents(const fs::path& root, fs::path relative) {
 
 Result<CheckoutChange> CheckoutChange::hold(fs::path root, fs::path folder) {
     AF_CHECK(make_directories(folder));
-    // The project's own .gitignore may be older than this folder.
+    // The project's .gitignore may be older than this folder.
     if (const auto ignored = create_file_exclusive(folder / ".gitignore", "*\n", Durability::cached);
         !ignored.ok() && ignored.error().kind != ErrorKind::conflict) {
         return ignored.error();
@@ -95,7 +95,7 @@ Result<CheckoutChange> CheckoutChange::hold(fs::path root, fs::path folder) {
 }
 
 void CheckoutChange::discard() const {
-    std::error_code ignored;  // What is left is removed by the next change.
+    std::error_code ignored;  // The next change removes what is left.
     fs::remove(intent_of(folder_), ignored);
     static_cast<void>(sync_directory(folder_));
     fs::remove_all(folder_ / "files", ignored);
@@ -205,14 +205,14 @@ Result<std::optional<CheckoutChange>> CheckoutChange::find(fs::path root, fs::pa
 Result<std::vector<std::string>> CheckoutChange::install(const std::function<bool()>& put) {
     std::vector<std::string> edited;
     std::set<fs::path> folders;
-    // What goes makes room first: a folder may stand where a file was.
+    // Removals come first: a folder may take the place of a file.
     for (const bool removals : {true, false}) {
         for (const Entry& entry : entries_) {
             if ((entry.after == missing) != removals || entry.after == entry.before) { continue; }
             const fs::path place = root_ / entry.path;
             AF_TRY(const std::string now, fingerprint(place));
             if (now == entry.after) { continue; }
-            // Without its copy the file was put in its place before, and somebody has taken it away since.
+            // Without its copy, the file was put in its place before and has been deleted since.
             const bool was_put = !removals && !fs::exists(fs::symlink_status(copies() / entry.path));
             if (now != entry.before || was_put) {
                 edited.push_back(entry.path);

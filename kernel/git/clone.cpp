@@ -21,7 +21,7 @@ namespace {
 
 bool clone_by_file_system(int to, int from) { return ::ioctl(to, FICLONE, from) == 0; }
 
-/// Whether the file is the blob, byte for byte.
+/// True if the file equals the blob, byte for byte.
 bool holds_blob(int file, std::uint64_t size, const git_oid& blob) {
     const auto digest = std::unique_ptr<EVP_MD_CTX, Releaser<EVP_MD_CTX_free>>(EVP_MD_CTX_new());
     if (!digest || EVP_DigestInit_ex(digest.get(), EVP_sha1(), nullptr) != 1) { return false; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commits, branches and the refs that keep recorded trees alive. All of it is on disk when the call returns.
+// Commits, branches, and the refs that keep recorded trees alive. All is on disk when a call returns.
 #include "git/durable.hpp"
 #include "git/repository_state.hpp"
 
@@ -130,7 +130,7 @@ Result<void> Repository::create_branch(std::string_view branch, std::string_view
     AF_TRY(const CommitHandle found, find_commit(repository, id));
     AF_CHECK(sync_object_folders(repository));
     const std::string ref = "refs/heads/" + name;
-    git_repository_set_ident(repository, "AgentForge", "agentforge@localhost");  // Of the reflog entry.
+    git_repository_set_ident(repository, "AgentForge", "agentforge@localhost");  // Identity for the reflog entry.
     const int code = retry_while_locked(
         [&] {
             git_reference* raw = nullptr;
@@ -143,7 +143,7 @@ Result<void> Repository::create_branch(std::string_view branch, std::string_view
     const Error error = failure(code, "create the branch " + name);
     if (code == GIT_ELOCKED) { return error; }
     AF_TRY(const std::optional<std::string> there, branch_commit(branch));
-    if (there && *there == to_text(id)) { return sync_ref_folders(repository, ref); }  // Done before a crash.
+    if (there && *there == to_text(id)) { return sync_ref_folders(repository, ref); }  // Already done before a crash.
     if (there) {
         return Error{"AF-GIT-010",
                      "The branch " + name + " exists already, at " + *there,

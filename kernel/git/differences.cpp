@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between two trees. The user's diff settings have no say: the same trees give the same text.
+// Differences between two trees. They ignore the user's diff settings: the same trees give the same text.
 #include "git/repository_state.hpp"
 
 namespace agentforge::kernel {

@@ -17,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Which folder that is, and when names in it last changed.
+/// Identifies a folder and the last change of its names.
 using Seen = std::tuple<dev_t, ino_t, time_t, long>;
 
 class SyncedFolders {
 public:
     Result<void> sync(const fs::path& folder) {
         struct stat now {};
-        if (::stat(folder.c_str(), &now) != 0) { return {}; }  // Nothing is in it.
+        if (::stat(folder.c_str(), &now) != 0) { return {}; }  // The folder does not exist.
         const Seen seen{now.st_dev, now.st_ino, now.st_mtim.tv_sec, now.st_mtim.tv_nsec};
         {
             const std::scoped_lock lock(mutex_);
@@ -34,7 +34,7 @@ public:
         }
         AF_CHECK(sync_directory(folder));
         const std::scoped_lock lock(mutex_);
-        folders_[folder.string()] = seen;  // As it was before: what was made meanwhile is synced by the next call.
+        folders_[folder.string()] = seen;  // Its state before the sync: names added meanwhile are synced by the next call.
         return {};
     }
 
@@ -44,7 +44,7 @@ private:
 };
 
 SyncedFolders& synced_folders() {
-    static SyncedFolders& folders = *new SyncedFolders();  // Never destroyed: other threads may outlive main's end.
+    static SyncedFolders& folders = *new SyncedFolders();  // Never destroyed: other threads may outlive main.
     return folders;
 }
 
@@ -57,7 +57,7 @@ Result<void> sync_object_folders(git_repository* repository) {
 Result<void> sync_ref_folders(git_repository* repository, const std::string& ref) {
     const fs::path top = git_repository_commondir(repository);
     for (const fs::path& below : {fs::path(ref), fs::path("logs") / ref}) {
-        // The ref's own folder is synced by libgit2 with the file; a folder is found by its name in the one above.
+        // libgit2 syncs the ref's own folder with the file. A folder's name is stored in the one above.
         for (fs::path folder = below.parent_path().parent_path(); !folder.empty(); folder = folder.parent_path()) {
             AF_CHECK(synced_folders().sync(top / folder));
         }

@@ -17,12 +17,12 @@ namespace agentforge::kernel::git {
 
 namespace {
 
-/// In the byte order of this machine: another's is not read.
+/// In this machine's byte order. A file in the other order is ignored.
 struct TableHeader {
     std::array<char, 8> magic{'A', 'F', 'f', 'i', 'l', 'e', 's', '\1'};
     std::uint64_t files = 0;
     std::uint64_t path_bytes = 0;
-    std::uint64_t sum = 0;  ///< Of all that follows the header.
+    std::uint64_t sum = 0;  ///< Checksum of everything after the header.
     git_oid tree{};
     std::uint32_t padding = 0;
 };
@@ -75,11 +75,11 @@ private:
     std::string buffer_;
 };
 
-/// In nanoseconds. What was changed later may change once more without a sign.
+/// In nanoseconds. A file changed after this time may change again without a visible sign.
 std::int64_t newest_sure_time() {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
-    constexpr std::int64_t tick_ns = 20'000'000;  // Up to 10 ms apart.
+    constexpr std::int64_t tick_ns = 20'000'000;  // Kernel ticks are up to 10 ms apart.
     return (static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000) + now.tv_nsec - tick_ns;
 }
 
@@ -87,7 +87,7 @@ void forget_if_fresh(FileStamp& stamp, std::int64_t limit) {
     if ((static_cast<std::int64_t>(stamp.changed_s) * 1'000'000'000) + stamp.changed_ns >= limit) { stamp = {}; }
 }
 
-/// A tree made by hand could hold `..`, and what it names must never leave the worktree.
+/// A tree made by hand could contain `..`, but no path may leave the worktree.
 bool is_allowed(std::string_view path) { return is_recordable_path(path) && path.size() <= UINT16_MAX; }
 
 Error path_refused(std::string path) {
@@ -144,7 +144,7 @@ FileTable::File FileTable::make(std::string_view path, const TreeEntry& entry) {
 Result<FileTable> FileTable::of_tree(git_repository* repository, const git_oid& tree) {
     FileTable table;
     {
-        // Counted first: a list that grows takes up to three times its size on the way.
+        // Counts first, because a growing vector briefly takes up to three times its size.
         std::pair<std::size_t, std::size_t> sizes;
         AF_TRY(const TreeHandle root, find_tree(repository, tree));
         const auto count = [](const char* folder, const git_tree_entry* entry, void* data) {
@@ -170,7 +170,7 @@ Result<FileTable> FileTable::of_tree(git_repository* repository, const git_oid& 
         }
     }));
     if (refused) { return path_refused(std::move(*refused)); }
-    // A tree that git made is in order. In one made by hand a name could stand twice.
+    // git's own trees are sorted. A tree made by hand could contain a name twice.
     for (std::size_t i = 1; i < table.size(); ++i) {
         if (table.path(i - 1) >= table.path(i)) { return path_refused(std::string(table.path(i))); }
     }
@@ -229,7 +229,7 @@ void FileTable::update(std::vector<Recorded> changes) {
         same_paths = same_paths && known == change.entry.has_value();
     }
     if (same_paths) { return; }
-    std::vector<File> merged;  // The old paths stay where they are.
+    std::vector<File> merged;  // The old paths keep their place.
     merged.reserve(files_.size() + changes.size());
     std::size_t next = 0;
     for (const Recorded& change : changes) {
@@ -256,7 +256,7 @@ bool FileTable::save(const std::filesystem::path& file, const git_oid& tree) con
     TableHeader header;
     header.files = files_.size();
     header.tree = tree;
-    // Paths are written in order, without those that nothing refers to any more.
+    // Writes the paths in order, without those no longer used.
     Checksum sum;
     for (File copy : files_) {
         copy.path_begin = static_cast<std::uint32_t>(header.path_bytes);
@@ -330,7 +330,7 @@ Result<void> FileTable::write_index(const std::filesystem::path& file) const {
     number(head, 8, static_cast<std::uint32_t>(files_.size()));
     AF_CHECK(add(head.data(), 12));
     for (std::size_t i = 0; i < files_.size(); ++i) {
-        head = {};  // Times, device, inode, owner and size are zero: not known.
+        head = {};  // Times, device, inode, owner and size are zero: unknown.
         number(head, 24, files_[i].mode);
         std::memcpy(head.data() + 40, files_[i].id.id, sizeof files_[i].id.id);
         const std::string_view name = path(i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is remembered of a worktree's files: what was recorded for each path, and the stat data of the file then. Private to
+// The cached state of a worktree's files: what was recorded for each path, and the file's stat data at that time. Private to
 // kernel/git.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace agentforge::kernel::git {
 
-/// A file whose ctime, mtime, size and inode are the same was not changed: nobody can set a ctime. One of all zeros is never the
-/// same.
+/// If ctime, mtime, size and inode are the same, the file was not changed: no program can set a ctime. A stamp of all zeros never
+/// matches.
 struct FileStamp {
     std::uint32_t changed_s = 0;
     std::uint32_t changed_ns = 0;
@@ -35,15 +35,15 @@ struct FileStamp {
     bool operator==(const FileStamp&) const = default;
 };
 
-/// What becomes of a path: recorded, or (without an entry) forgotten.
+/// The new state of a path: recorded, or (without an entry) forgotten.
 struct Recorded {
     std::string path;
     std::optional<TreeEntry> entry;
     FileStamp stamp;
 };
 
-/// Sorted by path, bytewise, as git sorts. A file costs 52 bytes and its path: a repository may have a hundred thousand, and two
-/// worktrees.
+/// Sorted by path, bytewise, as git sorts. Each file costs 52 bytes and its path: a repository may have a hundred thousand files
+/// and two worktrees.
 class FileTable {
 public:
     struct File {
@@ -61,13 +61,13 @@ public:
         [[nodiscard]] bool unchanged(const struct stat& st) const { return stamp.changed_s != 0 && stamp == FileStamp(st); }
     };
 
-    /// What `save` wrote and the tree it describes; empty where the file is not there, cut off or of another make.
+    /// Reads what `save` wrote, and the tree it describes. Empty if the file is missing, truncated or from another build.
     [[nodiscard]] static std::optional<std::pair<FileTable, git_oid>> load(const std::filesystem::path& file);
-    /// The files of a tree, none of them known to be on disk. Errors: `invalid` AF-GIT-015 a path that must not be, e.g. with
-    /// `..`; AF-GIT-099.
+    /// Returns the files of a tree; none counts as being on disk. Errors: `invalid` AF-GIT-015 a forbidden path, e.g. with `..`;
+    /// AF-GIT-099.
     [[nodiscard]] static Result<FileTable> of_tree(git_repository* repository, const git_oid& tree);
-    /// Makes the files of `from` those of `to`: what differs is not known to be on disk. Answers the paths that are gone, in
-    /// order. Costs the trees that differ. The errors of `of_tree`; then the table is as it was.
+    /// Changes the files of `from` to those of `to`. Files that differ no longer count as being on disk. Returns the paths that
+    /// are gone, in order. Cost: the trees that differ. Errors: as `of_tree`; then the table is unchanged.
     [[nodiscard]] Result<std::vector<std::string>> change_tree(git_repository* repository, const git_oid& from,
                                                                const git_oid& to);
 
@@ -77,23 +77,23 @@ public:
         return {paths_.data() + files_[position].path_begin, files_[position].path_size};
     }
     [[nodiscard]] const File* find(std::string_view path, std::size_t* position = nullptr) const;
-    /// Positions below `folder` (without slash): from, to.
+    /// Returns the positions below `folder` (without slash): from, to.
     [[nodiscard]] std::pair<std::size_t, std::size_t> below(std::string_view folder) const;
     [[nodiscard]] bool has_below(std::string_view folder) const;
     void set_stamp(std::size_t position, const FileStamp& stamp) { files_[position].stamp = stamp; }
 
-    /// Takes over what was recorded, in any order; of a path that stands twice the last.
+    /// Applies recorded changes, in any order. For a path that occurs twice, the last one counts.
     void update(std::vector<Recorded> changes);
-    /// Forgets stamps so near to now that another write could get the same: file times tick with the kernel's timer. `update`
-    /// does so for its own.
+    /// Forgets stamps that are so recent that another write could get the same: file times have the resolution of the kernel's
+    /// timer. `update` does this for its own changes.
     void forget_fresh_stamps();
-    /// Replaces the file; not synced. It is a cache: false and nothing else where that fails.
+    /// Replaces the file; not synced. It is only a cache: on failure returns false.
     [[nodiscard]] bool save(const std::filesystem::path& file, const git_oid& tree) const;
-    /// Writes git's own index (gitformat-index(5), version 2) of these files, none of them known to be on disk; not synced.
+    /// Writes git's own index (gitformat-index(5), version 2) of these files, none of which counts as being on disk. Not synced.
     [[nodiscard]] Result<void> write_index(const std::filesystem::path& file) const;
 
 private:
-    [[nodiscard]] File make(std::string_view path, const TreeEntry& entry);  ///< Keeps the path.
+    [[nodiscard]] File make(std::string_view path, const TreeEntry& entry);  ///< Also stores the path.
     [[nodiscard]] std::size_t lower_bound(std::string_view path, std::string_view more = {}) const;
 
     std::vector<File> files_;

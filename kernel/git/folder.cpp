@@ -16,7 +16,7 @@ Error folder_error(int error, std::string_view doing, const std::filesystem::pat
 
 namespace {
 
-/// Gives the owner `rights` on an entry, unless it is a link.
+/// Gives the owner `rights` on an entry that is not a link.
 void grant(int parent, const char* name, mode_t rights) {
     const FileDescriptor entry(::openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat st {};

@@ -13,7 +13,7 @@ using namespace git;
 
 namespace {
 
-/// The commit that a revision means; empty: there is none.
+/// Returns the commit that a revision names, or empty.
 std::optional<git_oid> commit_of(git_repository* repository, const std::string& revision) {
     git_object* found = nullptr;
     if (git_revparse_single(&found, repository, revision.c_str()) < 0) { return std::nullopt; }
@@ -64,7 +64,9 @@ Result<ForkPoint> fork_point(const std::filesystem::path& repository, std::strin
         if (!other) { continue; }
         git_oid base{};
         if (git_merge_base(&base, handle.get(), &head_id, &*other) == 0) { return ForkPoint{to_text(base), short_name(name)}; }
-        if (named) { return ForkPoint{to_text(*other), name}; }  // No common history: against its files, as `git diff` does.
+        if (named) {
+            return ForkPoint{to_text(*other), name};
+        }  // No common history: compares with its files, as `git diff` does.
     }
     if (named) {
         return Error{"AF-GIT-068", "There is no commit `" + std::string(revision) + "`", repository.string(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the work in the user's checkout left the branch that it will go back to.
+// Finds where the work in the user's checkout left the branch that it will return to.
 #pragma once
 
 #include <filesystem>
@@ -12,12 +12,12 @@ namespace agentforge::kernel {
 
 struct ForkPoint {
     std::string commit;
-    std::string branch;  ///< What HEAD was compared with, as git calls it; `HEAD` where there is no such branch.
+    std::string branch;  ///< What HEAD was compared with, in git's words. `HEAD` if there is no such branch.
 };
 
-/// The best common ancestor of HEAD and `revision`. Where that is empty: of HEAD and the first that exists of the branch's
-/// upstream, `origin/HEAD`, `main` and `master` (unless HEAD is on it); without any, or without a common ancestor, HEAD itself. A
-/// remote is not asked. Errors: AF-GIT-005 no commit yet; `not_found` AF-GIT-068 there is no such revision.
+/// Returns the best common ancestor of HEAD and `revision`. If `revision` is empty, compares with the first that exists of: the
+/// branch's upstream, `origin/HEAD`, `main`, `master` (unless HEAD is on it). Without any of them, or without a common ancestor,
+/// returns HEAD itself. Contacts no remote. Errors: AF-GIT-005 no commit yet; `not_found` AF-GIT-068 no such revision.
 [[nodiscard]] Result<ForkPoint> fork_point(const std::filesystem::path& repository, std::string_view revision);
 
 }  // namespace agentforge::kernel

@@ -24,10 +24,10 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// As old as that, git does not believe the file: it is renewed well before.
+/// At this age git ignores the file, so it is renewed well before.
 constexpr std::time_t believed_seconds = 12 * 3600;
 constexpr std::time_t renewed_after_seconds = 3600;
-/// Younger, a lock file may be that of a git on another machine.
+/// A younger lock file may belong to git on another machine.
 constexpr std::time_t lock_is_dead_after_seconds = 5;
 constexpr auto longest_wait = std::chrono::minutes(1);
 constexpr auto between_looks = std::chrono::milliseconds(20);
@@ -37,8 +37,8 @@ std::string own_host() {
     return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "unknown";
 }
 
-/// Whether a process has the file open: git has its lock file open for as long as it holds it. Processes of other users cannot be
-/// seen.
+/// True if a process has the file open. Git keeps its lock file open as long as it holds the lock. Processes of other users are
+/// invisible.
 bool is_open_somewhere(const struct stat& file) {
     std::error_code error;
     for (std::filesystem::directory_iterator process("/proc", error), end; !error && process != end; process.increment(error)) {
@@ -56,19 +56,19 @@ bool is_open_somewhere(const struct stat& file) {
     return static_cast<bool>(error);
 }
 
-/// A name that no other process and no other thread of this one uses. `git prune` removes what a kill leaves there.
+/// Returns a name that no other process or thread uses. `git prune` removes what a killed process leaves there.
 std::filesystem::path temporary_beside(const std::filesystem::path& pid_file) {
     static std::atomic<unsigned> number{0};
     return pid_file.parent_path() / "objects" / ("tmp_gc_pid_" + std::to_string(::getpid()) + "_" + std::to_string(number++));
 }
 
-/// Removes the lock file of a process that died. Git holds its lock for milliseconds, and has it open then.
-/// False: there is none, or it may be somebody's.
+/// Removes the lock file of a dead process. Git holds its lock for milliseconds and keeps the file open meanwhile. Returns false
+/// if there is none, or if it may be in use.
 bool clear_dead_lock(const std::filesystem::path& lock, const std::filesystem::path& aside) {
     struct stat found {};
     if (::lstat(lock.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) { return false; }
     if (::time(nullptr) - found.st_mtime < lock_is_dead_after_seconds || is_open_somewhere(found)) { return false; }
-    // Taken aside, looked at again, and put back where it was replaced meanwhile.
+    // Renames the file, checks it again, and puts it back if it was replaced meanwhile.
     if (::rename(lock.c_str(), aside.c_str()) != 0) { return false; }
     struct stat moved {};
     const bool is_it = ::lstat(aside.c_str(), &moved) == 0 && moved.st_ino == found.st_ino && moved.st_mtime == found.st_mtime;
@@ -91,8 +91,8 @@ GcHold::GcHold(std::filesystem::path git_directory) : file_(std::move(git_direct
         static_cast<void>(clear_dead_lock(lock, temporary_beside(file_)));
         const Holder holds = holder(file_);
         if (holds == Holder::another) {
-            // Another agentforge holds it as this one would; only a gc is waited for, and it takes its lock file away when it
-            // ends.
+            // If another agentforge holds it, this repository is already protected. Waits only for a gc, which removes its lock
+            // file when it ends.
             std::array<char, 4096> path{};
             const auto text = read_file(file_, 4096);
             const std::string link = "/proc/" + (text.ok() ? text->substr(0, text->find(' ')) : std::string("0")) + "/exe";
@@ -103,7 +103,7 @@ GcHold::GcHold(std::filesystem::path git_directory) : file_(std::move(git_direct
             if (take()) { continue; }
             if (errno != EEXIST) { return; }
         } else if (!is_there(lock)) {
-            return;  // A gc that looked before this process was named has its lock file there until it has named itself.
+            return;  // A gc that looked before this process was named still has its lock file here, until it has named itself.
         }
         std::this_thread::sleep_for(between_looks);
     }
@@ -135,8 +135,8 @@ GcHold::Holder GcHold::holder(const std::filesystem::path& file) {
     return lives ? Holder::another : Holder::nobody;
 }
 
-/// In one step, without git's lock file, which would stay behind a kill and end every `git gc`.
-/// False, and errno, where it cannot be taken now; EEXIST: another took it at this moment.
+/// Takes the hold in one step. Does not use git's lock file, which would survive a kill and stop every `git gc`. Returns false
+/// and sets errno if that fails; EEXIST: another process took it at this moment.
 bool GcHold::take() const {
     const std::filesystem::path own = temporary_beside(file_);
     const auto failed = [&](int why) {
@@ -152,7 +152,7 @@ bool GcHold::take() const {
         return true;
     }
     if (errno == EEXIST && ::renameat2(AT_FDCWD, own.c_str(), AT_FDCWD, file_.c_str(), RENAME_EXCHANGE) == 0) {
-        // What was there is under the own name now. Where a gc named itself since the look, it is put back.
+        // The previous file now has our temporary name. If a gc named itself since the check, the file is put back.
         const bool replaced = holder(own) != Holder::another;
         if (!replaced) { static_cast<void>(::renameat2(AT_FDCWD, own.c_str(), AT_FDCWD, file_.c_str(), RENAME_EXCHANGE)); }
         ::unlink(own.c_str());
@@ -161,7 +161,7 @@ bool GcHold::take() const {
     }
     if (errno == ENOENT) { return failed(EEXIST); }
     if (errno != EINVAL && errno != ENOSYS && errno != EPERM && errno != ENOTSUP) { return failed(errno); }
-    // A file system that can do neither.
+    // The file system supports neither.
     if (holder(file_) == Holder::another) { return failed(EEXIST); }
     return ::rename(own.c_str(), file_.c_str()) == 0 || failed(errno);
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_walked = 10'000;
 using WalkHandle = Handle<git_revwalk, git_revwalk_free>;
 
-/// The wanted paths among those that differ between the commit and its first parent.
+/// Returns the wanted paths that differ between the commit and its first parent.
 Result<std::set<std::string>> changed_by(git_repository* repository, git_commit* commit, const std::set<std::string>& wanted) {
     AF_TRY(const TreeHandle after, find_tree(repository, *git_commit_tree_id(commit)));
     TreeHandle before;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which commits changed a file. Nothing of the user's checkout is read or written.
+// Finds the commits that changed a file. Does not read or write the user's checkout.
 #pragma once
 
 #include <filesystem>
@@ -14,13 +14,13 @@ namespace agentforge::kernel {
 
 struct CommitLine {
     std::string id;
-    std::string subject;  ///< The first line of its message.
+    std::string subject;  ///< First line of its message.
     bool operator==(const CommitLine&) const = default;
 };
 
-/// For each path the commits of `to` that `from` does not have and that changed it, the newest first; at most `most` each. A
-/// merge counts for what it changed against its first parent. A path that none of the newest 10,000 commits changed has none.
-/// Errors: AF-GIT-006, -007, -099.
+/// Returns for each path the commits of `to`, but not of `from`, that changed it: newest first, at most `most` each. A merge
+/// counts if it changed the path against its first parent. Only the newest 10,000 commits are searched. Errors: AF-GIT-006, -007,
+/// -099.
 [[nodiscard]] Result<std::map<std::string, std::vector<CommitLine>>> commits_that_changed(const std::filesystem::path& repository,
                                                                                           std::string_view from,
                                                                                           std::string_view to,

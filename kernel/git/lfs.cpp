@@ -29,7 +29,7 @@ fs::path object_file(git_repository* repository, const std::string& id) {
     return store_of(repository) / "objects" / id.substr(0, 2) / id.substr(2, 2) / id;
 }
 
-/// Copies what is left of `from`; answers how much and its SHA-256.
+/// Copies the rest of `from`. Returns its size and SHA-256.
 Result<LfsPointer> copy_rest(int from, int to, const fs::path& path) {
     const auto digest = std::unique_ptr<EVP_MD_CTX, Releaser<EVP_MD_CTX_free>>(EVP_MD_CTX_new());
     if (!digest || EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) != 1) {
@@ -75,7 +75,7 @@ std::optional<LfsPointer> read_pointer(std::string_view bytes) {
             const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), pointer.size);
             sized = error == std::errc() && rest == number.data() + number.size();
         } else {
-            return std::nullopt;  // Of an extension: its contents are made by a program that we do not run.
+            return std::nullopt;  // The pointer uses an extension: a program that we do not run makes its contents.
         }
         begin = end + 1;
     }
@@ -106,7 +106,7 @@ Result<std::optional<struct stat>> fill_pointer(git_repository* repository, int 
         ::openat(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, st.st_mode & 0777U));
     if (!file.valid()) { return folder_error(errno, "make a file", path); }
     AF_TRY(const LfsPointer copied, copy_rest(contents.get(), file.get(), path));
-    if (copied.id != pointer->id) {  // Damaged: the pointer says so better.
+    if (copied.id != pointer->id) {  // The contents are damaged: keeps the pointer instead.
         if (::ftruncate(file.get(), 0) != 0 || ::lseek(file.get(), 0, SEEK_SET) != 0) {
             return folder_error(errno, "make a file", path);
         }

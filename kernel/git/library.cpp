@@ -8,9 +8,9 @@
 #include <optional>
 #include <thread>
 
-// libgit2 reads all certificates of the system when it starts, a quarter of what `agentforge status` takes and a megabyte of its
-// memory, for connections that nobody here makes: what goes to a remote goes through `git`. A program's own functions stand
-// before a library's, so it finds this one and no certificates.
+// On start libgit2 reads all certificates of the system. That takes a quarter of the time of `agentforge status`, and a megabyte,
+// for connections that are never made: all remote access goes through `git`. A program's own function takes precedence over a
+// library's, so libgit2 calls this one, which reads nothing.
 extern "C" __attribute__((visibility("default"))) int mbedtls_x509_crt_parse_file(void* /*chain*/, const char* /*path*/) {
     constexpr int file_io_error = -0x2900;
     return file_io_error;
@@ -27,7 +27,7 @@ std::string last_message() {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// Where a `.git` file leads that names a place where nothing is (a removed worktree or submodule); empty otherwise.
+/// Returns the missing target of a `.git` file (a removed worktree or submodule). Empty if the target exists.
 std::string lost_git_link(std::filesystem::path folder) {
     std::error_code error;
     for (;; folder = folder.parent_path()) {
@@ -43,7 +43,7 @@ std::string lost_git_link(std::filesystem::path folder) {
     }
 }
 
-/// Why a repository that is there cannot be opened.
+/// Returns why an existing repository cannot be opened.
 Error open_failure(int code, const std::filesystem::path& path) {
     const std::string message = last_message();
     // libgit2 1.5 reports an owner problem as ENOTFOUND about `safe.directory`, or as EOWNER.
@@ -77,16 +77,16 @@ Error open_failure(int code, const std::filesystem::path& path) {
 }  // namespace
 
 void start_library() {
-    // Never shut down: handles of other threads may outlive main's end.
+    // Never shut down: handles of other threads may outlive main.
     static const bool started = [] {
         git_libgit2_init();
         git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
-        // Of 256 MiB, and packs seen through windows of 1 GiB: what is mapped counts as this program's memory.
+        // Lowered from 256 MiB, and pack windows from 1 GiB: mapped memory counts as this program's.
         git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, static_cast<ssize_t>(4) << 20U);
         git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, std::size_t{512} << 10U);
         git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, std::size_t{2} << 20U);
-        // `git sparse-checkout` and others set it; task worktrees are whole, so nothing in it concerns them.
-        // A partial clone lacks objects, of old commits for the most part; one that is needed and not there is named.
+        // `git sparse-checkout` and others set it; task worktrees are complete, so it does not matter here. A partial clone lacks
+        // some objects, mostly of old commits. If a missing one is needed, the error names it.
         static const char* extensions[] = {"worktreeconfig", "partialclone"};
         git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, std::size(extensions));
         return true;
@@ -115,7 +115,7 @@ Error failure(int code, std::string_view doing) {
 
 namespace {
 
-/// Which file that is, and since when; nothing where there is none.
+/// Identifies a file and its last change. Nothing if there is no file.
 std::optional<std::array<long long, 3>> identity(const std::filesystem::path& file) {
     struct stat st {};
     if (file.empty() || ::lstat(file.c_str(), &st) != 0) { return std::nullopt; }

@@ -42,30 +42,30 @@ using SignatureHandle = Handle<git_signature, git_signature_free>;
 using ConfigHandle = Handle<git_config, git_config_free>;
 using ReferenceIteratorHandle = Handle<git_reference_iterator, git_reference_iterator_free>;
 
-/// Starts libgit2, the first time it is called (any thread): nothing is paid by commands that need no git.
-/// Everything it writes below the git directory is synced from then on.
+/// Starts libgit2 at the first call (any thread), so commands without git pay nothing. From then on everything it writes below
+/// the git directory is synced.
 void start_library();
 
-/// The last libgit2 failure of this thread as an error `AF-GIT-099` (or ELOCKED: `transient` AF-GIT-011).
-/// `doing` completes "git failed to …".
+/// Converts this thread's last libgit2 failure to the error `AF-GIT-099` (for ELOCKED: `transient` AF-GIT-011). `doing` completes
+/// "git failed to …".
 [[nodiscard]] Error failure(int code, std::string_view doing);
 
-/// Calls until it no longer answers ELOCKED, for two seconds at most. Locks are not deleted, but for `own_lock`: the lock of
-/// something that only the process with the task's lock writes (git itself takes it for milliseconds, when it packs refs). One
-/// that stood there unchanged for a second was left by a process that was killed; it is removed, or the task could never go on.
+/// Repeats the call while it returns ELOCKED, for at most two seconds. Deletes no lock except `own_lock`. That is the lock of
+/// something that only the holder of the task's lock writes (git itself takes it for milliseconds, when it packs refs). If it
+/// stays unchanged for a second, a killed process left it, and it is removed; otherwise the task could never continue.
 [[nodiscard]] int retry_while_locked(const std::function<int()>& call, const std::filesystem::path& own_lock = {});
 
-/// The lock file of a ref that only this program writes; empty for a ref of the user's.
+/// Returns the lock file of a ref that only this program writes. Empty for a ref of the user's.
 [[nodiscard]] std::filesystem::path lock_of(git_repository* repository, const std::string& ref);
 
-/// Opens the repository around `path`; the errors of Repository::open.
+/// Opens the repository around `path`. Errors: as Repository::open.
 [[nodiscard]] Result<RepositoryHandle> open_repository(const std::filesystem::path& path);
 
-/// Errors: `invalid` AF-GIT-006: not a whole object id.
+/// Errors: `invalid` AF-GIT-006 not a complete object id.
 [[nodiscard]] Result<git_oid> parse_id(std::string_view text);
 [[nodiscard]] std::string to_text(const git_oid& id);
 
-/// Errors: `not_found` AF-GIT-007: the object is not in the repository, or not of that type.
+/// Errors: `not_found` AF-GIT-007 the object is not in the repository, or has another type.
 [[nodiscard]] Result<TreeHandle> find_tree(git_repository* repository, const git_oid& id);
 [[nodiscard]] Result<CommitHandle> find_commit(git_repository* repository, const git_oid& id);
 [[nodiscard]] Result<git_oid> tree_id_of_commit(git_repository* repository, const git_oid& commit);

@@ -19,8 +19,8 @@ Result<std::string> whole_patch(const std::filesystem::path& repository, std::st
     AF_TRY(const TreeHandle after, find_tree(handle.get(), new_id));
     git_diff_options options = GIT_DIFF_OPTIONS_INIT;
     options.flags = GIT_DIFF_SHOW_BINARY | GIT_DIFF_INCLUDE_TYPECHANGE;
-    options.id_abbrev = GIT_OID_HEXSZ;  // `git apply --binary` wants whole ids.
-    options.max_size = -1;              // However large: a file that is left out would be lost.
+    options.id_abbrev = GIT_OID_HEXSZ;  // `git apply --binary` needs full ids.
+    options.max_size = -1;              // No limit: a file that is left out would be lost.
     options.old_prefix = "a";
     options.new_prefix = "b";
     git_diff* raw = nullptr;
@@ -38,8 +38,8 @@ Result<std::string> whole_patch(const std::filesystem::path& repository, std::st
 
 namespace {
 
-/// Puts the lines of both sides into the index in place of a conflict; false where they cannot be lines of both (a side is
-/// missing, a binary file).
+/// Replaces a conflict in the index by the lines of both sides. Returns false if that is impossible (a side is missing, a binary
+/// file).
 Result<bool> take_both(git_repository* repository, git_index* index, const std::string& path) {
     const git_index_entry* base = nullptr;
     const git_index_entry* ours = nullptr;
@@ -145,7 +145,7 @@ Result<void> move_branch(const std::filesystem::path& repository, std::string_vi
                          ErrorKind::conflict};
         }
     }
-    git_repository_set_ident(handle.get(), "AgentForge", "agentforge@localhost");  // Of the reflog entry.
+    git_repository_set_ident(handle.get(), "AgentForge", "agentforge@localhost");  // Identity for the reflog entry.
     AF_CHECK(sync_object_folders(handle.get()));
     const int code = retry_while_locked(
         [&] {

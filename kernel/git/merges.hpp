@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A delivery among the user's other commits: patches, merges of trees, how far a branch has moved. Nothing of the user's checkout
-// is read or written.
+// Relates a delivery to the user's other commits: patches, merges of trees, how far a branch has moved. Does not read or write
+// the user's checkout.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,22 @@
 
 namespace agentforge::kernel {
 
-/// The whole difference as `git apply --binary` takes it: nothing is cut, binary files are in it, paths and modes too.
+/// Returns the complete difference in a form that `git apply --binary` accepts: nothing is cut, and it includes binary files,
+/// paths and modes.
 [[nodiscard]] Result<std::string> whole_patch(const std::filesystem::path& repository, std::string_view old_tree,
                                               std::string_view new_tree);
 
-/// The difference of two texts as a patch of the file `name`; empty where there is none. Errors: AF-GIT-099.
+/// Returns the difference of two texts as a patch of the file `name`. Empty if there is none. Errors: AF-GIT-099.
 [[nodiscard]] Result<std::string> text_patch(const std::filesystem::path& repository, const std::string& name,
                                              std::string_view before, std::string_view after);
 
 struct TreeMerge {
-    std::string tree;                    ///< Empty where there are conflicts.
+    std::string tree;                    ///< Empty if there are conflicts.
     std::vector<std::string> conflicts;  ///< Paths, sorted.
 };
-/// What both sides did since `base`, put together in memory; renamed files are followed. `union_of`: files whose lines of both
-/// sides are kept where both added some (a changelog: each side adds its entry). Errors: AF-GIT-006, -007, -099.
+/// Merges the changes of both sides since `base` in memory, and follows renamed files. `union_of`: files in which conflicting
+/// additions are resolved by keeping the lines of both sides (a changelog, to which each side adds an entry). Errors: AF-GIT-006,
+/// -007, -099.
 [[nodiscard]] Result<TreeMerge> merge_trees(const std::filesystem::path& repository, std::string_view base, std::string_view ours,
                                             std::string_view theirs, const std::vector<std::string>& union_of = {});
 
@@ -37,12 +39,12 @@ struct BranchDistance {
 [[nodiscard]] Result<BranchDistance> branch_distance(const std::filesystem::path& repository, std::string_view from,
                                                      std::string_view to);
 
-/// Sets `refs/heads/<branch>` from one commit to another, and only from that one; done already is no error.
-/// Errors: `conflict` AF-GIT-040 it stands elsewhere, or is checked out in a worktree (whose files would no longer be its own).
+/// Moves `refs/heads/<branch>` from one commit to another, and only from that one. Succeeds if it was moved already. Errors:
+/// `conflict` AF-GIT-040 it is at another commit, or is checked out in a worktree (whose files would no longer match it).
 [[nodiscard]] Result<void> move_branch(const std::filesystem::path& repository, std::string_view branch, std::string_view from,
                                        std::string_view to);
 
-/// A commit as it was written. `parent` is the first one; empty where there is none.
+/// A commit as it was written. `parent` is the first one; empty if there is none.
 struct WrittenCommit {
     std::string tree;
     std::string parent;

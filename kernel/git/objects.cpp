@@ -14,14 +14,14 @@ using namespace git;
 struct ObjectCheck::State {
     RepositoryHandle repository;
     OdbHandle store;
-    std::set<std::string, std::less<>> whole;  ///< Trees and blobs, ids in hexadecimal.
+    std::set<std::string, std::less<>> whole;  ///< Verified trees and blobs, ids in hexadecimal.
 
     void check(const git_oid& id, git_object_t type, const std::string& path, std::vector<std::string>& faults) {
         std::string name(GIT_OID_HEXSZ, '\0');
         git_oid_fmt(name.data(), &id);
         if (whole.contains(name)) { return; }
         git_odb_object* raw = nullptr;
-        const int code = git_odb_read(&raw, store.get(), &id);  // It compares the bytes with the name.
+        const int code = git_odb_read(&raw, store.get(), &id);  // Compares the bytes with the id.
         const Handle<git_odb_object, git_odb_object_free> object(raw);
         const std::string where = (type == GIT_OBJECT_TREE ? "tree " : "file ") + name + (path.empty() ? "" : " (" + path + ")");
         if (code < 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The repository's objects, refs and notes, as an audit reads them.
+// Reads the repository's objects, refs and notes for an audit.
 #pragma once
 
 #include <chrono>
@@ -16,20 +16,20 @@
 namespace agentforge::kernel {
 
 struct RefTarget {
-    std::string name;  ///< Whole: `refs/…`.
-    std::string id;    ///< Of the object that it names.
+    std::string name;  ///< Full name: `refs/…`.
+    std::string id;    ///< Id of the object that it names.
 };
-/// Those that begin with `prefix`, by name. Errors: AF-GIT-001, AF-GIT-099.
+/// Returns the refs that begin with `prefix`, by name. Errors: AF-GIT-001, AF-GIT-099.
 [[nodiscard]] Result<std::vector<RefTarget>> refs_below(const std::filesystem::path& repository, const std::string& prefix);
 
-/// Keeps a commit alive: a ref `refs/agentforge/<name>` to it, in place of one that is there. Errors: AF-GIT-001, AF-GIT-007,
+/// Keeps a commit alive: sets a ref `refs/agentforge/<name>` to it and replaces an existing one. Errors: AF-GIT-001, AF-GIT-007,
 /// AF-GIT-011, AF-GIT-099.
 [[nodiscard]] Result<void> keep_commit(const std::filesystem::path& repository, const std::string& name, std::string_view commit);
 
-/// The commit that `text` names (an id or its beginning, a branch, a tag); empty where it names none. Errors: AF-GIT-001.
+/// Returns the commit that `text` names (an id or its beginning, a branch, a tag). Empty if it names none. Errors: AF-GIT-001.
 [[nodiscard]] Result<std::optional<std::string>> named_commit(const std::filesystem::path& repository, const std::string& text);
 
-/// Reads whole trees, each object of them once, however many trees are asked for. One thread at a time.
+/// Verifies whole trees. Reads each object once, however many trees are checked. One thread at a time.
 class ObjectCheck {
 public:
     /// Errors: AF-GIT-001.
@@ -38,9 +38,9 @@ public:
     ObjectCheck& operator=(ObjectCheck&&) noexcept;
     ~ObjectCheck();
 
-    /// Whether the repository has this object at all.
+    /// True if the repository has this object.
     [[nodiscard]] bool has(const std::string& id) const;
-    /// What is missing or has not the bytes of its name, in the tree and below it. Submodules are left out.
+    /// Returns the objects of the tree and below that are missing or whose bytes do not match their id. Skips submodules.
     [[nodiscard]] std::vector<std::string> faults_of_tree(const std::string& tree);
     [[nodiscard]] std::uint64_t objects() const noexcept;
 
@@ -53,14 +53,14 @@ private:
 struct CommitNote {
     std::string commit;
     std::string text;
-    std::string name;  ///< Who wrote it.
+    std::string name;  ///< The author of the note.
     std::string email;
     std::chrono::system_clock::time_point time;
 };
 inline constexpr const char* statement_notes = "refs/notes/agentforge";
-/// Puts the note under `refs/notes/agentforge`, in place of one that is there. Errors: AF-GIT-099, AF-GIT-011.
+/// Writes the note under `refs/notes/agentforge` and replaces an existing one. Errors: AF-GIT-099, AF-GIT-011.
 [[nodiscard]] Result<void> write_note(const std::filesystem::path& repository, const CommitNote& note);
-/// Its text; empty where the commit has none. Errors: AF-GIT-099.
+/// Returns the text of the note. Empty if the commit has none. Errors: AF-GIT-099.
 [[nodiscard]] Result<std::optional<std::string>> read_note(const std::filesystem::path& repository, const std::string& commit);
 
 }  // namespace agentforge::kernel

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A repository of its own that looks like the user's in the moment of `git commit`: HEAD on the parent, index and files the tree
-// that is about to be committed. Commit hooks run there. It borrows the user's objects, which are only read; whatever a hook does
-// to it goes with its folder.
+// A separate repository that looks like the user's at the moment of `git commit`: HEAD is at the parent, index and files are the
+// tree to commit. Commit hooks run there. It borrows the user's objects read-only. Whatever a hook does to it is deleted with its
+// folder.
 #pragma once
 
 #include <filesystem>
@@ -16,28 +16,28 @@
 namespace agentforge::kernel {
 
 struct RehearsalRequest {
-    std::filesystem::path repository;  ///< The user's.
-    std::filesystem::path folder;      ///< Is made; must not be there.
+    std::filesystem::path repository;  ///< The user's repository.
+    std::filesystem::path folder;      ///< Will be created; must not exist.
     std::string parent;                ///< Commit id.
     std::string tree;
-    std::string branch;  ///< What HEAD is said to be on.
-    std::string name;    ///< user.name and user.email.
+    std::string branch;  ///< The branch that HEAD names.
+    std::string name;    ///< From user.name and user.email.
     std::string email;
 };
 
-/// Errors: AF-GIT-006, -007, -012, -099; `io` where the folder cannot be made.
+/// Errors: AF-GIT-006, -007, -012, -099; `io` if the folder cannot be created.
 [[nodiscard]] Result<void> prepare_rehearsal(const RehearsalRequest& request);
 
-/// Paths and contents that the index of the rehearsal holds now and `tree` does not hold so (no content: removed): what a hook
-/// would have had committed. Errors: AF-GIT-099 the index cannot be read.
+/// Returns the paths and contents in the rehearsal's index that differ from `tree` (no content: removed): what a hook changed for
+/// the commit. Errors: AF-GIT-099 the index cannot be read.
 [[nodiscard]] Result<std::vector<std::pair<std::string, std::optional<std::string>>>> changed_in_rehearsal(
     const std::filesystem::path& folder, std::string_view tree);
 
-/// Folders with the repository's objects, its alternates included: what a rehearsal must be able to read.
+/// Returns the folders with the repository's objects, including its alternates. A rehearsal must be able to read them.
 [[nodiscard]] Result<std::vector<std::string>> object_folders(const std::filesystem::path& repository);
 
-/// Where the user's git looks for hooks: `core.hooksPath` (a relative one below the checkout, as git has it), else `hooks` of the
-/// git directory.
+/// Returns where the user's git looks for hooks: `core.hooksPath` (if relative, below the checkout, as in git), else `hooks` of
+/// the git directory.
 [[nodiscard]] Result<std::filesystem::path> hooks_folder(const std::filesystem::path& repository);
 
 }  // namespace agentforge::kernel

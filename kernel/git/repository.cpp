@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's repository as it is: where it lies, what HEAD stands on, what is not committed.
+// The state of the user's repository: where it is, what HEAD points to, what is not committed.
 #include "git/repository.hpp"
 
 #include <malloc.h>
@@ -100,7 +100,7 @@ Result<std::vector<std::string>> Repository::uncommitted() const {
         const git_status_entry* entry = git_status_byindex(raw, i);
         if (entry->status == GIT_STATUS_CURRENT || (entry->status & GIT_STATUS_IGNORED) != 0) { continue; }
         if (entry->status == GIT_STATUS_WT_DELETED) {
-            // Left out by `git sparse-checkout`, which libgit2 takes for deleted.
+            // Excluded by `git sparse-checkout`, which libgit2 reports as deleted.
             const git_index_entry* known = git_index_get_bypath(raw_index, entry->index_to_workdir->old_file.path, 0);
             if (known != nullptr && (known->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE) != 0) { continue; }
         }

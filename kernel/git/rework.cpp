@@ -16,7 +16,8 @@ namespace {
 
 using RevisionWalk = Handle<git_revwalk, git_revwalk_free>;
 
-/// The newest commit from HEAD on that builds on `commit` and is not younger than `until`; the commit itself where there is none.
+/// Returns the newest commit of HEAD's history that builds on `commit` and is not younger than `until`. Returns the commit itself
+/// if there is none.
 Result<git_oid> newest_within(git_repository* repository, const git_oid& head, const git_oid& commit, git_time_t until) {
     git_revwalk* raw = nullptr;
     if (const int code = git_revwalk_new(&raw, repository); code < 0) { return failure(code, "walk over commits"); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording: which files there are, byte for byte. No filter, attribute or hook has a say, and what a
-// recording is depends only on the files and on the commit the worktree stands on, not on earlier recordings.
+// Records the files of a worktree, byte for byte. No filter, attribute or hook applies. The result depends only on the files and
+// on the worktree's commit, not on earlier recordings.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ using namespace git;
 namespace {
 
 constexpr off_t max_file_bytes = off_t{1} << 30;
-/// From so many new files on they go into a pack.
+/// From this number of new files on, they are written as a pack.
 constexpr std::size_t few_files = 32;
 constexpr off_t max_buffered_bytes = off_t{8} << 20;
 
@@ -32,7 +32,7 @@ Error changed_meanwhile(const std::string& path) {
                  ErrorKind::conflict};
 }
 
-/// `bulk` takes contents that fit into memory, where it is given.
+/// If `bulk` is given, it takes contents that fit into memory.
 Result<git_oid> write_blob(Worktree::State& state, bool lfs, BulkObjects* bulk, int parent, const std::string& name,
                            const std::string& path, struct stat& st) {
     git_repository* const repository = state.repository.get();
@@ -51,7 +51,7 @@ Result<git_oid> write_blob(Worktree::State& state, bool lfs, BulkObjects* bulk, 
     if (lfs && state.kept_by_lfs(path)) {
         std::array<char, 1025> head{};
         const ssize_t count = ::pread(file.get(), head.data(), head.size(), 0);
-        // A pointer whose contents are elsewhere stays one, and nothing is to be kept of an empty file.
+        // A pointer whose contents are elsewhere stays a pointer, and an empty file has nothing to store.
         if (count > 0 && !read_pointer({head.data(), static_cast<std::size_t>(count)})) {
             AF_TRY(const std::string pointer,
                    keep_contents(repository, file.get(), static_cast<std::uint64_t>(st.st_size), path));
@@ -116,8 +116,8 @@ struct Recorder {
     std::vector<TreeEdit> edits;
     std::vector<Recorded> recorded;
     bool rules_changed = false;
-    std::vector<std::string> unrecordable;  ///< Another repository's `.git`, folders nested too deep.
-    std::optional<bool> lfs;                ///< Whether Git LFS is used.
+    std::vector<std::string> unrecordable;  ///< Another repository's `.git`, or folders nested too deep.
+    std::optional<bool> lfs;                ///< True if Git LFS is used.
     BulkObjects bulk{state.repository.get()};
 
     explicit Recorder(Worktree::State& of) : state(of), seen(of.cache->size()) {}
@@ -152,7 +152,7 @@ struct Recorder {
         return {};
     }
 
-    /// `name` below `parent`, whatever it is.
+    /// Records `name` below `parent`, whatever it is.
     Result<void> entry(int parent, const std::string& name, const std::string& path, bool below_ignored, unsigned depth) {
         if (path == ".git" || path == ".agentforge") { return {}; }
         if (is_git_name(name) || depth >= max_folder_depth || path.size() > max_path_bytes) {
@@ -165,11 +165,11 @@ struct Recorder {
         }
         if (const FileTable::File* known = state.cache->find(path); known != nullptr && known->is_gitlink()) { return {}; }
         if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) { return file(parent, name, path, st, below_ignored); }
-        if (!S_ISDIR(st.st_mode)) { return {}; }  // Git records no sockets, pipes and devices.
+        if (!S_ISDIR(st.st_mode)) { return {}; }  // Git does not record sockets, pipes and devices.
         bool left_out = below_ignored;
         const bool known = state.cache->has_below(path);
         if (!known && !left_out) { AF_TRY(left_out, state.ignored(path)); }
-        // An ignored folder may hold tracked files, and a folder with recorded files may be ignored by now.
+        // An ignored folder may contain tracked files, and a folder with recorded files may be ignored now.
         if (left_out && !known && !state.in_head(path)) { return {}; }
         const FileDescriptor folder = open_folder(parent, name.c_str());
         if (!folder.valid()) { return folder_error(errno, "open a folder", path); }
@@ -195,7 +195,7 @@ struct Recorder {
         }
     }
 
-    /// Files that were recorded and that changed ignore files leave out now.
+    /// Forgets recorded files that changed ignore files now exclude.
     Result<void> forget_ignored() {
         for (std::size_t i = 0; i < seen.size(); ++i) {
             if (!seen[i] || state.cache->at(i).is_gitlink() || is_private(state.cache->path(i))) { continue; }
@@ -248,7 +248,7 @@ Result<std::string> Worktree::snapshot_paths(const std::vector<std::string>& pat
             return Error{"AF-GIT-015", "git cannot record the path `" + path + "`", path,
                          "Use a relative path without `..` and `.git`", ErrorKind::invalid};
         }
-        if (is_ignore_file(path)) { return snapshot(); }  // It may concern any file.
+        if (is_ignore_file(path)) { return snapshot(); }  // An ignore file may affect any file.
     }
     AF_CHECK(state_->open_cache());
     git_attr_cache_flush(state_->repository.get());
@@ -256,10 +256,10 @@ Result<std::string> Worktree::snapshot_paths(const std::vector<std::string>& pat
     std::sort(sorted.begin(), sorted.end());
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     Recorder recorder(*state_);
-    std::string done;  // The last path that was recorded with all below it.
+    std::string done;  // The last path that was recorded with everything below it.
     for (const std::string& path : sorted) {
         if (is_private(path) || (!done.empty() && path.starts_with(done + "/"))) { continue; }
-        // Down to the parent, no link followed. Where a part of the way is no folder, that part is what changed.
+        // Descends to the parent without following links. If a part of the path is not a folder, that part is what changed.
         FileDescriptor folder(::openat(state_->root.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         std::size_t start = 0;
         unsigned depth = 0;

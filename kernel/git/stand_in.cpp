@@ -22,12 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Keys (in lower case, as libgit2 gives them) whose values are data: no program, no file that git would run or write.
+/// Keys (in lower case, as libgit2 returns them) whose values are only data: no program, and no file that git would run or write.
 constexpr std::array plain_core{"autocrlf",   "bigfilethreshold",  "eol",      "excludesfile",     "filemode",
                                 "ignorecase", "precomposeunicode", "safecrlf", "sharedrepository", "symlinks"};
 constexpr std::array plain_of_remotes{".url", ".pushurl", ".fetch", ".gh-resolved", ".glab-resolved"};
 constexpr std::array plain_of_http{".cookiefile",
-                                   ".savecookies"};  // Not these: git would write a file of the repository's choice.
+                                   ".savecookies"};  // Without savecookies: git would write a file of the repository's choice.
 constexpr std::array plain_others{"gpg.format",  "user.name",    "user.email",     "user.signingkey",
                                   "author.name", "author.email", "committer.name", "committer.email"};
 
@@ -54,7 +54,7 @@ bool names_a_program(std::string_view key) {
 struct ConfigEntry {
     std::string key;
     std::string value;
-    bool is_repositorys = false;  ///< Of `.git/config` or what it includes, not of the user's own files.
+    bool is_repositorys = false;  ///< Set by `.git/config` or a file it includes, not by the user's own files.
 };
 
 Result<std::vector<ConfigEntry>> configuration_of(git_repository* repository) {
@@ -100,7 +100,7 @@ Result<void> write_configuration(const std::vector<ConfigEntry>& entries, const 
     return {};
 }
 
-/// HEAD as it is: `includeIf.onbranch` of the user's looks at it.
+/// Returns HEAD's content: the user's `includeIf.onbranch` reads it.
 std::string head_line(git_repository* repository) {
     git_reference* raw = nullptr;
     if (git_reference_lookup(&raw, repository, "HEAD") < 0) { return "ref: refs/heads/none\n"; }
@@ -111,7 +111,7 @@ std::string head_line(git_repository* repository) {
     return to_text(*git_reference_target(raw)) + "\n";
 }
 
-/// Files of git's own that are data. One that is not there, or no ordinary file, is left out.
+/// Copies git's own data files. Skips those that are missing or not regular files.
 Result<void> copy_plain_files(const fs::path& from, const fs::path& to) {
     std::vector<std::string> names{"info/exclude", "info/attributes", "shallow"};
     std::error_code error;
@@ -183,7 +183,7 @@ GitStandIn::GitStandIn(GitStandIn&& other) noexcept
       left_out_(std::move(other.left_out_)) {}
 
 GitStandIn::~GitStandIn() {
-    std::error_code ignored;  // What stays is small and does nothing.
+    std::error_code ignored;  // What stays is small and harmless.
     if (!folder_.empty()) { fs::remove_all(folder_, ignored); }
 }
 

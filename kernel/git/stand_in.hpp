@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `git` program without the programs that a repository names.
+// Runs the `git` program without the programs that a repository names.
 #pragma once
 
 #include <filesystem>
@@ -13,17 +13,17 @@
 
 namespace agentforge::kernel {
 
-/// A git directory that stands in for a repository's own while the `git` program runs. It leads to the repository's objects and
-/// holds its plain settings (names, line endings, remotes), its ignore rules and attributes. It has none of the programs that
-/// `.git` can name: hooks, filters, monitors, signing programs, credential helpers, ssh commands, aliases, included files. Git
-/// reads the user's own configuration beside it, so programs come from there and from nowhere else. It lies inside the
-/// repository's git directory, so that `includeIf.gitdir` of the user's holds for it, and is removed with this object; one that a
-/// killed process left, by the next after a day.
+/// A git directory that stands in for a repository's own while the `git` program runs. It points to the repository's objects and
+/// has its plain settings (names, line endings, remotes), ignore rules and attributes. It has none of the programs that `.git`
+/// can name: hooks, filters, monitors, signing programs, credential helpers, ssh commands, aliases, included files. Git also
+/// reads the user's own configuration, so programs come only from there. The stand-in is inside the repository's git directory,
+/// so the user's `includeIf.gitdir` applies to it. It is removed with this object; one left by a killed process is removed by a
+/// later one after a day.
 class GitStandIn {
 public:
     /// Errors: `io` AF-GIT-064.
     [[nodiscard]] static Result<GitStandIn> make(const Repository& repository);
-    /// Removes the stand-ins of processes that were killed. `make` does so, too.
+    /// Removes the stand-ins of killed processes. `make` also does this.
     static void remove_abandoned(const std::filesystem::path& git_directory);
 
     GitStandIn(GitStandIn&& other) noexcept;
@@ -35,15 +35,15 @@ public:
     [[nodiscard]] const std::filesystem::path& work_directory() const noexcept { return work_directory_; }
     /// The index of the user's checkout.
     [[nodiscard]] const std::filesystem::path& index() const noexcept { return index_; }
-    /// What makes `git` use it.
+    /// Returns the environment variables that make `git` use it.
     [[nodiscard]] std::map<std::string, std::string> variables() const;
-    /// Keys by which the repository's own configuration names programs, as it writes them, in its order. They have no effect
+    /// Returns the keys by which the repository's own configuration names programs, as written and in order. They have no effect
     /// here.
     [[nodiscard]] const std::vector<std::string>& left_out() const noexcept { return left_out_; }
-    /// The paths of submodules in the user's index. `git status` and `git add` start git in each of them, by its own
-    /// configuration, unless they are left out.
+    /// Returns the paths of submodules in the user's index. Unless they are left out, `git status` and `git add` start git in
+    /// each of them with its own configuration.
     [[nodiscard]] Result<std::vector<std::string>> submodules() const;
-    /// Errors: `denied` AF-GIT-065 the attributes give one of these files to a filter whose program only the repository's own
+    /// Errors: `denied` AF-GIT-065 the attributes assign one of these files to a filter whose program only the repository's own
     /// configuration names.
     [[nodiscard]] Result<void> check_filters(const std::vector<std::string>& paths) const;
 

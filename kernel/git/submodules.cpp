@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Submodules. A tree names a commit of another repository; the user's checkout has that repository, and a task's worktree gets
-// the commit's files from there. They are for reading: a recording keeps the commit that was named, and what was changed in them
-// is found and put back.
+// Submodules. A tree names a commit of another repository. The user's checkout has that repository, and a task's worktree gets
+// the commit's files from there, for reading only. A recording keeps the named commit; changes to the files are found and
+// reverted.
 #include <fcntl.h>
 
 #include <cerrno>
@@ -15,7 +15,7 @@ using namespace git;
 
 namespace {
 
-/// Opens a folder below another, no link followed.
+/// Opens a folder below another without following links.
 FileDescriptor open_below(int folder, const std::string& path) {
     FileDescriptor here(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     for (std::size_t start = 0; here.valid() && start <= path.size();) {

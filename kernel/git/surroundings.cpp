@@ -19,7 +19,7 @@ using namespace git;
 
 namespace {
 
-/// `origin`, else the only remote.
+/// Returns `origin`, or else the only remote.
 std::string chosen_remote(git_repository* repository) {
     git_strarray names{};
     if (git_remote_list(&names, repository) < 0) { return {}; }
@@ -41,7 +41,7 @@ bool is_python_environment(const fs::path& folder) {
     return fs::is_regular_file(folder / "pyvenv.cfg", none) && ::access((folder / "bin/python").c_str(), X_OK) == 0;
 }
 
-/// Of a folder with several, that of the newest.
+/// Returns the newest environment in the folder.
 std::optional<fs::path> newest_environment(const fs::path& folder) {
     std::optional<fs::path> newest;
     fs::file_time_type then;
@@ -73,7 +73,7 @@ bool is_committed(const fs::path& repository, const fs::path& folder) {
     return found;
 }
 
-/// The folder of the Python that an environment was made from; empty: it does not say.
+/// Returns the folder of the Python that an environment was made from. Empty if it does not say.
 fs::path made_from(const fs::path& environment) {
     std::ifstream lines(environment / "pyvenv.cfg");
     for (std::string line; std::getline(lines, line);) {
@@ -109,7 +109,7 @@ std::optional<PythonEnvironment> python_environment(const std::filesystem::path&
     std::error_code none;
     const fs::path home = made_from(chosen);
     if (home.empty() || home == "/usr" || home == "/") { return found; }
-    for (const char* name : {"bin", "lib", "lib64"}) {  // Not all of it: it may be the user's ~/.local.
+    for (const char* name : {"bin", "lib", "lib64"}) {  // Not the whole folder: it may be the user's ~/.local.
         if (fs::is_directory(home / name, none)) { found.folders.push_back((home / name).string()); }
     }
     return found;

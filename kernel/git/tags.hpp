@@ -12,10 +12,10 @@ namespace agentforge::kernel {
 
 struct Tag {
     std::string name;    ///< Without `refs/tags/`.
-    std::string commit;  ///< What it stands for in the end, annotated or not.
+    std::string commit;  ///< The tagged commit, for annotated tags too.
 };
 
-/// All tags that stand for a commit, by name. Errors: those of Repository::open.
+/// Returns all tags of commits, by name. Errors: those of Repository::open.
 [[nodiscard]] Result<std::vector<Tag>> tags_of(const std::filesystem::path& repository);
 
 }  // namespace agentforge::kernel

@@ -10,14 +10,14 @@
 
 namespace agentforge::kernel {
 
-/// How much trees hold that no tree before them held: each object counts once, at its size uncompressed. One thread at a time.
+/// Sums the sizes of objects that no earlier tree contained: each object counts once, uncompressed. One thread at a time.
 class TreeBytes {
 public:
     [[nodiscard]] static Result<TreeBytes> open(const std::filesystem::path& repository);
     TreeBytes(TreeBytes&&) noexcept;
     TreeBytes& operator=(TreeBytes&&) noexcept;
     ~TreeBytes();
-    /// `id`: a tree or a commit. What is missing counts nothing.
+    /// `id`: a tree or a commit. Missing objects do not count.
     std::uint64_t add(const std::string& id);
 
 private:

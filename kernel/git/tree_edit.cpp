@@ -16,7 +16,7 @@ Error bad_path(std::string_view path, std::string_view why) {
                  ErrorKind::invalid};
 }
 
-/// The tree's new id, or empty where nothing is left in it.
+/// Returns the tree's new id, or empty if nothing is left in it.
 Result<std::optional<git_oid>> apply(git_repository* repository, git_tree* base, const Node& node, const std::string& prefix) {
     git_treebuilder* raw = nullptr;
     if (const int code = git_treebuilder_new(&raw, repository, base); code < 0) { return failure(code, "read a tree"); }
@@ -35,7 +35,7 @@ Result<std::optional<git_oid>> apply(git_repository* repository, git_tree* base,
                        std::none_of(child.children.begin(), child.children.end(), [](const auto& entry) {
                            return !entry.second.children.empty() || entry.second.edit->entry.has_value();
                        })) {
-                continue;  // Removing `a/b` where `a` is a file changes nothing.
+                continue;  // Removing `a/b` changes nothing if `a` is a file.
             }
             AF_TRY(const std::optional<git_oid> id, apply(repository, below.get(), child, path + "/"));
             if (id) { now = TreeEntry{*id, GIT_FILEMODE_TREE}; }
@@ -85,7 +85,7 @@ Result<git_oid> apply_edits(git_repository* repository, const git_oid& tree, con
         }
         node->edit = &edit;
     }
-    for (const TreeEdit& edit : edits) {  // A file that is to be a folder too.
+    for (const TreeEdit& edit : edits) {  // A path that would be both a file and a folder.
         if (!edit.entry) { continue; }
         const Node* node = &root;
         std::string_view rest = edit.path;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree like another with some paths changed. Private to kernel/git.
+// Makes a tree from another by changing some paths. Private to kernel/git.
 #pragma once
 
 #include <optional>
@@ -20,12 +20,12 @@ struct TreeEdit {
     std::optional<TreeEntry> entry;  ///< Empty: removed.
 };
 
-/// Cost: the folders on the way to the edited paths. Folders that become empty vanish. An entry takes the
-/// place of a folder of its name, and the other way round.
-/// Errors: `invalid` AF-GIT-015 a path that git cannot record, or a path that is a file and a folder at once.
+/// Folders that become empty disappear. An entry replaces a folder of the same name, and a folder replaces an entry. Cost: the
+/// folders on the way to the edited paths. Errors: `invalid` AF-GIT-015 a path that git cannot record, or one that is both a file
+/// and a folder.
 [[nodiscard]] Result<git_oid> apply_edits(git_repository* repository, const git_oid& tree, const std::vector<TreeEdit>& edits);
 
-/// Whether git could record this relative path.
+/// True if git can record this relative path.
 [[nodiscard]] bool is_recordable_path(std::string_view path);
 
 /// Calls `visit(path, entry)` for each blob, link and gitlink, in git's order. Errors: AF-GIT-099.

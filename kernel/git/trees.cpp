@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking into recorded trees, and making a tree from another.
+// Reads recorded trees and makes trees from others.
 #include "git/repository_state.hpp"
 #include "git/tree_edit.hpp"
 

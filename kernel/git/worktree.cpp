@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A task's worktree as git knows it: a folder with a `.git` file, and a record below `<git directory>/worktrees`
-// (gitrepository-layout(5)). libgit2's own `git_worktree_add` makes a branch and checks out through filters;
-// so the record is written here, with a detached HEAD.
+// (gitrepository-layout(5)). libgit2's own `git_worktree_add` creates a branch and checks out through filters, so this file
+// writes the record, with a detached HEAD.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ bool is_below(const std::filesystem::path& path, const std::filesystem::path& fo
     return in_folder == folder.end();
 }
 
-/// The first line of a small file, or empty where there is none.
+/// Returns the first line of a small file. Empty if there is none.
 std::string line_of(const std::filesystem::path& file) {
     struct stat st {};
     if (::lstat(file.c_str(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > 65536) { return {}; }
@@ -67,16 +67,16 @@ std::filesystem::path real_path(const std::filesystem::path& path) {
     return result.has_filename() ? result : result.parent_path();
 }
 
-/// Where the parts of one worktree lie, and what is there.
+/// The paths of one worktree, and which of them exist.
 struct Place {
     std::filesystem::path path;
     std::filesystem::path admin;
-    bool record = false;  ///< Git's record is there, and names this folder.
+    bool record = false;  ///< Git's record exists and names this folder.
     bool folder = false;
-    bool ours = false;  ///< The folder is this worktree's: it may be changed.
+    bool ours = false;  ///< The folder is this worktree's and may be changed.
 };
 
-/// Whether the `.git` file of a worktree names this record.
+/// True if the `.git` file of a worktree names this record.
 bool points_to(const std::filesystem::path& file, const std::filesystem::path& record) {
     constexpr std::string_view head = "gitdir: ";
     const std::string line = line_of(file);
@@ -106,7 +106,7 @@ Result<Place> look(git_repository* repository, const std::filesystem::path& path
     const std::string recorded = line_of(place.admin / "gitdir");
     const bool other =
         !recorded.empty() && real_path(recorded) != real_path(place.path / ".git") && recorded != (place.path / ".git").string();
-    // A worktree that does not point back is none of this repository any more: it was moved, or the folder is gone.
+    // A worktree that does not point back no longer belongs to this repository: it was moved, or its folder is gone.
     if (other && points_to(recorded, place.admin)) {
         return Error{
             "AF-GIT-022", "The worktree name " + std::string(name) + " is already used for " + recorded, place.path.string(),
@@ -130,8 +130,7 @@ Result<Place> look(git_repository* repository, const std::filesystem::path& path
     return place;
 }
 
-/// What git's own `worktree add` does: `git worktree prune` leaves a record alone that has this file, whose folder is not there
-/// yet.
+/// git's own `worktree add` does this: `git worktree prune` skips a record with this file, whose folder does not exist yet.
 constexpr std::string_view being_made = "agentforge makes this worktree";
 
 Result<void> write_record_files(const Place& place, const std::filesystem::path& folder, const std::string& commit) {
@@ -140,8 +139,8 @@ Result<void> write_record_files(const Place& place, const std::filesystem::path&
     return write_if_other(folder / "gitdir", (place.path / ".git").string());
 }
 
-/// Git's record of the worktree. It appears with its lock and all its files at once. One that is there may be pruned while it is
-/// looked at; then it is made anew.
+/// Writes git's record of the worktree. It appears at once with its lock and all its files. An existing one may be pruned while
+/// it is read; then it is written again.
 Result<void> write_record(const Place& place, const std::string& commit) {
     constexpr int most_attempts = 5;
     Result<void> written;
@@ -182,7 +181,7 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
     AF_TRY(Place place, look(handle.get(), path, name));
     if (place.folder && !place.ours) { return not_ours(place.path); }
 
-    // The record first: a folder without one could not be told from somebody else's after a crash.
+    // The record comes first: after a crash, a folder without one could not be recognised as ours.
     AF_CHECK(write_record(place, to_text(commit_id)));
     AF_CHECK(make_directories(place.path));
 
@@ -207,13 +206,13 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
     const bool indexed = ::lstat((state->admin / "index").c_str(), &st) == 0;
     Worktree worktree(std::move(state));
     if (!whole) {
-        worktree.state_->cache.emplace();  // Nothing is known of what may lie there.
+        worktree.state_->cache.emplace();  // Unknown files may be there.
         worktree.state_->last_tree = tree_id;
         AF_CHECK(worktree.reset_to(to_text(tree_id), true));
         worktree.state_->is_new = true;
     }
     if (!indexed) {
-        // The index that `git status` in the worktree looks at. Ours is another: git's may hold filtered contents.
+        // The index that `git status` in the worktree reads. Ours is separate, because git's may hold filtered contents.
         const std::filesystem::path index = worktree.state_->admin / "index";
         if (whole) {
             AF_TRY(const FileTable files, FileTable::of_tree(worktree.state_->repository.get(), tree_id));
@@ -235,7 +234,7 @@ Result<void> Worktree::remove(const std::filesystem::path& repository, const std
     std::error_code error;
     std::filesystem::remove_all(place.admin, error);
     if (error) { return folder_error(error.value(), "remove git's record", place.admin); }
-    std::filesystem::remove(place.admin.parent_path(), error);  // As git does, with the last one.
+    std::filesystem::remove(place.admin.parent_path(), error);  // Removed with the last worktree, as git does.
     return {};
 }
 
@@ -273,12 +272,12 @@ Result<void> Worktree::State::open_cache() {
 void Worktree::State::save() {
     if (!cache || !last_tree) { return; }
     std::error_code error;
-    if (!std::filesystem::exists(admin, error)) { return; }  // Removed meanwhile: nothing of it must come back.
+    if (!std::filesystem::exists(admin, error)) { return; }  // Removed meanwhile: none of it may be written again.
     if (!saved) { saved = cache->save(cache_file(), *last_tree); }
     const std::filesystem::path ref = admin / "refs" / "worktree" / "agentforge";
     const std::string id = to_text(*last_tree);
     if (line_of(ref) == id) { return; }
-    // Best effort: without it `git gc` may drop objects that nothing else keeps, and they are written again.
+    // Best effort: without it `git gc` may drop objects that nothing else keeps. They are then written again.
     if (make_directories(ref.parent_path()).ok()) { (void)write_file_atomic(ref, id + "\n", Durability::cached).ok(); }
 }
 

@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// What is wrong with a line; empty: nothing.
+/// Returns what is wrong with a line. Empty: nothing.
 std::string fault_of(std::string_view line, std::string& hash) {
     const auto bytes = bytes_of_blob_line(line);
     if (!bytes) { return "the line holds no blob"; }

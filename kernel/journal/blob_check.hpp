@@ -11,15 +11,15 @@
 
 namespace agentforge::kernel {
 
-/// A blob store's file, read from end to end.
+/// The result of reading a blob store's file from end to end.
 struct BlobCheck {
-    std::set<std::string, std::less<>> hashes;  ///< Of the lines whose bytes have the hash that they name.
-    std::vector<std::string>
-        faults;  ///< Each with the byte where its line begins. Any byte that is not as the store writes it is one.
+    std::set<std::string, std::less<>> hashes;  ///< Hashes of the lines whose bytes match their hash.
+    /// Faults, each with the offset of its line. Any byte that the store would not write is a fault.
+    std::vector<std::string> faults;
     std::uint64_t bytes = 0;
 };
-/// `root`: the store's folder; one without a file holds nothing. Nothing is locked or changed. Memory: the longest line. Errors:
-/// `io` AF-JRNL-010.
+/// Checks the store in the folder `root`. A store without a file is empty. Locks and changes nothing. Memory: the longest line.
+/// Errors: `io` AF-JRNL-010.
 [[nodiscard]] Result<BlobCheck> check_blobs(const std::filesystem::path& root);
 
 }  // namespace agentforge::kernel

@@ -13,9 +13,9 @@ inline constexpr std::string_view blobs_head = "agentforge_blobs: 1\nblobs:\n";
 inline constexpr std::string_view blob_line_start = "- {\"sha256\": \"";
 inline constexpr std::size_t blob_hash_digits = 64;
 
-/// The one line, with its end, that a blob has in the file.
+/// Appends the line of a blob, including its line end.
 void append_blob_line(std::string& text, std::string_view hash, std::string_view bytes);
-/// The bytes that a line (without its end) holds; empty where it is not a line as `append_blob_line` makes them.
+/// Returns the bytes in a line (without its end). Empty if `append_blob_line` would not have written this line.
 [[nodiscard]] std::optional<std::string> bytes_of_blob_line(std::string_view line);
 
 }  // namespace agentforge::kernel

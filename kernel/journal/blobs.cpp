@@ -30,7 +30,7 @@ constexpr std::string_view head = blobs_head;
 constexpr std::string_view line_start = blob_line_start;
 constexpr std::size_t hash_digits = blob_hash_digits;
 constexpr std::size_t most_in_memory = 8UL << 20U;
-constexpr std::size_t chunk = 1UL << 20U;  ///< Read at once.
+constexpr std::size_t chunk = 1UL << 20U;  ///< Bytes to read at once.
 
 bool is_hash(std::string_view text) noexcept {
     return text.size() == hash_digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -46,7 +46,7 @@ Error not_read(const fs::path& file, const std::string& why) {
                  ErrorKind::io};
 }
 
-/// The whole range, or an errno value.
+/// Reads the whole range. Returns 0 or an errno value.
 int read_range(int descriptor, std::uint64_t offset, std::string& into) {
     std::size_t done = 0;
     while (done < into.size()) {
@@ -59,7 +59,7 @@ int read_range(int descriptor, std::uint64_t offset, std::string& into) {
     return 0;
 }
 
-/// Other stores of the same file wait while this one appends.
+/// Locks out other stores of the same file while this one appends.
 class Turn {
 public:
     explicit Turn(int descriptor) : descriptor_(descriptor) {
@@ -79,13 +79,14 @@ private:
     bool taken_ = false;
 };
 
-/// Where a blob's line stands in the file.
+/// Position of a blob's line in the file.
 struct Place {
     std::uint64_t offset = 0;
-    std::size_t size = 0;  ///< Of the line, without its end.
+    std::size_t size = 0;  ///< Size of the line without its end.
 };
 
-/// The places of the blobs put last: enough to find what a step puts again, and of one size however many blobs there are.
+/// Places of the blobs put last. This is enough to find what a step puts again, and its size does not grow with the number of
+/// blobs.
 class RecentPlaces {
 public:
     void add(const std::string& hash, Place place) {
@@ -109,8 +110,7 @@ private:
     std::map<std::string, Place, std::less<>> old_;
 };
 
-/// The places of all blobs, in the order of their hashes. Made by reading the file, when a blob is asked for that was not put
-/// lately.
+/// Places of all blobs, sorted by hash. Built by reading the file when a blob is requested that was not put recently.
 class AllPlaces {
 public:
     [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
@@ -118,9 +118,9 @@ public:
         const auto after = std::upper_bound(entries_.begin(), entries_.end(), hash,
                                             [](std::string_view key, const Entry& entry) { return key < entry.key(); });
         if (after == entries_.begin() || std::prev(after)->key() != hash) { return nullptr; }
-        return &std::prev(after)->place;  // Of several, the newest.
+        return &std::prev(after)->place;  // The newest of several.
     }
-    /// Takes in a part of the file that begins at `end()` and ends a line.
+    /// Adds a part of the file that begins at `end()` and ends with a line.
     void add(std::string_view text) {
         for (std::size_t at = 0; at < text.size();) {
             const std::size_t end = text.find('\n', at);
@@ -133,7 +133,7 @@ public:
         }
         end_ += text.size();
     }
-    /// To be called after the last `add`, before the next `find`.
+    /// Call it after the last `add` and before the next `find`.
     void sort() {
         const auto added = entries_.begin() + static_cast<std::ptrdiff_t>(sorted_);
         std::ranges::stable_sort(added, entries_.end(), {}, &Entry::key);
@@ -158,20 +158,20 @@ private:
 struct BlobStore::State {
     fs::path file;
     std::mutex mutex;
-    FileDescriptor descriptor;  ///< Opened when it is first needed.
+    FileDescriptor descriptor;  ///< Opened on first use.
     RecentPlaces recent;
     AllPlaces all;
     std::map<std::string, std::string, std::less<>> pending;
     std::size_t pending_bytes = 0;
-    std::vector<std::shared_ptr<State>> shared;  ///< Of the tasks that this one was forked from.
-    bool unsynced = false;                       ///< The file holds lines that nobody is known to have synced.
+    std::vector<std::shared_ptr<State>> shared;  ///< Stores of the tasks that this one was forked from.
+    bool unsynced = false;                       ///< True if the file may hold lines that were never synced.
 
-    /// False where there is no file yet. Errors: AF-JRNL-010; AF-JRNL-012 where it is another file.
+    /// Returns false if there is no file yet. Errors: AF-JRNL-010; AF-JRNL-012 if it is another kind of file.
     Result<bool> open() {
         if (descriptor.valid()) { return true; }
         do {
             descriptor = FileDescriptor(::open(file.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-            // Somebody who may only look (`agentforge inspect`) reads all the same.
+            // A reader without write permission (`agentforge inspect`) can still read.
             if (!descriptor.valid() && (errno == EACCES || errno == EROFS)) {
                 descriptor = FileDescriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
             }
@@ -192,7 +192,7 @@ struct BlobStore::State {
         return static_cast<std::uint64_t>(status.st_size);
     }
 
-    /// A file shorter than its head was torn when it was made.
+    /// A file shorter than its head was torn while it was made.
     [[nodiscard]] Result<void> check_head() const {
         AF_TRY(const std::uint64_t bytes, size());
         if (bytes < head.size()) { return {}; }
@@ -203,7 +203,7 @@ struct BlobStore::State {
                      "It was changed or damaged, or belongs to another version; restore it from a backup.", ErrorKind::corrupt};
     }
 
-    /// Where the file's last whole line ends; 0 where the file has no whole head.
+    /// Returns the end of the file's last whole line. 0 if the head is not whole.
     [[nodiscard]] Result<std::uint64_t> end_of_lines(std::uint64_t bytes) const {
         if (bytes < head.size()) { return std::uint64_t{0}; }
         std::string part(1, '\0');  // Nearly always the end of a line.
@@ -219,15 +219,15 @@ struct BlobStore::State {
         return std::uint64_t{0};
     }
 
-    /// Takes in all lines that the file has by now, others' too.
+    /// Reads all lines that the file has now, including those of other stores.
     Result<void> look() {
         AF_TRY(const bool there, open());
         if (!there) { return {}; }
         AF_TRY(const std::uint64_t bytes, size());
-        if (bytes < all.end()) { forget(); }  // Somebody cut it: what is left counts.
+        if (bytes < all.end()) { forget(); }  // Another process cut the file. What is left counts.
         AF_TRY(const std::uint64_t end, end_of_lines(bytes));
         if (end <= all.end()) { return {}; }
-        std::string rest;  // Of a line that goes on in the next part.
+        std::string rest;  // Rest of a line that continues in the next part.
         for (std::uint64_t at = all.end(); at < end;) {
             std::string part(std::min<std::uint64_t>(end - at, chunk), '\0');
             if (const int error = read_range(descriptor.get(), at, part); error != 0) {
@@ -248,7 +248,7 @@ struct BlobStore::State {
         all = {};
     }
 
-    /// Nothing where no line has the hash. A damaged line is an error.
+    /// Returns nothing if no line has the hash. A damaged line is an error.
     Result<std::optional<std::string>> find(std::string_view hash) {
         AF_TRY(const bool there, open());
         if (!there) { return std::optional<std::string>(); }
@@ -294,7 +294,7 @@ struct BlobStore::State {
         if (!pending.empty()) { AF_CHECK(append()); }
         if (::fdatasync(descriptor.get()) != 0) {
             const int error = errno;
-            // Nothing the kernel still holds can be relied on: all is read, and where needed written, again.
+            // After a failed sync the page cache cannot be trusted: reads everything again, and writes it again if needed.
             forget();
             return not_stored(file, errno_text(error));
         }
@@ -312,7 +312,7 @@ struct BlobStore::State {
         if (status.st_nlink == 0) { return not_stored(file, "the file was deleted or replaced while it was in use"); }
         const auto bytes_now = static_cast<std::uint64_t>(status.st_size);
         AF_TRY(const std::uint64_t known, end_of_lines(bytes_now));
-        // A torn last line: no record names what it would have held.
+        // A torn last line: no record names its blob.
         if (bytes_now != known && ::ftruncate(descriptor.get(), static_cast<off_t>(known)) != 0) {
             return not_stored(file, errno_text(errno));
         }
@@ -325,7 +325,7 @@ struct BlobStore::State {
             added.emplace_back(hash, Place{known + begin, text.size() - begin - 1});
         }
         if (auto written = write_all(descriptor.get(), text, file); !written.ok()) {
-            // Cut back; where even that fails, the torn line is cut by whoever appends next.
+            // Cuts the file back. If that fails, the next store to append cuts the torn line.
             if (::ftruncate(descriptor.get(), static_cast<off_t>(known)) != 0) {
                 return not_stored(file, written.error().message + "; nor could it be cut back");
             }
@@ -368,7 +368,7 @@ Result<std::string> BlobStore::put(std::string_view bytes) {
     if (state.pending.contains(hash)) { return hash; }
     AF_TRY(const bool there, state.open());
     if (const Place* const place = state.recent.find(hash); there && place != nullptr) {
-        if (state.read(*place, hash).ok()) { return hash; }  // A damaged one is put again; the newest counts.
+        if (state.read(*place, hash).ok()) { return hash; }  // A damaged blob is put again. The newest counts.
     }
     state.pending.emplace(hash, bytes);
     state.pending_bytes += bytes.size();

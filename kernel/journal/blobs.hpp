@@ -10,37 +10,37 @@
 
 namespace agentforge::kernel {
 
-/// Long bodies (context sent, the model's answer, tool output), named by their SHA-256.
+/// Stores long bodies (context sent, the model's answer, tool output) by their SHA-256.
 ///
-/// All of them are in one file, `<root>/blobs.yaml`, which only grows: `agentforge_blobs: 1`, `blobs:`, then a line for each,
+/// All are in one file, `<root>/blobs.yaml`, which only grows: `agentforge_blobs: 1`, `blobs:`, then a line for each,
 ///   - {"sha256": "…", "bytes": 12, "text": "…"}
-/// in the form of the journal's lines (`"hex"` in place of `"text"` where the bytes are not UTF-8). One file, because what must
-/// be durable is the group of blobs that a record names: put together they cost one fdatasync, where a file for each costs its
-/// own sync and those of the folders around it (measured: two thirds of all syncs of a task).
+/// in the form of the journal's lines (`"hex"` instead of `"text"` if the bytes are not UTF-8). One file, because the blobs that
+/// a record names must be durable together. In one file they cost one fdatasync; separate files would cost a sync each, and those
+/// of the folders around them (measured: two thirds of all syncs of a task).
 ///
-/// What a power cut may lose: blobs put after the last `sync`. No record may name those yet: `sync` comes before the append.
-/// A last line that is not whole is overwritten by the next `sync`.
+/// A power cut may lose the blobs put after the last `sync`. No record may name those yet: `sync` comes before the append. The
+/// next `sync` overwrites an incomplete last line.
 ///
-/// A forked task's store holds those of the tasks that it goes on from as `<root>/<task>/blobs.yaml` (hard links); they are only
-/// read.
+/// A forked task's store has the blobs of the tasks it was forked from in `<root>/<task>/blobs.yaml` (hard links), which it only
+/// reads.
 ///
-/// Several stores may stand on one folder, in any threads and processes; appends take turns by flock(2). One object may be used
-/// by several threads.
+/// Several stores may use one folder, in any threads and processes; appends take turns by flock(2). Several threads may use one
+/// object.
 class BlobStore {
 public:
     explicit BlobStore(std::filesystem::path root);
-    /// Keeps a blob in memory and returns its hash; this object gives it back at once. Idempotent. More than 8 MiB are synced
-    /// by themselves. Errors: `io` AF-JRNL-010.
+    /// Keeps a blob in memory and returns its hash. `get` of this object finds it at once. Idempotent. Syncs automatically beyond
+    /// 8 MiB. Errors: `io` AF-JRNL-010.
     [[nodiscard]] Result<std::string> put(std::string_view bytes);
-    /// Brings what was put, and whatever an earlier process left in the file, to disk. Does nothing where there is nothing to do.
-    /// Errors: `io` AF-JRNL-010; then nothing was stored and the blobs stay in memory for another try.
+    /// Syncs what was put and what an earlier process left in the file. Does nothing if there is nothing to sync. Errors: `io`
+    /// AF-JRNL-010; then nothing was stored, and the blobs stay in memory for another try.
     [[nodiscard]] Result<void> sync();
-    /// Errors: `not_found` AF-JRNL-011 (also where `hash` is not 64 lower-case hexadecimal digits),
-    /// `io` AF-JRNL-010, `corrupt` AF-JRNL-012 where the bytes do not have that hash.
+    /// Returns the bytes of a blob. Errors: `not_found` AF-JRNL-011 (also if `hash` is not 64 lower-case hexadecimal digits),
+    /// `io` AF-JRNL-010, `corrupt` AF-JRNL-012 if the bytes do not have that hash.
     [[nodiscard]] Result<std::string> get(std::string_view hash) const;
     [[nodiscard]] bool contains(std::string_view hash) const;
-    /// Makes the blobs of the store at `parent`, and those that it shares itself, readable through the one at `child`. Nothing is
-    /// copied where the file system has hard links. Errors: `io` AF-JRNL-010.
+    /// Makes the blobs of the store at `parent`, and those shared with it, readable through the store at `child`. Copies nothing
+    /// if the file system has hard links. Errors: `io` AF-JRNL-010.
     [[nodiscard]] static Result<void> share(const std::filesystem::path& parent, std::string_view parent_task,
                                             const std::filesystem::path& child);
 

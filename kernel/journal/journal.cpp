@@ -44,8 +44,8 @@ struct Journal::State {
     JournalHead head;
     Recovery recovery;
     std::vector<JournalMark::Part> history;
-    RunningSum sum;          ///< Of the file, up to the last whole record.
-    std::uint64_t size = 0;  ///< As far.
+    RunningSum sum;          ///< Over the file up to the last whole record.
+    std::uint64_t size = 0;  ///< Bytes up to there.
     bool poisoned = false;
 };
 
@@ -67,7 +67,7 @@ Error bad_body(const std::string& what, const fs::path& path) {
                  "This is a defect of the caller; please report it.", ErrorKind::invalid};
 }
 
-/// Empty where the value can be stored; otherwise why not. Makes strings valid UTF-8.
+/// Returns empty if the value can be stored, otherwise the reason. Makes strings valid UTF-8.
 std::string make_storable(json::value& value, std::size_t depth);
 
 std::string make_storable(json::object& object, std::size_t depth) {
@@ -75,7 +75,7 @@ std::string make_storable(json::object& object, std::size_t depth) {
     for (auto& entry : object) {
         const std::string_view key = entry.key();
         if (!is_valid_utf8(key)) { return "a key is not valid UTF-8"; }
-        // A key that needs no escape is as long written as it is; only the others are measured.
+        // A key without escapes is written as long as it is. Only the others are measured.
         if (key.size() > longest_key / 6 && to_json_line(json::value(key)).size() > longest_key) {
             return "the key '" + ellipsis(key, 60) + "' is longer than " + std::to_string(longest_key) + " bytes";
         }
@@ -94,7 +94,7 @@ std::string make_storable(json::value& value, std::size_t depth) {
             if (value.get_uint64() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
                 return "it holds an integer beyond int64";
             }
-            value = static_cast<std::int64_t>(value.get_uint64());  // As it will be read back.
+            value = static_cast<std::int64_t>(value.get_uint64());  // In the type that reading it back gives.
             return {};
         case json::kind::string:
             if (!is_valid_utf8(value.get_string())) { value = json::value(sanitize_utf8(value.get_string())); }
@@ -136,7 +136,7 @@ bool is_storable_at(const json::value& value, std::size_t depth) {
     }
 }
 
-/// The record of another journal that this one goes on from.
+/// The record of another journal after which this one continues.
 struct Origin {
     std::string task;
     Sequence seq = 0;
@@ -174,7 +174,7 @@ FileDescriptor open_file(const fs::path& path, int flags) {
     return FileDescriptor(descriptor);
 }
 
-/// Whether the bytes of the file up to `size` end with the record of this hash.
+/// True if the bytes of the file up to `size` end with the record of this hash.
 bool ends_with_hash(int descriptor, std::uint64_t size, std::string_view hash) {
     const std::string end = std::string(hash_field) + std::string(hash) + "\"}\n";
     if (hash.size() != hash_digits || size < end.size()) { return false; }
@@ -183,21 +183,21 @@ bool ends_with_hash(int descriptor, std::uint64_t size, std::string_view hash) {
     return count == static_cast<ssize_t>(end.size()) && tail == end;
 }
 
-/// What reading a journal to its end found.
+/// The result of reading a journal to its end.
 struct Contents {
     json::object header;
-    JournalHead head;  ///< Of the header where there is no record.
+    JournalHead head;  ///< The header's head if there is no record.
     std::vector<JournalMark::Part> history;
-    RunningSum sum;    ///< Of the bytes up to the end of the last whole record.
-    std::string torn;  ///< What follows them.
+    RunningSum sum;    ///< Over the bytes up to the end of the last whole record.
+    std::string torn;  ///< The bytes after them.
     [[nodiscard]] std::uint64_t whole() const noexcept { return sum.size(); }
 };
 
-/// Shows the records of the journal that `origin` names, up to `end`.
+/// Visits the records of the journal that `origin` names, up to `end`.
 Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin, Sequence end, const JournalVisitor& visitor,
                                    unsigned depth);
 
-/// The lines up to `actions:`, which `lines` is at the beginning of.
+/// Returns the lines up to `actions:`. `lines` must be at the start of the file.
 Result<std::string> header_lines(Lines& lines, const fs::path& path) {
     std::string bytes;
     Lines::Line line;
@@ -220,7 +220,7 @@ Result<JournalHeader> header_in(int descriptor, std::uint64_t size, const fs::pa
 /// Reads one journal from its beginning to its end.
 class Parser {
 public:
-    /// `history`: where the journals that it goes on from are. `last`: the record to end with; 0: all are read.
+    /// `history`: folder of the journals that this one continues. `last`: number of the record to end with; 0 reads all.
     Parser(const fs::path& path, int descriptor, std::uint64_t size, const JournalVisitor& visitor, fs::path history,
            Sequence last = 0, unsigned depth = 0)
         : path_(path),
@@ -259,7 +259,7 @@ private:
         return {};
     }
 
-    /// Then the next line is the one behind the mark.
+    /// True if the mark holds. Then the next line is the one after it.
     bool confirms(const JournalMark& mark) {
         const auto sum = confirmed(path_, descriptor_, size_, contents_.sum.size(), mark);
         if (!sum) { return false; }
@@ -278,10 +278,10 @@ private:
         return {};
     }
 
-    /// Shows what the journal goes on from, up to where it does.
+    /// Visits the records that the journal continues, up to its own first.
     Result<void> parse_history();
 
-    /// False where the line is a torn tail.
+    /// Returns false if the line is a torn tail.
     Result<bool> parse_record(const Lines::Line& line) {
         const Sequence first = (origin_ ? origin_->seq : 0) + 1;
         AF_TRY(std::optional<Record> record, record_in(line, contents_.head, first, path_));
@@ -310,7 +310,7 @@ private:
     Contents contents_;
 };
 
-/// Another name for the file, or a copy where the file system has no hard links.
+/// Hard-links the file, or copies it if the file system has no hard links.
 Result<void> share_file(const fs::path& from, const fs::path& to) {
     std::error_code error;
     fs::create_hard_link(from, to, error);
@@ -547,7 +547,7 @@ Result<Record> Journal::append(json::object body) {
     for (auto& field : body) { record.body.emplace(field.key(), std::move(field.value())); }
     record.body.emplace("prev", state.head.hash);
 
-    // Serialised once: the text that is hashed, then the hash put before its closing brace.
+    // Serialised once: this text is hashed, then the hash is inserted before its closing brace.
     std::string line = "- ";
     append_json_line(line, record.body);
     record.hash = sha256(std::string_view(line).substr(2));
@@ -589,7 +589,7 @@ Result<Record> Journal::append(json::object body) {
         if (written <= 0) { return fail("The record could not be written", written < 0 ? errno : EIO); }
         rest.remove_prefix(static_cast<std::size_t>(written));
     }
-    // Never tried again: a second fdatasync may report success for pages that the first one dropped.
+    // Never retried: a second fdatasync may report success for pages that the first one dropped.
     if (state.disk->sync(state.file.get()) != 0) { return fail("The record could not be brought to disk", errno); }
     state.size += line.size();
     state.sum.add(line);

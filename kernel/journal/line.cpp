@@ -45,8 +45,8 @@ Line read_line(std::string_view line) {
 
 namespace {
 
-/// Whether a last line that is not a record holds one all the same: then it is no torn write, which
-/// ends inside its one record, but a line end that was lost.
+/// True if a last line that is not a record contains one. Then it is not a torn write, which ends inside its one record: a line
+/// end was lost.
 bool holds_a_record(std::string_view line) {
     if (line.ends_with('\n')) { line.remove_suffix(1); }
     const std::size_t ending = hash_field.size() + hash_digits + 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a journal's file, as whoever reads it meets them. Private to kernel/journal.
+// Reads and verifies the lines of a journal's file. Private to kernel/journal.
 #pragma once
 
 #include <filesystem>
@@ -17,49 +17,50 @@ inline constexpr std::string_view format_line = "agentforge_journal: 1\n";
 inline constexpr std::string_view hash_field = ", \"hash\": \"";
 inline constexpr std::size_t hash_digits = 64;
 
-/// One record as it stood in a line.
+/// One record as read from a line.
 struct Line {
-    bool object = false;    ///< It is `- ` and a JSON object.
-    bool verified = false;  ///< … and the object has the hash that it names.
+    bool object = false;    ///< The line is `- ` and a JSON object.
+    bool verified = false;  ///< The object also has the hash that it names.
     Record record;
     std::string prev;
 };
 /// `line` has no line end.
 [[nodiscard]] Line read_line(std::string_view line);
 
-/// The record that follows `before` in the chain; nothing where the line is a torn tail: a last line that has no end or is not a
-/// JSON object. `first`: the number of the journal's own first record. Everyone who follows a chain asks here, so that nobody
-/// takes what another refuses. Errors: `corrupt` AF-JRNL-002.
+/// Returns the record that follows `before` in the chain. Returns nothing if the line is a torn tail: a last line without an end,
+/// or one that is not a JSON object. `first`: the number of the journal's own first record. All readers of a chain use this
+/// function, so they accept the same journals. Errors: `corrupt` AF-JRNL-002.
 [[nodiscard]] Result<std::optional<Record>> record_in(const Lines::Line& line, const JournalHead& before, Sequence first,
                                                       const std::filesystem::path& path);
 
 struct JournalHeader {
     json::object fields;
     std::string hash;
-    std::size_t bytes = 0;  ///< Up to the first record.
+    std::size_t bytes = 0;  ///< Bytes up to the first record.
 };
-/// `bytes`: the beginning of the file. Errors: `corrupt` AF-JRNL-002 (also where the header is not whole), `unavailable`
-/// AF-JRNL-008.
+/// Parses the header. `bytes`: the beginning of the file. Errors: `corrupt` AF-JRNL-002 (also if the header is incomplete),
+/// `unavailable` AF-JRNL-008.
 [[nodiscard]] Result<JournalHeader> read_header(std::string_view bytes, const std::filesystem::path& path);
-/// What a journal goes on from: its last record, and the files that it stands in.
+/// The records shared with a continued journal: the last one, and the files that hold them.
 struct SharedRecords {
     JournalHead head;
     std::vector<JournalMark::Part> parts;
 };
-/// Shows the records of the journal that this one goes on from (journal.hpp); nothing of it where it goes on from none.
-/// Errors: `corrupt` AF-JRNL-013, AF-JRNL-002.
+/// Visits the records of the journal that this one continues (journal.hpp). Visits nothing if it continues none. Errors:
+/// `corrupt` AF-JRNL-013, AF-JRNL-002.
 [[nodiscard]] Result<SharedRecords> read_history(const std::filesystem::path& path, const json::object& header,
                                                  const JournalVisitor& visitor);
-/// The sum over the bytes up to the mark, where the journal, and those that it goes on from, still begin with those of which the
-/// mark was made. `header`: bytes of its header.
+/// Returns the sum over the bytes up to the mark, if the journal and those that it continues still begin with the bytes of the
+/// mark. `header`: size of its header in bytes.
 [[nodiscard]] std::optional<RunningSum> confirmed(const std::filesystem::path& journal, int descriptor, std::uint64_t size,
                                                   std::uint64_t header, const JournalMark& mark);
 [[nodiscard]] JournalMark mark_of(std::vector<JournalMark::Part> history, const RunningSum& sum, const JournalHead& head);
 [[nodiscard]] bool is_header_key(std::string_view key) noexcept;
 
-/// AF-JRNL-002: a line that no reader takes. `sequence`: of the record that should stand there; 0: unknown, or the header.
+/// Returns AF-JRNL-002 for a line too long for any reader. `sequence`: number of the record expected there; 0: unknown, or the
+/// header.
 [[nodiscard]] Error line_too_long(const std::filesystem::path& path, std::uint64_t offset, Sequence sequence);
-/// AF-JRNL-002. `sequence` 0: the header.
+/// Returns AF-JRNL-002. `sequence` 0: the header.
 [[nodiscard]] Error corrupt_journal(const std::filesystem::path& path, std::uint64_t offset, Sequence sequence,
                                     const std::string& what);
 

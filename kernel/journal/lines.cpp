@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t largest_part = 256UL << 10U;
 
-/// What is read from `at` on, at most `size` bytes; -1 and errno where it cannot be.
+/// Reads at most `size` bytes from `at`. Returns -1 and sets errno on failure.
 ssize_t read_at(int descriptor, char* bytes, std::size_t size, std::uint64_t at) {
     ssize_t count = 0;
     do { count = ::pread(descriptor, bytes, size, static_cast<off_t>(at)); } while (count < 0 && errno == EINTR);
@@ -61,7 +61,7 @@ bool Lines::fill() {
     part_ = largest_part;
     const ssize_t count = read_at(descriptor_, buffer_.data() + before, buffer_.size() - before, read_);
     if (count < 0) { error_ = errno; }
-    if (count == 0) { error_ = EIO; }  // It was cut meanwhile.
+    if (count == 0) { error_ = EIO; }  // The file was cut while it was read.
     buffer_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     read_ += static_cast<std::uint64_t>(std::max<ssize_t>(count, 0));
     return count > 0;

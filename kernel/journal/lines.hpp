@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a journal's file, for everyone who reads one. Private to kernel/journal.
+// The lines of a journal's file, for every reader. Private to kernel/journal.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace agentforge::kernel {
 
-/// A longer line is no record: nothing that the journal holds comes near, and whoever reads one has it in memory.
+/// A longer line is not a record. The journal's records are far shorter, and a reader keeps one in memory.
 inline constexpr std::size_t longest_line = 64UL << 20U;
 
-/// The lines of a file from a place on, up to the size that it had when this was made. Holds one part of the file, or its longest
-/// line.
+/// Reads the lines of a file from an offset, up to the size that it had at construction. Holds one part of the file, or its
+/// longest line.
 class Lines {
 public:
     Lines(int descriptor, std::uint64_t size, std::uint64_t from = 0)
         : descriptor_(descriptor), size_(size), read_(from), offset_(from) {}
 
     struct Line {
-        std::string_view text;  ///< Without its end; valid until the next call.
+        std::string_view text;  ///< Without its line end. Valid until the next call.
         std::uint64_t offset = 0;
         bool ended = false;
-        bool last = false;  ///< Nothing follows it.
+        bool last = false;  ///< True if nothing follows it.
         [[nodiscard]] std::uint64_t end() const noexcept { return offset + text.size() + (ended ? 1 : 0); }
     };
 
-    /// False at the end of the file, and where it cannot be read: see `error` and `too_long`.
+    /// Returns false at the end of the file, and if it cannot be read: see `error` and `too_long`.
     [[nodiscard]] bool next(Line& line);
-    /// The next line begins there.
+    /// Moves to the line that begins at this offset.
     void skip_to(std::uint64_t offset);
-    /// The errno value of the read that failed; 0 where none did.
+    /// Returns the errno value of a failed read; 0 if none failed.
     [[nodiscard]] int error() const noexcept { return error_; }
-    /// The next line is longer than `longest_line`.
+    /// True if the next line is longer than `longest_line`.
     [[nodiscard]] bool too_long() const noexcept { return too_long_; }
     [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
 
@@ -45,16 +45,16 @@ private:
     int descriptor_;
     std::uint64_t size_;
     std::uint64_t read_;    ///< The file up to here is, or was, in the buffer.
-    std::uint64_t offset_;  ///< Of the next line.
+    std::uint64_t offset_;  ///< Offset of the next line.
     std::string buffer_;
-    std::size_t begin_ = 0;           ///< Of the line that was given last, in the buffer.
+    std::size_t begin_ = 0;           ///< Start in the buffer of the line returned last.
     std::size_t used_ = 0;            ///< Bytes of that line.
-    std::size_t part_ = 16UL << 10U;  ///< Of the next read; the first is small: who looks for one record reads no more.
+    std::size_t part_ = 16UL << 10U;  ///< Size of the next read. The first is small, for a reader that wants only one record.
     int error_ = 0;
     bool too_long_ = false;
 };
 
-/// The sum over the first bytes of a file; nothing where it has fewer, or cannot be read.
+/// Returns the sum over the first bytes of a file. Nothing if it has fewer or cannot be read.
 [[nodiscard]] std::optional<RunningSum> sum_of_beginning(int descriptor, std::uint64_t bytes);
 
 }  // namespace agentforge::kernel

@@ -47,7 +47,7 @@ Result<void> were_read(const Lines& lines, const fs::path& path, Sequence sequen
     return {};
 }
 
-/// With the records of the journal that this one goes on from.
+/// Includes the records of the journal that this one continues.
 Result<void> read_all(const fs::path& path, const std::function<bool(const Record& record)>& take) {
     bool stopped = false;
     const auto visit = [&](const Record& record) -> Result<void> {
@@ -119,7 +119,9 @@ Result<std::size_t> JournalTail::read(const Take& take) {
     Lines::Line line;
     while (lines.next(line)) {
         AF_TRY(const std::optional<Record> record, record_in(line, head_, first_, path_));
-        if (!record) { return count; }  // It is being written, or a torn write: whoever goes on with the task sets it aside.
+        if (!record) {
+            return count;
+        }  // The record is being written, or it is a torn write. The process that resumes the task sets it aside.
         AF_CHECK(take(*record, line.offset));
         head_ = {record->seq, record->hash};
         offset_ = line.end();

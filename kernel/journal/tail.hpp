@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A journal that somebody else appends to, read as it grows.
+// Reads a journal as it grows, while another process appends to it.
 #pragma once
 
 #include <cstdint>
@@ -16,42 +16,42 @@
 
 namespace agentforge::kernel {
 
-/// Where a record's line begins in the file.
+/// The offset of a record's line in the file.
 using JournalOffset = std::uint64_t;
 
-/// Gives each record once, verified: its hash, its number, and that it follows the one before. One thread at a time.
+/// Delivers each record once, verified: its hash, its number, and that it follows the previous one. One thread at a time.
 class JournalTail {
 public:
     explicit JournalTail(std::filesystem::path path) : path_(std::move(path)) {}
-    /// Gives only records behind `after`, where the journal still begins with the bytes of that mark: `skipped` says so before
-    /// the first is given.
+    /// Delivers only records after `after` if the journal still begins with the bytes of that mark. Calls `skipped` before the
+    /// first.
     JournalTail(std::filesystem::path path, JournalMark after, std::function<void()> skipped)
         : path_(std::move(path)), after_(std::move(after)), skipped_(std::move(skipped)) {}
 
-    /// Sees a record; what it returns as an error ends the reading, and the record is given again next time. `at` is 0 for a
-    /// record of the journal that this one goes on from.
+    /// Receives a record. An error ends the reading, and the record is delivered again next time. `at` is 0 for a record of the
+    /// journal that this one continues.
     using Take = std::function<Result<void>(const Record& record, JournalOffset at)>;
-    /// Reads what was appended since the last call, and returns how many records that were. A last line that is not whole is left
-    /// for the next call. Errors: `not_found` AF-JRNL-007; `corrupt` AF-JRNL-002, `unavailable` AF-JRNL-008; `io` AF-JRNL-003;
-    /// `conflict` AF-JRNL-006 the file was replaced or shortened: begin again with a new object. Cost: that of the bytes that
-    /// were appended, whatever the journal's length. Memory: 256 KiB and the longest line, which has at most 64 MiB.
+    /// Reads what was appended since the last call, and returns the number of records. Leaves an incomplete last line for the
+    /// next call. Errors: `not_found` AF-JRNL-007; `corrupt` AF-JRNL-002, `unavailable` AF-JRNL-008; `io` AF-JRNL-003; `conflict`
+    /// AF-JRNL-006 the file was replaced or shortened: start again with a new object. Cost: that of the appended bytes, whatever
+    /// the journal's length. Memory: 256 KiB and the longest line, which has at most 64 MiB.
     [[nodiscard]] Result<std::size_t> read(const Take& take);
-    /// Of the last record read.
+    /// Head of the last record read.
     [[nodiscard]] const JournalHead& head() const noexcept { return head_; }
-    /// Up to there.
+    /// Mark at the last record read.
     [[nodiscard]] JournalMark mark() const;
     /// Empty before the first read.
     [[nodiscard]] const json::object& header() const noexcept { return header_; }
 
-    /// Reads records from `at` on (an offset that `read` has given; 0: from the first, with those of the journal that this one
-    /// goes on from), each verified; until `take` returns false, or the end. Errors: `not_found` AF-JRNL-007, `corrupt`
+    /// Reads and verifies records from `at` on (an offset from `read`; 0: from the first, including those of the journal that
+    /// this one continues), until `take` returns false or the journal ends. Errors: `not_found` AF-JRNL-007, `corrupt`
     /// AF-JRNL-002, `io` AF-JRNL-003.
     [[nodiscard]] static Result<void> read_from(const std::filesystem::path& path, JournalOffset at,
                                                 const std::function<bool(const Record& record)>& take);
 
-    /// Shows each whole line from `at` on as it stands there, neither parsed nor verified, until `look` returns false: for who
-    /// builds an index and verifies what it leads to. Errors: `not_found` AF-JRNL-007, `corrupt` AF-JRNL-002 a line is too long,
-    /// `io` AF-JRNL-003.
+    /// Passes each whole line from `at` on to `look`, neither parsed nor verified, until `look` returns false. For building an
+    /// index whose targets are verified later. Errors: `not_found` AF-JRNL-007, `corrupt` AF-JRNL-002 a line is too long, `io`
+    /// AF-JRNL-003.
     [[nodiscard]] static Result<void> look_at_lines(const std::filesystem::path& path, JournalOffset at,
                                                     const std::function<bool(std::string_view line, JournalOffset at)>& look);
 
@@ -63,12 +63,12 @@ private:
     FileDescriptor file_;
     json::object header_;
     JournalHead head_;    ///< Before the first record: the header's hash.
-    Sequence first_ = 1;  ///< Of its own records.
+    Sequence first_ = 1;  ///< Number of its own first record.
     std::optional<JournalMark> after_;
     std::function<void()> skipped_;
     std::vector<JournalMark::Part> history_;
-    RunningSum sum_;            ///< Of the bytes up to `offset_`.
-    JournalOffset offset_ = 0;  ///< Up to the end of the last record read; 0: the header was not read yet.
+    RunningSum sum_;            ///< Over the bytes up to `offset_`.
+    JournalOffset offset_ = 0;  ///< End of the last record read. 0: the header was not read yet.
 };
 
 }  // namespace agentforge::kernel

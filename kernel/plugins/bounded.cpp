@@ -48,7 +48,7 @@ std::string CallWatch::of_this_thread() {
 }
 
 const std::string& CallWatch::lasting(std::string_view text) {
-    static auto* const mutex = new std::mutex;                          // Never destroyed: threads that were given up
+    static auto* const mutex = new std::mutex;                          // Never destroyed: abandoned threads
     static auto* const texts = new std::set<std::string, std::less<>>;  // outlive every static object.
     const std::lock_guard lock(*mutex);
     if (const auto known = texts->find(text); known != texts->end()) { return *known; }
@@ -66,7 +66,7 @@ bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& w
     const auto body = [shared, watch, given] {
         CallWatch::here = watch.get();
         (*given)();
-        *given = nullptr;  // Let go before the end is seen, so that nothing ends on this thread unless it was given up.
+        *given = nullptr;  // Released before the end is signalled, so the last owner is this thread only if it was abandoned.
         CallWatch::here = nullptr;
         const std::lock_guard lock(shared->mutex);
         shared->done = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that may hang: run on a thread of their own, given up at their deadline, with the plugin that hangs known by name.
+// Runs calls that may hang on a separate thread, abandons that thread at the deadline, and can name the plugin that hangs.
 //
-// A thread cannot be ended from outside. Given up, it is left to itself: what it holds stays held, and nobody listens to what it
-// says. So whoever gives a thread up must end the process without destructors once its work is saved.
+// A thread cannot be ended from outside. An abandoned thread runs on: it keeps what it holds, and its results are ignored. Code
+// that abandons a thread must therefore end the process, without destructors, once its work is saved.
 #pragma once
 
 #include <atomic>
@@ -14,26 +14,27 @@
 
 namespace agentforge::kernel {
 
-/// Which call into a plugin a thread is in. One thread makes the calls, any thread looks.
+/// Records the plugin call that a thread is in. One thread makes the calls; any thread may read.
 class CallWatch {
 public:
     struct Seen {
         std::string whom;  ///< ``tool `x` of plugin `y` ``
         std::string function;
-        std::uint64_t number = 0;  ///< Another one for each call.
+        std::uint64_t number = 0;  ///< Different for each call.
     };
-    /// The innermost call that has not returned.
+    /// Returns the innermost call that has not returned.
     [[nodiscard]] std::optional<Seen> now() const;
-    /// `: the tool `x` of plugin `y` hung in call()`, or nothing where no plugin is being called.
+    /// Returns, for instance, `: the tool `x` of plugin `y` hung in call()`. Empty if no plugin is being called.
     [[nodiscard]] std::string culprit() const;
 
-    /// A text that lives as long as the process, so that another thread may read it at any time.
+    /// Returns a copy of the text that lives as long as the process, so another thread may read it at any time.
     [[nodiscard]] static const std::string& lasting(std::string_view text);
 
-    /// ``call() of the tool `x` of plugin `y` ``: the innermost call that this thread is in; "" where it is in none.
+    /// Returns, for instance, ``call() of the tool `x` of plugin `y` ``: the innermost call that this thread is in. "" if it is
+    /// in none.
     [[nodiscard]] static std::string of_this_thread();
 
-    /// One call, from its begin to its end. `whom` is `lasting`, `function` a literal.
+    /// One call, from begin to end. `whom` is from `lasting`, `function` a literal.
     class Call {
     public:
         Call(const std::string& whom, const char* function) noexcept;
@@ -43,7 +44,7 @@ public:
 
     private:
         friend class CallWatch;
-        CallWatch* watch_;  ///< Null where nobody watches the thread.
+        CallWatch* watch_;  ///< Null if the thread has no watch.
         const std::string* whom_;
         const char* function_;
         const Call* outer_;
@@ -60,10 +61,10 @@ private:
     std::atomic<std::uint64_t> number_{0};
 };
 
-/// Runs `work` on a thread of its own and returns true once it has returned; `overdue` is asked every 50 ms, and where it says so
-/// the thread is given up and the answer is false. `work` must own a share of all it touches; what it owns is let go on its
-/// thread, before this returns. It must not throw. If the machine has no thread left, it runs on the caller's and is not given
-/// up.
+/// Runs `work` on a separate thread and returns true once it has returned. Calls `overdue` every 50 ms; if that returns true,
+/// abandons the thread and returns false. `work` must share ownership of everything it uses; its own share is released on its
+/// thread before this returns. It must not throw. If the machine has no thread left, `work` runs on the caller's thread and is
+/// never abandoned.
 [[nodiscard]] bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& watch,
                                const std::function<bool()>& overdue);
 

@@ -21,7 +21,7 @@ constexpr std::size_t slots = 32;
 constexpr std::size_t slot_bytes = 256;
 constexpr std::size_t number_digits = 20;
 
-/// The file that is marked in, if any. A thread that was given up may write as long as the process lives.
+/// The open mark file, if any. An abandoned thread may write to it as long as the process lives.
 struct Open {
     std::mutex mutex;
     FileDescriptor file;
@@ -62,7 +62,7 @@ void CallMark::note(const std::string* whom, const char* function) noexcept {
     line.fill(' ');
     line.back() = '\n';
     if (whom != nullptr) {
-        // Zeros before the number, so that every line is of one form.
+        // Pads the number with zeros, so that every line has the same form.
         std::array<char, number_digits> digits{};
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), ++mark.number).ptr;
         const auto count = static_cast<std::size_t>(end - digits.data());

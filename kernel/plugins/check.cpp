@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr unsigned most_children = 10;
-constexpr unsigned calls_a_child = 40;  ///< A child may take so many call limits.
+constexpr unsigned calls_a_child = 40;  ///< Time limit of a child process, in call limits.
 constexpr std::size_t names_shown = 5;
 
 std::string signal_name(int signal) {
@@ -48,16 +48,16 @@ std::string some(const std::vector<std::string>& names) {
     return names.size() > names_shown ? text + " and " + std::to_string(names.size() - names_shown) + " more" : text;
 }
 
-/// A name that belongs to the host: of the SDK or the kernel, or a C name that every process has already.
+/// True if a name belongs to the host: to the SDK, the kernel, or the C names that every process already has.
 bool belongs_to_host(const DynamicSymbol& symbol, const std::string& readable) {
     if (symbol.name.starts_with("agentforge_")) { return true; }
     if (symbol.name.starts_with("_Z")) {
-        // The name itself, not an argument's type: `int mine(agentforge::Tool&)` is the plugin's own.
+        // The name itself, without argument types: `int mine(agentforge::Tool&)` belongs to the plugin.
         const std::string head = readable.substr(0, readable.find('('));
         for (const char* opening : {"vtable for ", "typeinfo for ", "typeinfo name for ", "guard variable for ", ""}) {
             if (head.starts_with(std::string(opening) + "agentforge::")) { return true; }
         }
-        const auto space = head.find(" agentforge::");  // A template's mangled name begins with its result's type.
+        const auto space = head.find(" agentforge::");  // A template's mangled name begins with its result type.
         return space != std::string::npos && head.find('<') > space;
     }
     return symbol.name != "_init" && symbol.name != "_fini" && !symbol.name.starts_with("__") &&
@@ -152,7 +152,7 @@ private:
     }
 
     bool read_the_manifest() {
-        if (!report_.id.empty()) { return true; }  // Read already: FILE was the manifest.
+        if (!report_.id.empty()) { return true; }  // Already read: FILE was the manifest.
         std::error_code failure;
         if (!fs::exists(report_.manifest, failure)) {
             return fail(
@@ -192,7 +192,7 @@ private:
 
     void judge_symbols() {
         const DynamicSymbol* entry = nullptr;
-        std::vector<std::string> extra;  // The plugin's own first, then what templates and inline functions left.
+        std::vector<std::string> extra;  // The plugin's own symbols first, then those of templates and inline functions.
         std::vector<std::string> inlined;
         std::vector<std::string> of_host;
         for (const DynamicSymbol& symbol : contents_.symbols) {
@@ -251,7 +251,7 @@ private:
         }
     }
 
-    /// Child after child, each leaving out what ended the ones before.
+    /// Runs one child after another. Each skips the calls that ended earlier ones.
     Result<void> try_it() {
         if (!loadable_) { return {}; }
         std::set<std::uint64_t> left_out;
@@ -266,7 +266,7 @@ private:
                 continue;
             }
             ends.push_back(end->finding);
-            // A library that does not open cannot be tried any further.
+            // A library that does not open cannot be tested further.
             over = end->finding.step == "load" || end->finding.step == "descriptor" || end->finding.step.empty() ||
                    !left_out.insert(end->call).second;
             if (child + 1 == most_children && !over) {
@@ -288,7 +288,7 @@ private:
         std::uint64_t call = 0;
     };
 
-    /// What the child told; how a call ended it, if one did.
+    /// Reads what the child reported. Returns the call that ended it, if there is one.
     Result<std::optional<End>> run_child(const std::set<std::uint64_t>& left_out, std::vector<CheckFinding>& told) {
         AF_TRY(const auto temporary, TemporaryDirectory::make("plugins-check"));
         const TemporaryDirectory& folder = *temporary;
@@ -318,7 +318,7 @@ private:
     }
 
     [[nodiscard]] std::map<std::string, std::string> environment(const std::string& folder) const {
-        // No credentials, no programs: a model backend that is tried must reach no model.
+        // No credentials and no programs: a backend under test must not reach a model.
         std::map<std::string, std::string> made{{"PATH", folder}, {"HOME", folder}, {"TMPDIR", folder}, {"LANG", "C.UTF-8"}};
         for (const char* name : {"LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"}) {
             if (const auto found = options_.environment.find(name); found != options_.environment.end()) {
@@ -342,7 +342,7 @@ private:
             json::error_code failure;
             const json::value record = json::parse(std::string_view(outcome.report).substr(begin, end - begin), failure);
             begin = end + 1;
-            if (failure || !record.is_object()) { continue; }  // The last line of a child that was killed while it wrote.
+            if (failure || !record.is_object()) { continue; }  // The last line of a child that was killed while writing.
             const json::object& fields = record.get_object();
             const std::string type = text_of(fields, "r");
             if (type == "at") {
@@ -471,7 +471,7 @@ private:
                   report_.file, "Use the context's log(): a person reads the host's own words there.", ErrorKind::invalid},
                  ellipsis(sanitize_utf8(outcome.err), 300), "nothing on standard error");
         }
-        if (!outcome.out.empty()) {  // Past the child's own look: written through a descriptor that was kept.
+        if (!outcome.out.empty()) {  // Missed by the child's own check: written through a duplicated descriptor.
             tell("output", CheckStatus::error,
                  {"AF-CHECK-014",
                   "The plugin `" + manifest_.id + "` wrote " + std::to_string(outcome.out.size()) + " bytes to standard output",
@@ -481,7 +481,7 @@ private:
         }
     }
 
-    /// Sorts by step; names the steps that were not reached.
+    /// Sorts by step and adds the steps that were not reached.
     void complete() {
         const auto place = [](const CheckFinding& finding) {
             const auto& steps = check_steps();
@@ -498,7 +498,7 @@ private:
                 add(step, CheckStatus::skipped, {"", "not reached", "", "", ErrorKind::invalid});
             }
         }
-        // A step whose faults are told does not also pass.
+        // A step with faults does not also pass.
         std::set<std::string> faulty;
         for (const CheckFinding& finding : report_.findings) {
             if (finding.status == CheckStatus::error || finding.status == CheckStatus::warning) {
@@ -512,7 +512,7 @@ private:
         std::ranges::stable_sort(report_.findings, {}, place);
     }
 
-    /// The same fault with several inputs is told once, with all of them.
+    /// Reports the same fault with several inputs once, listing the inputs.
     void fold() {
         std::vector<CheckFinding> folded;
         const auto without_input = [](const CheckFinding& finding) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int deepest = 30;
 
-/// "" where the schema has the form that the check relies on; else what is wrong, with its place.
+/// Returns "" if the schema has the form that the check needs. Otherwise returns the fault with its place.
 std::string form_problem(const json::value& schema, const std::string& place, int depth) {
     constexpr std::array<std::string_view, 7> types = {"object", "array", "string", "integer", "number", "boolean", "null"};
     if (depth == deepest) { return place + " is nested deeper than " + std::to_string(deepest) + " levels"; }
@@ -85,7 +85,7 @@ Result<SchemaCheck> compile(const PluginManifest& manifest) {
     } catch (const std::exception& failure) { return bad_schema(manifest, failure.what()); }
 }
 
-/// The words of contracts, for settings.
+/// Replaces the words of contracts by those of settings.
 std::string in_words_of_settings(std::string text) {
     const auto replace = [&](std::string_view what, std::string_view with) {
         if (const auto at = text.find(what); at != std::string::npos) { text.replace(at, what.size(), with); }

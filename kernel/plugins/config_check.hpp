@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin's settings against its `config_schema`, before any of its code runs.
+// Checks a plugin's settings against its `config_schema` before any of its code runs.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,19 @@
 
 namespace agentforge::kernel {
 
-/// What is wrong with one setting.
+/// A fault in one setting.
 struct ConfigProblem {
     std::string pointer;  ///< JSON pointer into the settings.
-    std::string message;  ///< "limit is \"many\" …; it must be an integer"; unknown names with the nearest known one.
+    /// For instance "limit is \"many\" …; it must be an integer". Unknown names come with the nearest known one.
+    std::string message;
 };
 
-/// Whether the manifest's schema is one. Errors: `invalid` AF-PLUG-051: `type` other than object, a keyword of the wrong form, a
-/// pattern that RE2 does not take, `$ref` (a manifest stands alone).
+/// Checks that the manifest's schema is valid. Errors: `invalid` AF-PLUG-051: `type` other than object, a keyword of the wrong
+/// form, a pattern that RE2 does not accept, `$ref` (a manifest must be self-contained).
 [[nodiscard]] Result<void> check_config_schema(const PluginManifest& manifest);
 
-/// The first problem of the settings; empty where they fit, or where the manifest has no schema. `partial`: they are not all that
-/// the plugin will get, so nothing is missing yet. Errors: as above.
+/// Returns the first fault in the settings. Empty if they are valid, or if the manifest has no schema. `partial`: the plugin will
+/// get more settings, so missing ones are no fault. Errors: as above.
 [[nodiscard]] Result<std::optional<ConfigProblem>> check_config(const PluginManifest& manifest, const json::object& settings,
                                                                 bool partial = false);
 

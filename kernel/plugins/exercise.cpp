@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The child of `plugins check`: everything here may crash, hang or exit, and the parent tells which call did.
+// The child of `plugins check`. Everything here may crash, hang or exit; the parent reports which call did.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -61,7 +61,7 @@ private:
     int descriptor_;
 };
 
-/// Ends the process when a call takes longer than it may: it cannot be ended in any other way.
+/// Ends the process when a call takes too long. There is no other way to end a call.
 class Watchdog {
 public:
     Watchdog(const Reporter& reporter, std::chrono::milliseconds limit)
@@ -93,7 +93,7 @@ private:
             if (!until_) {
                 changed_.wait(lock);
             } else if (std::chrono::steady_clock::now() >= *until_) {
-                reporter_.raw("{\"r\":\"hang\"}\n");  // No allocation: the hung thread may hold the allocator.
+                reporter_.raw("{\"r\":\"hang\"}\n");  // Does not allocate: the hung thread may hold the allocator's lock.
                 ::_exit(97);
             } else {
                 const auto until = *until_;
@@ -131,7 +131,7 @@ struct InputName {
     const char* name;
     bool broken;
 };
-/// `broken`: what the host refuses before a plugin sees it; a plugin may throw on it, and must not crash or hang.
+/// `broken`: input that the host refuses before a plugin sees it. A plugin may throw on it, but must not crash or hang.
 constexpr std::array<InputName, 10> inputs = {{{Input::valid, "valid", false},
                                                {Input::required, "required only", false},
                                                {Input::empty, "empty", false},
@@ -148,7 +148,7 @@ const std::string& bad_utf8() {
     return text;
 }
 
-/// A value that fits a schema, as far as one can be made up: `default`, `examples`, `const` and `enum` come first.
+/// Makes up a value for a schema as well as it can. Prefers `default`, `examples`, `const` and `enum`.
 json::value sample(const json::value& schema_value, std::string_view name, bool required_only, unsigned depth = 0) {
     if (!schema_value.is_object() || depth > 20) { return "text"; }
     const json::object& schema = schema_value.get_object();
@@ -204,7 +204,7 @@ json::value sample(const json::value& schema_value, std::string_view name, bool 
     return json::value(text);
 }
 
-/// The same value, spoilt or blown up.
+/// Makes the value invalid or huge.
 void spoil(json::value& value, Input input, unsigned depth = 0) {
     if (value.is_object() && depth < 20 && (depth == 0 || (input != Input::nulls && input != Input::wrong_types))) {
         for (auto& member : value.get_object()) { spoil(member.value(), input, depth + 1); }
@@ -297,7 +297,7 @@ private:
         void* pointer = nullptr;
     };
 
-    // Records.
+    // Records a finished call.
 
     void done() {
         watchdog_ = nullptr;
@@ -324,7 +324,7 @@ private:
         reporter_.line({{"r", "pass"}, {"step", step}, {"object", object_}, {"message", std::move(message)}});
     }
 
-    /// Runs one call into the plugin. False where it was left out or threw.
+    /// Runs one call into the plugin. Returns false if it was skipped or threw.
     template <class Call>
     bool call(std::string_view step, const char* method, std::string_view input, bool may_throw, Call&& body) {
         const std::uint64_t number = next_++;
@@ -369,10 +369,10 @@ private:
                 found, expected);
     }
 
-    // The process.
+    // Process isolation.
 
     void close_network() {
-        // Before any thread: a network of its own has no way out. Where the system forbids it, the report says so.
+        // Before any thread starts: a new network namespace has no way out. If the system forbids it, the report says so.
         const bool closed = ::unshare(CLONE_NEWNET) == 0 || ::unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;
         reporter_.line({{"r", "fact"}, {"network_closed", closed}});
         const rlimit none{0, 0};
@@ -380,7 +380,7 @@ private:
         ::prctl(PR_SET_DUMPABLE, 0);
     }
 
-    /// Standard output becomes a file in memory, which grows when a call writes to it.
+    /// Redirects standard output to a memory file, which grows if a call writes to it.
     void redirect_output() {
         out_ = ::memfd_create("stdout", MFD_CLOEXEC);
         if (out_ < 0) { return; }
@@ -407,7 +407,7 @@ private:
 
     // Loading.
 
-    /// Every undefined symbol is looked for where the dynamic linker will look: the program, then the library's own needs.
+    /// Looks for every undefined symbol where the dynamic linker will: in the program, then in the library's dependencies.
     bool resolve() {
         const auto contents = read_symbols(library_);
         if (!contents.ok()) {
@@ -450,7 +450,7 @@ private:
                    "Install that library, or rebuild the plugin against the one that is there.", "no " + library,
                    library + " in the library path");
         }
-        // Symbols of a library that is missing are missing with it.
+        // The symbols of a missing library are missing with it.
         if (!missing.empty() && missing_libraries.empty()) {
             std::string names;
             for (std::size_t index = 0; index < std::min<std::size_t>(missing.size(), 5); ++index) {
@@ -473,7 +473,7 @@ private:
         bool accepted = false;
         const auto begin = std::chrono::steady_clock::now();
         call("load", "load", "", false, [&] {
-            // The same mode as the host's; the handle is never closed.
+            // Same mode as the host's. The handle is never closed.
             if (::dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
                 failure = explain_load_failure(::dlerror(), manifest_);
             } else {
@@ -520,7 +520,7 @@ private:
         }
     }
 
-    /// As a manifest's config_schema is checked: what the validator would abort on is found first.
+    /// Checks a schema as for a manifest's config_schema: finds first what the validator would abort on.
     [[nodiscard]] Result<void> schema_is_good(const json::object& schema) const {
         PluginManifest holder;
         holder.id = manifest_.id;
@@ -630,7 +630,7 @@ private:
             }
             return nullptr;
         }
-        // What the host never passes, and what a hand-written factory is asked all the same.
+        // Input that the host never passes, but that a hand-written factory must survive.
         std::string large = "{";
         for (std::size_t index = 0; index < huge_entries; ++index) {
             large += (index == 0 ? "\"entry_" : ",\"entry_") + std::to_string(index) + "\":\"" + std::string(1024, 'x') + "\"";
@@ -750,7 +750,7 @@ private:
                 host.processes.otherwise(testing::prints(text_for(one.input, "done\n")));
                 host.gates.otherwise(testing::passes("tests"));
             }
-            std::optional<ToolResult> result;  // Moved in: an assignment would copy into our memory.
+            std::optional<ToolResult> result;  // Constructed, not assigned: an assignment would copy into our memory.
             host.open();
             call("calls", "call", one.name, !fits, [&] { result.emplace(tool.call(arguments, host)); });
             host.close();
@@ -898,7 +898,7 @@ private:
         }
 
         host.open();
-        std::optional<StageResult> result;  // Moved in: an assignment would copy into our memory.
+        std::optional<StageResult> result;  // Constructed, not assigned: an assignment would copy into our memory.
         bool ready = false;
         if (call("calls", "initialize", one.name, one.broken, [&] { ready = stage.initialize(host).ok(); }) && ready) {
             Validation validation;
@@ -1043,7 +1043,7 @@ private:
                                      escalation.directory};
             FakeCallContext host;
             prepare(host, one.input);
-            host.set_deadline(std::chrono::steady_clock::now());  // One look: people never block a thread.
+            host.set_deadline(std::chrono::steady_clock::now());  // One poll: people never block a thread.
             const auto checked = [&](const auto& result) {
                 if (!result.ok()) { check_error(result.error()); }
             };
@@ -1086,13 +1086,13 @@ int exercise_plugin(const CheckHooks& hooks) {
     json::error_code failure;
     const json::value task = text.ok() ? json::parse(*text, failure) : json::value();
     if (!text.ok() || failure || !task.is_object()) { return 2; }
-    // Out of the way of a plugin that closes small descriptors.
+    // Out of reach of a plugin that closes low descriptors.
     const int report = ::fcntl(4, F_DUPFD_CLOEXEC, 200);
     if (report < 0) { return 2; }
     ::close(3);
     ::close(4);
     Exercise(hooks, task.get_object(), report).run();
-    ::_exit(0);  // Without destructors: what the plugin left behind is not ours to run.
+    ::_exit(0);  // Skips destructors: what the plugin left behind must not run here.
 }
 
 }  // namespace agentforge::kernel

@@ -20,13 +20,12 @@ std::atomic<Mode> mode{Mode::off};
 std::atomic<pid_t> guarded{0};
 std::atomic<int> meant{-1};
 constexpr int failed = 1;
-/// The C library's own: the program has a `syscall` that comes back here (program/process_end.cpp). Looked up before `main`,
-/// because signal handlers end processes.
+/// The C library's own function: the program defines a `syscall` that calls back here (program/process_end.cpp). Looked up before
+/// `main`, because signal handlers end processes.
 auto* const system_call = reinterpret_cast<long (*)(long, ...)>(::dlsym(RTLD_NEXT, "syscall"));
 
 std::function<void(const std::string&)>& teller() {
-    static auto* const told =
-        new std::function<void(const std::string&)>;  // Never destroyed: it is needed while static objects are.
+    static auto* const told = new std::function<void(const std::string&)>;  // Never destroyed: needed while static objects are.
     return *told;
 }
 

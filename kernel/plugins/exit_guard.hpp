@@ -11,23 +11,22 @@
 
 namespace agentforge::kernel::exit_guard {
 
-/// From now on, until `end_process` or `end_is_meant`: whoever ends this process, and not one that it forks, has `told` called,
-/// on the thread that does it, with the plugin call that the thread is in ("" where it is in none); then the process ends with
-/// code 1. `told` must not throw.
+/// Arms the guard until `end_process` or `end_is_meant`. If any code ends this process (not a forked child), calls `told` on the
+/// ending thread with the plugin call that the thread is in ("" if it is in none); then the process ends with code 1. `told` must
+/// not throw.
 void arm(std::function<void(const std::string& culprit)> told);
 /// `main` returns with this code (-1: not known yet). Anything that ends the process from now on, such as an exit handler left by
 /// a plugin, ends it with this code.
 void end_is_meant(int code = -1) noexcept;
-/// For a forked child that goes on with the run: it is watched as its parent was.
+/// For a forked child that continues the run: watches it as its parent was watched.
 void watch_this_process() noexcept;
-/// Whoever ends this process ends it without a word and without what `exit` does: for a forked child, where the buffers are its
-/// parent's, too.
+/// For a forked child: from now on its end is silent and skips what `exit` does, because the buffers are also its parent's.
 void leave_silently() noexcept;
 /// Ends the process at once, as _exit does.
 [[noreturn]] void end_process(int code) noexcept;
-/// For the program's own `_exit`: a plugin may be what calls it.
+/// For the program's own `_exit`, which a plugin may call.
 [[noreturn]] void leave(int code) noexcept;
-/// For the program's own `execve`. Does nothing in a forked child. Elsewhere this process is about to become another program, so
+/// For the program's own `execve`. Does nothing in a forked child. Elsewhere this process would become another program, so this
 /// ends it as above.
 void refuse_replacement() noexcept;
 

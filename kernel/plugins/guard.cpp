@@ -11,7 +11,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Calls into a plugin. The exception's text is copied at once: its type lives in the plugin.
+/// Guards calls into a plugin. Copies an exception's text at once, because its type is in the plugin.
 class Guard {
 public:
     Guard(PluginKind kind, Origin origin)
@@ -20,7 +20,7 @@ public:
           whom_(
               &CallWatch::lasting(std::string(to_string(kind)) + " `" + origin_.name + "` of plugin `" + origin_.plugin + "`")) {}
 
-    /// `call()`, or `otherwise(error)` where it threw.
+    /// Returns `call()`, or `otherwise(error)` if it threw.
     template <class Call, class Otherwise>
     auto run(const char* function, Call&& call, Otherwise&& otherwise) const -> decltype(call()) {
         const CallWatch::Call noted(*whom_, function);
@@ -61,7 +61,7 @@ private:
 
     PluginKind kind_;
     Origin origin_;
-    const std::string* whom_;  ///< For whoever watches the thread.
+    const std::string* whom_;  ///< For the thread's watch.
 };
 
 class GuardedStage final : public Stage {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which versions of each interface this host takes, and how an object of each becomes what the kernel works with.
+// The interface versions that this host accepts, and how an object of each becomes the kernel's type.
 //
-// A published interface never changes: a plugin that was built against it has its virtual table in its file. Something new is
-// another interface with the next number (`ToolV2`), and the host gets another line in its table. Two directions are possible:
-//  * while the kernel works with `Tool`, an adapter shows a ToolV2 as a Tool;
-//  * when the kernel has moved to ToolV2, an adapter shows an old Tool as a ToolV2, with defaults for what is new.
-// Either way old binaries go on loading. tests/unit/plugins/test_interfaces.cpp is the worked example, in both directions, with
-// two built plugins; how an author and the SDK write the next version stands in
-// docs/adr/0011-interfaces-are-versioned-one-by-one.md.
+// A published interface never changes, because the virtual table of a plugin built against it is in the plugin's file. An
+// extension is another interface with the next number (`ToolV2`), and another line in the host's table. There are two directions:
+//  * while the kernel works with `Tool`, an adapter presents a ToolV2 as a Tool;
+//  * once the kernel works with ToolV2, an adapter presents an old Tool as a ToolV2, with defaults for what is new.
+// Either way old binaries keep loading. tests/unit/plugins/test_interfaces.cpp is the worked example, in both directions, with
+// two built plugins. docs/adr/0011-interfaces-are-versioned-one-by-one.md says how an author and the SDK write the next version.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@
 
 namespace agentforge::kernel {
 
-/// Takes an object of a plugin, as its factory made it (a pointer to the interface of that version), and who destroys it.
+/// Takes ownership of a plugin's object as its factory made it (a pointer to the interface of that version).
 template <class Kernel>
 using InterfaceAdapter = std::function<std::shared_ptr<Kernel>(std::shared_ptr<void> object)>;
 
@@ -28,7 +27,7 @@ using InterfaceAdapter = std::function<std::shared_ptr<Kernel>(std::shared_ptr<v
 template <class Kernel>
 class InterfaceVersions {
 public:
-    /// The object is a `Kernel` itself.
+    /// For an object that is already a `Kernel`.
     static std::shared_ptr<Kernel> as_it_is(std::shared_ptr<void> object) {
         auto* const pointer = static_cast<Kernel*>(object.get());
         return {std::move(object), pointer};
@@ -39,7 +38,7 @@ public:
     [[nodiscard]] std::shared_ptr<Kernel> adapt(std::uint32_t version, std::shared_ptr<void> object) const {
         return adapters_.at(version)(std::move(object));
     }
-    /// `1 and 2`, `1`, `1, 2 and 3`.
+    /// Returns, for instance, `1`, `1 and 2` or `1, 2 and 3`.
     [[nodiscard]] std::string words() const {
         std::string text;
         std::size_t left = adapters_.size();
@@ -55,7 +54,7 @@ private:
     std::map<std::uint32_t, InterfaceAdapter<Kernel>> adapters_;
 };
 
-/// A backend of version 1, which is told no marks.
+/// A backend of version 1, which receives no cache marks.
 class UnmarkedBackend final : public LLMBackendV2 {
 public:
     explicit UnmarkedBackend(std::shared_ptr<LLMBackend> backend) : backend_(std::move(backend)) {}
@@ -70,7 +69,7 @@ private:
     std::shared_ptr<LLMBackend> backend_;
 };
 
-/// Every interface with its versions. The default is what this host offers.
+/// Every interface with its versions. The default is what this host accepts.
 struct Interfaces {
     InterfaceVersions<Stage> stage;
     InterfaceVersions<Tool> tool;
@@ -92,7 +91,7 @@ struct Interfaces {
         std::string versions;
         std::uint32_t newest = 0;
     };
-    /// Whether a version of a kind's interface can be used, and which can.
+    /// Tells whether a version of a kind's interface can be used, and which versions can.
     [[nodiscard]] Support support(PluginKind kind, std::uint32_t version) const {
         const auto of = [version](const auto& versions) {
             return Support{versions.has(version), versions.words(), versions.newest()};

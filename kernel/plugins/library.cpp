@@ -62,8 +62,8 @@ bool read_at(int descriptor, void* target, std::size_t size, std::uint64_t offse
 
 std::string shown(const char* text) { return text == nullptr ? "nothing" : "`" + ellipsis(text, 120) + "`"; }
 
-/// Loads the libraries beside the plugin's own that it needs, and those that they need, deepest first: the dynamic linker then
-/// takes them by their SONAME, wherever the plugin's run path leads.
+/// Loads the libraries beside the plugin's own that it needs, and their dependencies, deepest first. The dynamic linker then
+/// finds them by SONAME, whatever the plugin's run path says.
 Result<void> load_beside(const PluginManifest& manifest, const std::string& path, std::set<std::string>& seen) {
     AF_CHECK(check_elf(path));
     const auto bytes = read_file(path, 1ULL << 30U);
@@ -76,7 +76,7 @@ Result<void> load_beside(const PluginManifest& manifest, const std::string& path
             continue;
         }
         AF_CHECK(load_beside(manifest, beside, seen));
-        if (::dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {  // Never closed, as its plugin.
+        if (::dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {  // Never closed, like its plugin.
             const char* const why = ::dlerror();
             return explain_load_failure(why == nullptr ? "" : why, manifest);
         }
@@ -84,7 +84,7 @@ Result<void> load_beside(const PluginManifest& manifest, const std::string& path
     return {};
 }
 
-/// Whether the folder holds another library than the plugin's own: most hold none, and need not be read twice.
+/// True if the folder contains another library than the plugin's own. Most do not, and need not be read twice.
 bool brings_libraries(const PluginManifest& manifest) {
     std::error_code failure;
     for (std::filesystem::directory_iterator entry(manifest.directory, failure), end; !failure && entry != end;
@@ -95,7 +95,7 @@ bool brings_libraries(const PluginManifest& manifest) {
     return false;
 }
 
-/// What the symbol table says that an address is.
+/// Checks the address against the symbol table.
 bool is_function(const void* address) {
     Dl_info info{};
     void* entry = nullptr;
@@ -131,7 +131,7 @@ Result<void> check_elf(const std::string& path) {
     if (header.e_type != ET_DYN || header.e_phentsize != sizeof(Elf64_Phdr)) {
         return cannot_open(path, "it is an ELF file, but not a shared library", rebuild, ErrorKind::invalid);
     }
-    // A segment beyond the end of the file is mapped all the same, and kills the process when it is touched.
+    // A segment beyond the end of the file is mapped anyway, and kills the process when touched.
     for (unsigned index = 0; index < header.e_phnum; ++index) {
         Elf64_Phdr segment{};
         if (!read_at(file.get(), &segment, sizeof(segment), header.e_phoff + index * sizeof(segment)) ||
@@ -143,7 +143,7 @@ Result<void> check_elf(const std::string& path) {
 }
 
 Error explain_load_failure(std::string_view what, const PluginManifest& manifest) {
-    // Boost.DLL wraps dlerror's text and appends the text of an errno that has nothing to do with it.
+    // Boost.DLL wraps the text of dlerror and appends the text of an unrelated errno.
     constexpr std::string_view opening = "dlerror system message: ";
     if (const auto begin = what.find(opening); begin != std::string_view::npos) { what.remove_prefix(begin + opening.size()); }
     if (const auto tail = what.rfind("): "); tail != std::string_view::npos) { what = what.substr(0, tail); }
@@ -170,7 +170,7 @@ Error explain_load_failure(std::string_view what, const PluginManifest& manifest
     }
     std::string text(what);
     if (constexpr std::string_view copy = "/proc/self/fd/";
-        text.starts_with(copy)) {  // The sealed copy has no name that says anything.
+        text.starts_with(copy)) {  // The name of the sealed copy means nothing to the reader.
         text = library_path(manifest) + text.substr(std::min(text.size(), text.find_first_not_of("0123456789", copy.size())));
     }
     return cannot_open(library_path(manifest), std::move(text), "Build or install the plugin again.");
@@ -191,7 +191,7 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
                          "` returned null, but it must return a descriptor",
                      library_path(manifest), "Let AGENTFORGE_PLUGIN(…) define the entry.", ErrorKind::invalid};
     }
-    // Size and ABI version come first and never move: nothing else may be read before they agree.
+    // Size and ABI version come first and never move. Nothing else may be read before they agree.
     if (descriptor->abi_version != AGENTFORGE_ABI_VERSION) {
         return Error{"AF-PLUG-012",
                      "The plugin `" + manifest.id + "` was built for SDK ABI " + std::to_string(descriptor->abi_version) +
@@ -232,7 +232,7 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
         return differs(manifest, "the number of things provided", std::to_string(descriptor->factory_count),
                        std::to_string(manifest.provides.size()));
     }
-    // As many as the manifest names, each of them named by it, none twice: then both sets are equal.
+    // As many as in the manifest, each listed there, none twice: so both sets are equal.
     std::vector<bool> seen(manifest.provides.size(), false);
     for (std::uint32_t index = 0; index < descriptor->factory_count; ++index) {
         const AgentforgeFactory& factory = descriptor->factories[index];
@@ -308,8 +308,8 @@ Result<const AgentforgeDescriptor*> open_library(const PluginManifest& manifest,
     }
     try {
         namespace dll = boost::dll;
-        // rtld_now: everything is resolved, and refused, before a constructor runs. rtld_local: plugins do not see each other.
-        // Held by a pointer that nobody deletes, also where a check below fails: see the header.
+        // rtld_now: everything is resolved, or refused, before a constructor runs. rtld_local: plugins do not see each other's
+        // symbols. The pointer is never deleted, even if a check below fails: see the header.
         static auto* const handles = new std::vector<dll::shared_library*>;
         handles->push_back(new dll::shared_library(opened_by, dll::load_mode::rtld_now | dll::load_mode::rtld_local));
         dll::shared_library& library = *handles->back();

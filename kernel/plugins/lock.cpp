@@ -24,13 +24,13 @@ bool is_hash(std::string_view text) {
     return text.starts_with("-> ") || (text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos);
 }
 
-/// Below the folder it is meant for, written in one way only.
+/// True if the path is below the folder and in canonical form.
 bool is_inside(const std::string& name) {
     const std::filesystem::path path(name);
     return !name.empty() && path.is_relative() && path.lexically_normal().string() == name && *path.begin() != "..";
 }
 
-/// Reads one lock file; every refusal names the place.
+/// Reads one lock file. Every error names the place.
 class Reader {
 public:
     Reader(const YamlDocument& document, std::string file) : document_(document), file_(std::move(file)) {}
@@ -124,7 +124,7 @@ Error differs(const PluginManifest& manifest, std::string message, std::string w
 Result<std::optional<PluginLock>> PluginLock::load(const std::string& file) {
     std::error_code error;
     if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) { return std::optional<PluginLock>(); }
-    YamlLimits limits;  // Two plugins with as many files as hash_folder takes.
+    YamlLimits limits;  // Enough for two plugins with as many files as hash_folder accepts.
     limits.max_bytes = 16UL << 20U;
     const auto document = load_yaml(file, limits);
     if (!document.ok()) {

@@ -43,7 +43,7 @@ bool is_id(std::string_view text) {
            text.find("..") == std::string_view::npos && std::ranges::all_of(text, good);
 }
 
-/// Reads one manifest; every refusal names the file and the field.
+/// Reads one manifest. Every error names the file and the field.
 class Reader {
 public:
     explicit Reader(const std::string& path) : path_(path) {}
@@ -128,7 +128,7 @@ private:
         return std::string(value->get_string());
     }
 
-    /// A word that names a file beside the manifest becomes its whole path: the process runs in the workspace.
+    /// An argument that names a file beside the manifest becomes an absolute path, because the process runs in the workspace.
     Result<void> command(const json::object& object, PluginManifest& manifest) const {
         if (object.contains("library")) {
             return wrong("command", "given without `library`: a plugin is a library or a process", "both");

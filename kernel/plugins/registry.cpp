@@ -31,7 +31,7 @@ std::string kind_and_name(PluginKind kind, std::string_view name) {
     return std::string(to_string(kind)) + " `" + std::string(name) + "`";
 }
 
-/// What nobody has set is what the schema's `default` says, inside maps too.
+/// Fills in the schema's `default` for every setting that was not given, inside maps too.
 void add_defaults(const json::object& schema, json::object& settings) {
     const json::value* properties = schema.if_contains("properties");
     if (properties == nullptr || !properties->is_object()) { return; }
@@ -52,7 +52,7 @@ bool writable_by_all(const std::string& path) {
     return ::stat(path.c_str(), &status) == 0 && (status.st_mode & S_IWOTH) != 0;
 }
 
-/// What keeps a plugin from being made stays as it is however often a stage or a model tries: it is the user's to mend.
+/// A plugin that cannot be created stays so, however often a stage or a model retries. Only the user can fix it.
 template <class T>
 Result<T> lasting(Result<T> made) {
     if (made.ok()) { return made; }
@@ -72,16 +72,16 @@ struct PluginRegistry::State {
     PluginSearch wanted;
     std::optional<PluginLock> lock;
     bool lock_unreadable = false;
-    fs::path product;  ///< Canonical.
+    fs::path product;  ///< Canonical path.
     Interfaces interfaces;
-    std::map<std::pair<PluginKind, std::string>, std::size_t> owners;  ///< Who provides a name; index into `plugins`.
-    std::map<std::string, StageDefinition, std::less<>> definitions;   ///< Of stages that no plugin provides.
+    std::map<std::pair<PluginKind, std::string>, std::size_t> owners;  ///< Provider of each name: index into `plugins`.
+    std::map<std::string, StageDefinition, std::less<>> definitions;   ///< Stages that no plugin provides.
     std::set<std::string> visited;                                     ///< Canonical folders.
     struct Tried {
         std::mutex mutex;
         std::set<std::string> what;
     };
-    std::unique_ptr<Tried> tried = std::make_unique<Tried>();  ///< Objects that were made in a process of their own.
+    std::unique_ptr<Tried> tried = std::make_unique<Tried>();  ///< Objects that were created in a separate process.
     Made<Stage> stages;
     Made<Tool> tools;
     Made<LLMBackendV2> backends;
@@ -94,7 +94,7 @@ struct PluginRegistry::State {
                 {"AF-PLUG-008", "The plugin folder from " + std::string(named_by) + " is not used: " + why, root, remedy, kind});
         };
         if (root.front() != '/') {
-            // A relative folder would be looked for in whatever directory, perhaps a hostile one, the program was started.
+            // A relative folder would be resolved in the current directory, which may be hostile.
             unusable("it is not an absolute path", "Name it from the root: /…", ErrorKind::denied);
             return;
         }
@@ -115,14 +115,14 @@ struct PluginRegistry::State {
                                 "Make it readable.", ErrorKind::io});
             return;
         }
-        // Whoever names the product's own folder makes it nobody else's.
+        // The product's own folder stays the product's, whoever names it.
         if (source != PluginSource::product && !product.empty() && std::ranges::mismatch(product, real).in1 == product.end()) {
             return;
         }
         if (!visited.insert(real.string()).second) { return; }
         if (fs::exists(real / manifest_name, failure)) {
             add(real / manifest_name, source);
-            return;  // A plugin's folder holds no other plugin.
+            return;  // A plugin's folder contains no other plugin.
         }
         if (depth == folder_depth) { return; }
         if (source != PluginSource::project && !lock) { name_if_open_to_all(real.string()); }
@@ -136,7 +136,7 @@ struct PluginRegistry::State {
             problems.push_back({"AF-PLUG-008", "A plugin folder is not read to its end: " + failure.message(), real.string(),
                                 "Make it readable.", ErrorKind::io});
         }
-        std::ranges::sort(inside);  // The same order on every machine.
+        std::ranges::sort(inside);  // For the same order on every machine.
         for (const fs::path& path : inside) { visit(path, depth + 1, source); }
     }
 
@@ -150,7 +150,7 @@ struct PluginRegistry::State {
         plugins.push_back(std::move(*manifest));
     }
 
-    /// Once all are found: which of them are used, and who provides a name.
+    /// Once all are found, decides which are used and which provides a name.
     void settle() {
         for (PluginManifest& manifest : plugins) {
             decide(manifest);
@@ -164,7 +164,7 @@ struct PluginRegistry::State {
         for (const PluginManifest& manifest : plugins) {
             if (manifest.state != PluginState::ready || manifest.pinned != nullptr) {
                 continue;
-            }  // What is pinned is compared before it runs.
+            }  // Pinned files are compared before they run.
             for (const std::string& path : {manifest.directory, manifest.directory + "/" + manifest_name}) {
                 name_if_open_to_all(path);
             }
@@ -172,7 +172,7 @@ struct PluginRegistry::State {
         }
     }
 
-    /// Stages that are data; a plugin that provides the same name stands in their place.
+    /// Adds declarative stages. A plugin that provides the same name replaces one.
     void take_definitions() {
         StageDefinitions read = read_stage_definitions(wanted.stages);
         std::ranges::move(read.problems, std::back_inserter(problems));
@@ -194,8 +194,7 @@ struct PluginRegistry::State {
         }
     }
 
-    /// Who provides a name, under which name of its own, and with which settings: of a stage that is data the plugin `prompt`.
-    /// Null: nobody.
+    /// The provider of a name, its own name for it, and its settings. For a declarative stage the plugin `prompt`. Null: none.
     struct Provider {
         const PluginManifest* manifest = nullptr;
         std::string name;
@@ -229,7 +228,7 @@ struct PluginRegistry::State {
         }
     }
 
-    /// Of those of one id that could be used, one is.
+    /// Chooses one of the usable plugins with this id.
     void choose_version(const std::string& id) {
         const PluginManifest* chosen = nullptr;
         for (const PluginManifest& manifest : plugins) {
@@ -249,7 +248,7 @@ struct PluginRegistry::State {
         }
     }
 
-    /// Whoever may write a file that this process runs may do whatever its user may.
+    /// Any user who may write a file that this process runs has all the rights of this process's user.
     void name_if_open_to_all(const std::string& path) {
         if (!writable_by_all(path)) { return; }
         problems.push_back({"AF-PLUG-038", "Every user of this machine can change a plugin: its file or folder is world-writable",
@@ -257,7 +256,7 @@ struct PluginRegistry::State {
                             ErrorKind::denied});
     }
 
-    /// Whether a plugin is used; its files are looked at when it is loaded.
+    /// Decides whether a plugin is used. Its files are checked when it is loaded.
     void decide(PluginManifest& manifest) const {
         const auto refuse = [&](PluginState state, Error error) {
             manifest.state = state;
@@ -298,7 +297,7 @@ struct PluginRegistry::State {
         } else if (const auto trusted = wanted.trusted_files.find(manifest.directory); trusted != wanted.trusted_files.end()) {
             manifest.pinned = std::make_shared<const FileHashes>(trusted->second);
             manifest.pinned_by = "what you trusted";
-            // What was read and what was hashed for the trust may be two files, where somebody is quick.
+            // The bytes that were read and those that were hashed for trust may differ if the file was replaced in between.
             const auto file = trusted->second.find(manifest_name);
             const std::string found = manifest.sha256();
             if (file == trusted->second.end() || file->second != found) {
@@ -310,8 +309,8 @@ struct PluginRegistry::State {
         if (auto schema = check_config_schema(manifest); !schema.ok()) { refuse(PluginState::broken, std::move(schema).error()); }
     }
 
-    /// The schema's defaults, over them settings by the plugin's id, over them those by the name of what is made, over them those
-    /// of its place of use.
+    /// Merges settings: the schema's defaults, then settings by the plugin's id, then by the object's name, then of its place of
+    /// use. Later ones win.
     [[nodiscard]] json::object settings_of(const PluginManifest& manifest, std::string_view name,
                                            const json::object& config) const {
         json::object merged;
@@ -366,7 +365,7 @@ struct PluginRegistry::State {
         return {all.begin(), all.end()};
     }
 
-    /// An object of a plugin, fresh from its factory and not yet guarded.
+    /// An object fresh from its factory, not yet guarded.
     template <class Interface>
     Result<std::pair<std::shared_ptr<Interface>, Origin>> make(PluginKind kind, std::string_view name, const json::object& config,
                                                                const InterfaceVersions<Interface>& versions) const {
@@ -387,8 +386,8 @@ struct PluginRegistry::State {
         return made_by_factory(manifest, kind, found.name, found.settings, versions);
     }
 
-    /// Code of the user's plugins runs in a process of its own before it runs in this one: what crashes, hangs or exits while it
-    /// is loaded or made is an error.
+    /// Runs code of a user's plugin in a separate process first. A crash, hang or exit while it is loaded or created then becomes
+    /// an error.
     Result<void> tried_once(const PluginManifest& manifest, PluginKind kind, std::string_view name,
                             const std::function<Result<void>()>& work) const {
         if (manifest.source == PluginSource::product) { return {}; }
@@ -415,7 +414,7 @@ struct PluginRegistry::State {
         void* object = nullptr;
         try {
             object = factory->create(to_json_line(settings).c_str(), reason.data(), reason.size());
-        } catch (const std::exception& failure) {  // A factory that the SDK did not make.
+        } catch (const std::exception& failure) {  // The SDK did not make this factory.
             detail::report_create_failure(reason.data(), reason.size(), failure.what());
         } catch (...) { detail::report_create_failure(reason.data(), reason.size(), "something that is not a std::exception"); }
         if (object == nullptr) {
@@ -430,13 +429,13 @@ struct PluginRegistry::State {
         std::shared_ptr<void> made(object, [destroy](void* pointer) noexcept {
             try {
                 destroy(pointer);
-            } catch (...) {  // A destructor that throws is a defect of the plugin; the host stands.
+            } catch (...) {  // A destructor that throws is a defect of the plugin. The host goes on.
             }
         });
         return std::pair(versions.adapt(factory->interface_version, std::move(made)), std::move(origin));
     }
 
-    /// AF-PLUG-036; `key` of `plugins:` names it, if any.
+    /// Returns AF-PLUG-036. `key`: the key of `plugins:` that names it, if any.
     [[nodiscard]] Error not_found(std::string_view name, bool names_too, std::string where, const std::string& key) const {
         std::vector<std::string> known;
         for (const PluginManifest& manifest : plugins) {
@@ -550,7 +549,7 @@ PluginRegistry PluginRegistry::discover(const PluginSearch& search) {
         begin = end + 1;
     }
     state.search(search.product, "the installation", PluginSource::product);
-    // Last, so that nothing of it stands in the way of anything else; only to say what it would have been.
+    // Last, so that it cannot take precedence over anything. Only for messages about what it would have been.
     if (!search.project_trusted) { of_the_project(); }
     state.settle();
     return registry;
@@ -609,7 +608,7 @@ Result<void> PluginRegistry::check_all_settings() const {
     for (const auto& [key, owner] : state_->owners) {
         const PluginManifest& manifest = state_->plugins[owner];
         if (!state_->wanted.settings.contains(manifest.id) && !state_->wanted.settings.contains(key.second)) { continue; }
-        // They are whole only where the thing is used: what is missing is said there.
+        // The settings may be incomplete here; missing ones are reported where the object is used.
         AF_CHECK(state_->check_settings(manifest, key.first, key.second, state_->settings_of(manifest, key.second, {}), true));
     }
     return {};

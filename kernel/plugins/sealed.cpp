@@ -26,7 +26,7 @@ Error cannot(const std::string& path, const std::string& why) {
             "Put the file itself there, readable, or unlock the plugin.", ErrorKind::io};
 }
 
-/// A `T` at `offset`, or none beyond the end.
+/// Reads a `T` at `offset`. Empty beyond the end.
 template <class T>
 bool take(std::string_view bytes, std::uint64_t offset, T& value) {
     if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) { return false; }
@@ -65,7 +65,7 @@ Result<Sealed> seal_file(const PluginManifest& manifest, const std::string& name
 
 std::string name_of(const FileDescriptor& file) { return "/proc/self/fd/" + std::to_string(file.get()); }
 
-/// The pinned file that goes by the name of a library, links inside the folder followed; "" where there is none.
+/// Returns the pinned file with a library's name, after following links inside the folder. "" if there is none.
 std::string bundled(const FileHashes& pinned, const std::string& library) {
     namespace fs = std::filesystem;
     for (const auto& [name, hash] : pinned) {
@@ -81,7 +81,7 @@ std::string bundled(const FileHashes& pinned, const std::string& library) {
     return "";
 }
 
-/// Loads what `needed` names and the folder holds, deepest first.
+/// Loads the libraries of `needed` that the folder contains, deepest first.
 Result<void> load_needed(const PluginManifest& manifest, const std::vector<std::string>& needed, std::set<std::string>& loaded) {
     for (const std::string& library : needed) {
         const std::string name = bundled(*manifest.pinned, library);
@@ -123,7 +123,7 @@ std::vector<std::string> needed_libraries(std::string_view library) {
             if (entry.d_tag == DT_STRTAB) { strings = entry.d_un.d_ptr; }
         }
     }
-    // The table of strings is named by its address; the segment that is loaded there says where it stands in the file.
+    // The string table is given by its address. The segment loaded at that address gives its offset in the file.
     for (const Elf64_Phdr& segment : segments) {
         if (segment.p_type != PT_LOAD || strings < segment.p_vaddr || strings - segment.p_vaddr >= segment.p_filesz) { continue; }
         const std::uint64_t table = strings - segment.p_vaddr + segment.p_offset;

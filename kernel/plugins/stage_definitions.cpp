@@ -17,7 +17,7 @@ bool is_name(std::string_view text) {
     return !text.empty() && text.size() <= 64 && text.front() >= 'a' && text.front() <= 'z' && std::ranges::all_of(text, fits);
 }
 
-/// The definition and its name.
+/// Returns the name and the definition.
 Result<std::pair<std::string, StageDefinition>> read_definition(const std::string& file) {
     AF_TRY(YamlDocument document, load_yaml(file));
     const auto wrong = [&](std::string_view pointer, std::string message, std::string remedy) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages that are data: a prompt, the artifacts that it builds on, and the fields of what it hands in. The stage plugin `prompt`
+// Declarative stages: a prompt, the artifacts that it builds on, and the fields of its own artifact. The stage plugin `prompt`
 // runs them all.
 //
 //   stage:
@@ -23,17 +23,16 @@ namespace agentforge::kernel {
 inline constexpr std::string_view prompt_executor = "prompt";
 
 struct StageDefinition {
-    json::object settings;  ///< Of the plugin `prompt`: all that the file says but the name.
-    YamlDocument document;  ///< For the places of its settings, below `/stage`.
+    json::object settings;  ///< Settings for the plugin `prompt`: all fields of the file except the name.
+    YamlDocument document;  ///< Gives the places of its settings, below `/stage`.
 };
 
 struct StageDefinitions {
     std::map<std::string, StageDefinition, std::less<>> by_name;
-    std::vector<Error> problems;  ///< AF-PLUG-052 with file and line: a file that is no definition; the others hold.
+    std::vector<Error> problems;  ///< AF-PLUG-052 with file and line for each invalid definition. The others are valid.
 };
 
-/// Reads `*.yaml` of each folder; a later folder's definition takes the place of an earlier one's with the same name. Folders may
-/// be missing.
+/// Reads `*.yaml` of each folder. A definition in a later folder replaces one with the same name. Folders may be missing.
 [[nodiscard]] StageDefinitions read_stage_definitions(const std::vector<std::string>& folders);
 
 }  // namespace agentforge::kernel

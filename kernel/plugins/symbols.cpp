@@ -57,7 +57,7 @@ struct Sections {
     }
 };
 
-/// Version names by their index: those that the library needs, and those that it defines itself.
+/// Maps version indices to names: versions that the library needs, and those that it defines.
 std::map<std::uint16_t, std::string> version_names(const Elf& elf, const Sections& sections) {
     std::map<std::uint16_t, std::string> names;
     if (const Elf64_Shdr* needs = sections.first(SHT_GNU_verneed); needs != nullptr && sections.linked(*needs) != nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a shared library exports and needs, read from the file without loading it.
+// Reads a shared library's exports and imports from the file, without loading it.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace agentforge::kernel {
 
 struct DynamicSymbol {
-    std::string name;     ///< As in the file, mangled.
-    std::string version;  ///< Symbol version, empty where there is none.
+    std::string name;     ///< Mangled, as in the file.
+    std::string version;  ///< Symbol version. Empty if there is none.
     bool defined = false;
     bool weak = false;
     bool function = false;  ///< STT_FUNC or STT_GNU_IFUNC.
@@ -19,17 +19,17 @@ struct DynamicSymbol {
 };
 
 struct DynamicLibrary {
-    std::vector<DynamicSymbol>
-        symbols;  ///< Of the dynamic symbol table: what other objects may see, and what is looked for in them.
+    /// The dynamic symbol table: symbols that other objects may use, and symbols that it needs from them.
+    std::vector<DynamicSymbol> symbols;
     std::vector<std::string> needed;  ///< DT_NEEDED, in order.
-    std::vector<std::string> search;  ///< DT_RUNPATH or DT_RPATH, `$ORIGIN` replaced.
+    std::vector<std::string> search;  ///< DT_RUNPATH or DT_RPATH, with `$ORIGIN` replaced.
 };
 
-/// Trusts nothing in the file: every offset is held against its size. Call `check_elf` first.
-/// Errors: AF-PLUG-011 where the symbol table cannot be read.
+/// Trusts nothing in the file: checks every offset against its size. Call `check_elf` first. Errors: AF-PLUG-011 if the symbol
+/// table cannot be read.
 [[nodiscard]] Result<DynamicLibrary> read_symbols(const std::string& path);
 
-/// A name as its author wrote it: demangled where it is a C++ name.
+/// Returns a symbol's name as its author wrote it: demangled if it is a C++ name.
 [[nodiscard]] std::string readable_symbol(const std::string& name);
 
 }  // namespace agentforge::kernel

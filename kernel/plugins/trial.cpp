@@ -31,7 +31,7 @@ std::string words_of(const Result<void>& done) {
                          {"kind", static_cast<std::uint64_t>(error.kind)}});
 }
 
-/// What the child wrote until it ended; none where it did not in time.
+/// Returns what the child wrote before it ended. Empty if it did not end in time.
 std::optional<std::string> heard(int descriptor, std::chrono::steady_clock::time_point until) {
     std::string text;
     char buffer[4096];
@@ -67,8 +67,8 @@ Result<void> try_apart(const PluginManifest& manifest, std::string_view doing, c
     const pid_t child = ::fork();
     if (child < 0) { return failed("cannot be tried out (fork: " + errno_text(errno) + ")"); }
     if (child == 0) {
-        // A crash ends the trial by its signal: no handler of this process (a sanitizer's prints a report) runs in it, and no
-        // core is written.
+        // A crash ends the trial by its signal: resets this process's handlers (a sanitizer's would print a report) and writes no
+        // core.
         for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP}) {
             ::signal(signal, SIG_DFL);
         }

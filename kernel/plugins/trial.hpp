@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code of a plugin that has not run yet, run in a process of its own first: it may crash, hang or exit, and then this process is
-// told, and stands.
+// Runs a plugin's untested code in a separate process first. If it crashes, hangs or exits, this process gets an error and goes
+// on.
 #pragma once
 
 #include <chrono>
@@ -10,9 +10,9 @@
 
 namespace agentforge::kernel {
 
-/// Runs `work` in a forked process and answers what it answers there. `doing` says what that is: "it was loaded".
-/// Errors: those of `work`; `unavailable` AF-PLUG-021 the process crashed, ended by itself, or did not come back within `limit`.
-/// Nothing that `work` does reaches this process. Cost: about a millisecond.
+/// Runs `work` in a forked process and returns its result. `doing` describes it: "it was loaded". Errors: those of `work`;
+/// `unavailable` AF-PLUG-021 the process crashed, exited by itself, or did not finish within `limit`. Nothing that `work` does
+/// affects this process. Cost: about a millisecond.
 [[nodiscard]] Result<void> try_apart(const PluginManifest& manifest, std::string_view doing,
                                      const std::function<Result<void>()>& work,
                                      std::chrono::milliseconds limit = std::chrono::seconds(10));

@@ -54,14 +54,14 @@ Result<void> add_file(TrustSubject& subject, std::string_view name) {
     return {};
 }
 
-/// Settings whose words may name a program or a script.
+/// Settings whose text may name a program or a script.
 bool names_program(std::string_view key) {
     if (key.starts_with("mcp_servers.") || key == "gates.command" || key.starts_with("gates.programs.")) { return true; }
     const bool of_model = key.starts_with("llm.") || (key.starts_with("agents.") && key.find(".llm.") != std::string_view::npos);
     return of_model && (key.ends_with(".command") || key.find("llm.settings") != std::string_view::npos);
 }
 
-/// The command that a setting is part of: a server's are several settings.
+/// Returns the command that a setting belongs to. A server's command consists of several settings.
 std::string command_of(std::string_view key) {
     const auto name = key.find('.');
     return std::string(key.starts_with("mcp_servers.") ? key.substr(0, key.find('.', name + 1)) : key);
@@ -81,16 +81,16 @@ void add_words(const json::value& value, std::vector<std::string>& words) {
             words.emplace_back(line.substr(begin, end - begin));
             begin = end;
         }
-        words.emplace_back(line);  // A name may hold any of these.
+        words.emplace_back(line);  // A name may contain any of these characters.
     }
 }
 
-/// Files that hold what these programs are told to run by name.
+/// Files that define what these programs run by name.
 constexpr std::pair<std::string_view, std::string_view> files_of_runners[] = {
     {"npm", "package.json"}, {"npx", "package.json"}, {"yarn", "package.json"}, {"pnpm", "package.json"}, {"bun", "package.json"},
     {"make", "Makefile"},    {"make", "makefile"},    {"make", "GNUmakefile"},  {"just", "justfile"}};
 
-/// Where a word of a command would be looked for, from `folder` on.
+/// Returns where a word of a command would be looked up, starting in `folder`.
 std::vector<fs::path> places_of(const fs::path& folder, const std::string& path) {
     std::string module = path;
     std::ranges::replace(module, '.', '/');
@@ -102,7 +102,7 @@ std::vector<fs::path> places_of(const fs::path& folder, const std::string& path)
     return places;
 }
 
-/// The word as a path: of the variables, the one that stands for the project.
+/// Returns the word as a path. Expands only the variable that stands for the project.
 std::string path_of(const std::string& word) {
     for (const std::string_view variable : {"${AGENTFORGE_WORKSPACE}", "$AGENTFORGE_WORKSPACE"}) {
         if (word.starts_with(variable)) { return "." + word.substr(variable.size()); }
@@ -121,7 +121,7 @@ Result<void> add_files_at(TrustSubject& subject, const std::vector<fs::path>& pl
     return {};
 }
 
-/// The folders inside the project that the words name, and the project's own.
+/// Returns the folders inside the project that the words name, and the project's own.
 std::set<fs::path> folders_of(const std::string& root, const std::vector<std::string>& paths) {
     std::set<fs::path> folders{fs::path(root)};
     for (const std::string& path : paths) {
@@ -132,8 +132,8 @@ std::set<fs::path> folders_of(const std::string& root, const std::vector<std::st
     return folders;
 }
 
-/// The files inside the project that a command's words name, from the project's folder on and from each folder that the command
-/// names (`cd`, `-C`, `--prefix`); a folder counts by the file in it that would run.
+/// Adds the files inside the project that a command's words name. Looks in the project's folder and in each folder that the
+/// command names (`cd`, `-C`, `--prefix`). A folder counts as the file in it that would run.
 Result<void> add_named_files(TrustSubject& subject, const std::vector<std::string>& words) {
     std::vector<std::string> paths;
     for (const std::string& word : words) {
@@ -145,7 +145,7 @@ Result<void> add_named_files(TrustSubject& subject, const std::vector<std::strin
     return {};
 }
 
-/// The words of each server of `.mcp.json`; what cannot be read is refused where they are declared.
+/// Adds the words of each server of `.mcp.json`. Unreadable entries are refused where they are declared.
 void add_words_of_servers(const std::string& root, std::map<std::string, std::vector<std::string>>& commands) {
     const std::string file = (fs::path(root) / server_file).string();
     const auto bytes = read_file(file, most_bytes);
@@ -228,7 +228,7 @@ Result<TrustStore::Projects> TrustStore::read(const std::string& file) {
         return Error{"AF-PLUG-042", "The list of trusted projects is not used: others than you could have written it", file,
                      "Look at it, then make it yours alone: chown and chmod 600.", ErrorKind::denied};
     }
-    // Read by its name again: what was looked at and what is read may differ only by an atomic replacement of our own.
+    // Read again by name: it can differ from the checked file only through our own atomic replacement.
     const auto bytes = read_file(file, most_bytes);
     if (!bytes.ok()) { return broken(bytes.error().message, file, ErrorKind::io); }
     YamlLimits limits;
@@ -311,7 +311,7 @@ std::vector<std::string> TrustStore::differences(const TrustSubject& subject) co
 template <class Change>
 Result<void> TrustStore::rewrite(Change change) {
     AF_CHECK(make_directories(fs::path(file_).parent_path()));
-    // Held until the function returns; the file it locks is never replaced.
+    // Held until the function returns. The file it locks is never replaced.
     const std::string guard = file_ + ".lock";
     const FileDescriptor lock(::open(guard.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     while (lock.valid() && ::flock(lock.get(), LOCK_EX) != 0) {

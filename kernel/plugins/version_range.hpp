@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges of versions as a manifest writes them: `>=0.1 <0.2`.
+// Version ranges in manifests: `>=0.1 <0.2`.
 #pragma once
 
 #include <compare>
@@ -10,14 +10,13 @@
 
 namespace agentforge::kernel {
 
-/// Whether `version` (`1`, `1.2` or `1.2.3`; missing parts are 0) satisfies every comparison of `range`: blank-separated
-/// `>=`, `>`, `<=`, `<`, `=` or `==` directly before a version.
-/// Errors: the message says which word is no comparison; code, place and remedy are the caller's.
+/// True if `version` (`1`, `1.2` or `1.2.3`; missing parts are 0) satisfies every comparison of `range`. Comparisons are
+/// separated by blanks: `>=`, `>`, `<=`, `<`, `=` or `==` directly before a version. Errors: the message names the word that is
+/// not a comparison; code, place and remedy are up to the caller.
 [[nodiscard]] Result<bool> satisfies(std::string_view version, std::string_view range);
-/// Whether the text is a version in the form above, with an optional suffix `-…` or `+…`.
+/// True if the text is a version in the form above, with an optional suffix `-…` or `+…`.
 [[nodiscard]] bool is_version(std::string_view text) noexcept;
-/// Which of two versions is the newer one, number by number; `1.0.0-rc.1` is older than `1.0.0`. A text that is no version is the
-/// oldest.
+/// Compares two versions number by number. `1.0.0-rc.1` is older than `1.0.0`. A text that is not a version is the oldest.
 [[nodiscard]] std::strong_ordering compare_versions(std::string_view left, std::string_view right) noexcept;
 
 }  // namespace agentforge::kernel

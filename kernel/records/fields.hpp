@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a record: between a described struct and JSON.
+// Converts the fields of a record between a described struct and JSON.
 //
 // A struct lists its members once, with BOOST_DESCRIBE_STRUCT; a member's name is its key. Its type says when the key may be
 // absent:
 //   T                  never: a record without it is refused
 //   Added<T>           in records of an older version: reads as T()
 //   std::optional<T>   whenever it has no value
-// A member without an initializer must be given where the struct is written: the build makes -Wmissing-field-initializers an
+// A member without an initializer must be given wherever the struct is created: the build makes -Wmissing-field-initializers an
 // error.
 #pragma once
 
@@ -27,7 +27,7 @@
 
 namespace agentforge::kernel::records {
 
-/// A value that every record has that is written now, and that records of older versions may lack.
+/// A value that every record written now has, and that records of older versions may lack.
 template <class T>
 class Added {
 public:
@@ -43,10 +43,11 @@ private:
     T value_{};
 };
 
-/// A value of any size: under the key itself where it is small, else in a blob whose hash stands under `<key>_blob`.
+/// A value of any size. A small one is stored under the key itself, a larger one in a blob whose hash is stored under
+/// `<key>_blob`.
 struct Kept {
     std::optional<json::value> value;
-    std::string blob;  ///< Where there is no `value`; empty: the record holds neither.
+    std::string blob;  ///< Set if there is no `value`. Empty: the record holds neither.
     [[nodiscard]] bool empty() const noexcept { return !value && blob.empty(); }
     bool operator==(const Kept&) const = default;
 };
@@ -54,12 +55,12 @@ struct Kept {
 template <class T>
 concept Described = boost::describe::has_describe_members<T>::value;
 
-/// A member's name but for a `_` at its end, where the key is a word of C++.
+/// Returns a member's name without a trailing `_`, which it has if the key is a C++ keyword.
 [[nodiscard]] constexpr std::string_view key_of(std::string_view member) noexcept {
     return member.ends_with('_') ? member.substr(0, member.size() - 1) : member;
 }
 
-/// Reads members of described structs. The first key that is missing or of another type is the problem.
+/// Reads members of described structs. The first key that is missing or has another type is the problem.
 class Reader {
 public:
     explicit Reader(const json::object& object) : object_(&object) {}
@@ -72,7 +73,7 @@ public:
         return out;
     }
     [[nodiscard]] bool complete() const noexcept { return problem_.empty(); }
-    /// In words: "field `stage` must be a text".
+    /// Returns, for instance, "field `stage` must be a text".
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
 private:
@@ -138,7 +139,7 @@ void write_field(json::object& out, std::string_view key, const Added<T>& value)
     write_field(out, key, *value);
 }
 
-/// In the order of the members.
+/// Writes the members in their order.
 template <Described T>
 json::object to_fields(const T& from) {
     json::object out;

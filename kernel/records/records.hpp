@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of a task's journal: one struct for each type, and one variant of all.
 //
-// A struct's comment, its members and their comments are what docs/journal.md says of the type; scripts/make-journal-page makes
+// docs/journal.md describes each type by its struct's comment, its members and their comments; scripts/make-journal-page writes
 // that page from this file. A member's type says whether its key may be absent (records/fields.hpp). Times are RFC 3339 in UTC,
 // trees and commits are git object ids, a `…_blob` is the hash of a file in the task's `blobs/`, and `phase` and `stage` name the
 // stage that the record is about.
 //
-// A new type of record is a struct here and a name in `Body`. It says `only_tells` where it changes nothing in the state of its
-// task; else task/fold.hpp needs what it does, and does not compile without.
+// A new type of record is a struct here and a name in `Body`. If it changes nothing in the state of its task, it says
+// `only_tells`. Otherwise task/fold.hpp must handle it, and does not compile until it does.
 #pragma once
 
 #include <string>
@@ -746,29 +746,29 @@ struct AnyRecord {
 };
 
 [[nodiscard]] std::string_view type_of(const Body& body) noexcept;
-/// What every record has, as far as it can be read.
+/// Returns what every record has, as far as it can be read.
 [[nodiscard]] inline Envelope envelope_in(const Record& record) { return Reader(record.body).read<Envelope>(); }
-/// The stage that the record is about; empty where its type names none.
+/// Returns the stage that the record is about. Empty if its type names none.
 [[nodiscard]] std::string_view stage_of(const Body& body) noexcept;
-/// The fields of the type alone.
+/// Returns only the fields of the type.
 [[nodiscard]] json::object to_fields(const Body& body);
-/// Errors: `corrupt` AF-TASK-011 an unknown type (a newer format), AF-TASK-012 a field is missing or of another type, or its time
-/// is none.
+/// Reads a record of any type. Errors: `corrupt` AF-TASK-011 an unknown type (a newer format), AF-TASK-012 a field is missing or
+/// has another type, or its time is invalid.
 [[nodiscard]] Result<AnyRecord> read_record(const json::object& record);
-/// What a line of a journal seems to be, from its first bytes: for who looks for one among a million. What it leads to must be
-/// read and verified.
+/// What a line of a journal appears to be, judged by its first bytes. For finding one line among a million; the line found must
+/// then be read and verified.
 struct LineGlance {
     Sequence seq = 0;
     std::uint64_t step = 0;
     std::string_view type;
 };
-/// Nothing where the line does not begin as `append` writes a record of a task.
+/// Returns nothing if the line does not begin as `append` writes a record of a task.
 [[nodiscard]] std::optional<LineGlance> glance_at_line(std::string_view line);
-/// Whether the key is one that every record has.
+/// True if every record has this key.
 [[nodiscard]] bool is_of_every_record(std::string_view key) noexcept;
-/// "actions.yaml, record 7, type gate": where an error is.
+/// Returns the place of an error: "actions.yaml, record 7, type gate".
 [[nodiscard]] std::string place_of(const json::object& record);
-/// The record where it is of this type; its fields as far as they can be read.
+/// Returns the record if it has this type, with its fields as far as they can be read.
 template <class T>
 [[nodiscard]] std::optional<T> as(const Record& record) {
     if (record.type() != T::type) { return std::nullopt; }

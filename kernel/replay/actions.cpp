@@ -11,7 +11,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Tools that only write need nothing else of the kernel.
+/// Tools that only write need nothing else from the kernel.
 class WritingOnly final : public ToolServices {
 public:
     explicit WritingOnly(const TaskServices& services) : services_(services) {}
@@ -118,7 +118,7 @@ private:
         return act(recorded, *record.envelope.agent->role, loaded, state.tree, step_where);
     }
 
-    /// Which tests are locked is decided when a visit begins.
+    /// The locked tests are determined when a visit begins.
     Result<void> enter(std::size_t at, const StageState& stage) {
         const std::pair visit{stage.name, stage.visits};
         if (visit_ == visit) { return {}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded changes of a task alone, done again on a branch: no model, no gates, no new task.
+// Repeats only the recorded changes of a task, on a branch: no model, no gates, no new task.
 #pragma once
 
 #include <string>
@@ -10,25 +10,25 @@
 namespace agentforge::kernel {
 
 struct ActionsOptions {
-    std::string onto;           ///< A branch; empty: the commit that the recorded task began on.
-    bool past_misfits = false;  ///< What does not fit is left out and named, and the rest is done.
+    std::string onto;           ///< A branch. Empty: the commit on which the recorded task began.
+    bool past_misfits = false;  ///< Skips and lists changes that do not fit, and applies the rest.
 };
 
 struct ActionsReport {
     std::string task_id;
     std::string base_tree;
-    std::string tree;  ///< What came of it; kept under `refs/agentforge/<task>/replayed`.
+    std::string tree;  ///< The resulting tree, kept under `refs/agentforge/<task>/replayed`.
     bool same_base = true;
-    std::uint64_t done = 0;                 ///< Recorded changes.
-    std::vector<ReplayDifference> misfits;  ///< Nothing of these is in the tree.
+    std::uint64_t done = 0;                 ///< Recorded changes that were repeated.
+    std::vector<ReplayDifference> misfits;  ///< None of these is in the tree.
     std::vector<TreeChange> files;          ///< From the base to the tree.
 };
 
-/// Does each recorded action that changed files again: through the tool bridge with the role's tools and path rules of now, in a
-/// scratch worktree. What the kernel, a stage or a program changed is put in by a three-way merge. On the same base the tree is
-/// the recorded one after each change, byte for byte; on another an action that replaces a whole file must find it as it was
-/// found then. Stops at the first that does not fit. Errors: those of RecordedTask::read; AF-RPLY-004; AF-GIT-…; AF-AGENT-… a
-/// role is not defined any more.
+/// Repeats each recorded action that changed files: through the tool bridge with the role's current tools and path rules, in a
+/// scratch worktree. Merges in (three-way) what the kernel, a stage or a program changed. On the same base, the tree after each
+/// change equals the recorded one byte for byte. On another base, an action that replaces a whole file must find the same content
+/// as then. Stops at the first change that does not fit. Errors: those of RecordedTask::read; AF-RPLY-004; AF-GIT-…; AF-AGENT-… a
+/// role is no longer defined.
 [[nodiscard]] Result<ActionsReport> replay_actions(const ReplayPlace& place, std::string_view task_id,
                                                    const ActionsOptions& options);
 

@@ -35,7 +35,7 @@ std::vector<const RecordedStep*> in_order(const RecordedTask& task) {
     return steps;
 }
 
-/// A step in the three respects that paths are compared in.
+/// A step in the three respects in which paths are compared.
 std::array<std::string, 3> respects(const StepRecord& step) {
     std::string answer = step.completion.text;
     for (const ToolCall& call : step.completion.tool_calls) { answer += "\n" + call.name + " " + to_json_line(call.arguments); }
@@ -43,7 +43,7 @@ std::array<std::string, 3> respects(const StepRecord& step) {
             without_volatile_parts(step.tool + " " + to_json_line(step.arguments))};
 }
 
-/// Where the two paths part in each respect: a step that only one of them has is another action.
+/// Finds where the two paths part in each respect. A step that only one of them has counts as another action.
 Result<std::vector<Parting>> partings_of(const RecordedTask& one, const RecordedTask& other) {
     std::vector<Parting> partings;
     const auto first = in_order(one);
@@ -62,7 +62,7 @@ Result<std::vector<Parting>> partings_of(const RecordedTask& one, const Recorded
             }
             break;
         }
-        // Tasks that one was forked from the other share these.
+        // Tasks share these steps if one was forked from the other.
         if (*first[at]->body.record_blob == *second[at]->body.record_blob) { continue; }
         AF_TRY(const StepRecord left, one.whole(first[at]->body));
         AF_TRY(const StepRecord right, other.whole(second[at]->body));
@@ -79,7 +79,7 @@ Result<std::vector<Parting>> partings_of(const RecordedTask& one, const Recorded
     return partings;
 }
 
-/// Each leaf of a value under its place: `requirements[0].id`.
+/// Collects each leaf of a value under its place: `requirements[0].id`.
 void flatten(const json::value& value, const std::string& place, std::map<std::string, std::string>& out) {
     if (const json::object* object = value.if_object(); object != nullptr && !object->empty()) {
         for (const auto& [key, item] : *object) {
@@ -101,7 +101,7 @@ Result<std::map<std::string, std::string>> fields_of(const RecordedTask& task, c
     return fields;
 }
 
-/// The stages of both, each once, in the first's order.
+/// Returns the stages of both, each once, in the order of the first.
 std::vector<std::string> stages_of(const RecordedTask& one, const RecordedTask& other) {
     std::vector<std::string> names;
     for (const RecordedTask* const task : {&one, &other}) {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view fork_command = "agentforge fork";
 constexpr auto longest_wait_for_parent = std::chrono::seconds(10);
 
-/// All trees that a task in this state can come back to, by the names under which they are kept.
+/// Returns all trees that a task in this state may need again, by the names under which they are kept.
 std::map<std::string, std::string> trees_of(const TaskState& state) {
     std::map<std::string, std::string> trees{{"forked-base", state.base_tree},
                                              {"forked", state.tree},
@@ -44,8 +44,8 @@ Error no_such_step(std::string_view task_id, std::uint64_t step, const std::vect
                  "", "`agentforge logs " + std::string(task_id) + "` shows them", ErrorKind::not_found};
 }
 
-/// Keeps `agentforge gc` away from the parent until the fork is there, which it sees then. Where a process has the parent to run
-/// it nobody frees anything of it.
+/// Keeps `agentforge gc` away from the parent until the fork exists, which gc then sees. If a process holds the parent to run it,
+/// nothing of it is freed.
 std::optional<TaskLock> hold_parent(const ForkPlace& place, std::string_view parent) {
     const TaskPaths paths = place.tasks.paths(parent);
     const auto until = std::chrono::steady_clock::now() + longest_wait_for_parent;

@@ -9,7 +9,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Whether the role's model called tools natively: the journal keeps its calls apart from its words then.
+/// True if the role's model called tools natively: then the journal has its calls separate from its text.
 bool calls_tools(const RecordedTask& recorded, const std::string& role) {
     for (const auto& [place, answers] : recorded.answers) {
         if (place.role != role) { continue; }
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
 
 private:
-    /// A role may review what it has made, in the same place of the same visit: its prompt tells the two apart.
+    /// A role may review its own work in the same place of the same visit. Its prompt distinguishes the two.
     static const records::Kept& answer_for(const std::vector<RecordedAnswer>& answers, const std::string& frame_hash) {
         const auto same = std::ranges::find(answers, frame_hash, &RecordedAnswer::frame_hash);
         return same == answers.end() ? answers.front().answer : same->answer;
@@ -71,7 +71,7 @@ private:
                      ErrorKind::unavailable};
     }
 
-    /// An answer that could not be used is only in the step that told the model so; a visit may have ended without an answer.
+    /// An unusable answer is only in the step that told the model so. A visit may have ended without an answer.
     [[nodiscard]] Error without_answer(const std::string& task_id, const StepPlace& place) const {
         const auto step = recorded_.steps.find(place);
         if (step != recorded_.steps.end() && step->second.body.result->error) {

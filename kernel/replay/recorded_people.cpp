@@ -50,7 +50,7 @@ private:
         decision.decision = records::decision_of(recorded->decided);
         if (decision.decision == "extend") {
             decision.decision = "approve";
-        }  // The replay has the longer pipeline from its beginning.
+        }  // The replay has the longer pipeline from the beginning.
         if (!decision.approved()) {
             decision.feedback = *recorded->decided.feedback;
         }  // Journals of older versions have remarks on approvals.

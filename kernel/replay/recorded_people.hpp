@@ -10,8 +10,8 @@
 
 namespace agentforge::kernel {
 
-/// Answers what the replay asks as it was answered then: questions in their order, actions by their place. An approval counts
-/// only where the artifact and the tree are those that were approved; any other artifact waits for a person. All four outlive it.
+/// Answers as in the recording: questions in order, actions by their place. An approval applies only if artifact and tree are the
+/// approved ones; any other artifact waits for a person. All four arguments must outlive it.
 [[nodiscard]] std::shared_ptr<EscalationHandler> make_recorded_people(const RecordedTask& recorded, const ReplayWatch& watch,
                                                                       const EscalationStore& store);
 

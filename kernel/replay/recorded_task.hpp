@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task's journal says happened, by the places where a replay of it meets the same again.
+// The events in a task's journal, indexed by the places at which a replay meets them.
 #pragma once
 
 #include <map>
@@ -19,19 +19,19 @@
 
 namespace agentforge::kernel {
 
-/// A step of an agent's run, or the call of its model. Two tasks that do the same have the same places.
+/// A step of an agent's run, or its model call. Two tasks that do the same have the same places.
 struct StepPlace {
     std::string stage;
     unsigned visit = 0;
     unsigned run = 0;
     std::string role;
-    unsigned step = 0;      ///< Of the run, from 1.
-    std::string mode = {};  ///< `review`, or empty; of an answer always empty: its record does not need it.
+    unsigned step = 0;      ///< Step of the run, from 1.
+    std::string mode = {};  ///< `review`, or empty. Always empty for an answer, whose record does not need it.
 
     auto operator<=>(const StepPlace&) const = default;
 };
 
-/// A gate of one visit of a stage.
+/// A gate in one visit of a stage.
 struct GatePlace {
     std::string stage;
     unsigned visit = 0;
@@ -60,29 +60,30 @@ struct RecordedCall {
 /// Immutable once read.
 struct RecordedTask {
     records::TaskCreated created;
-    TaskState state;  ///< After the last record.
+    TaskState state;  ///< State after the last record.
     std::map<StepPlace, std::vector<RecordedAnswer>> answers;
     std::map<StepPlace, RecordedStep> steps;
-    std::map<GatePlace, std::vector<records::Gate>> gates;            ///< In the order in which they were measured.
-    std::map<std::pair<std::string, unsigned>, Error> failed_visits;  ///< By stage and visit: what the visit ended with.
+    std::map<GatePlace, std::vector<records::Gate>> gates;            ///< In the order of measurement.
+    std::map<std::pair<std::string, unsigned>, Error> failed_visits;  ///< By stage and visit: the error that ended the visit.
     std::map<std::pair<std::string, unsigned>, std::map<unsigned, records::CallFinished>> calls;
     std::map<std::string, std::vector<records::ArtifactAccepted>> artifacts;      ///< By stage.
     std::map<std::string, std::vector<RecordedApproval>> approvals;               ///< By stage.
     std::map<std::string, std::vector<records::EscalationResolved>> resolutions;  ///< By stage.
-    std::map<StepPlace, records::ActionDecided> decisions;                        ///< On actions of an interactive task.
+    /// Decisions on actions of an interactive task.
+    std::map<StepPlace, records::ActionDecided> decisions;
     std::shared_ptr<BlobStore> blobs;
 
     /// Reads and folds the journal. Errors: AF-TASK-002 no such task; AF-JRNL-002; AF-RPLY-001 a process runs it; AF-RPLY-006 a
-    /// blob that a replay needs is gone; AF-RPLY-007 it has no step.
+    /// blob needed for a replay is missing; AF-RPLY-007 it has no step.
     [[nodiscard]] static Result<RecordedTask> read(const TaskStore& store, std::string_view task_id);
 
-    /// What `keep` kept. Errors: AF-JRNL-011, AF-JRNL-012.
+    /// Returns the value behind a Kept. Errors: AF-JRNL-011, AF-JRNL-012.
     [[nodiscard]] Result<json::value> kept(const records::Kept& kept) const;
-    /// A step with all that it showed. Errors: as `kept`.
+    /// Returns a step with everything it showed. Errors: as `kept`.
     [[nodiscard]] Result<StepRecord> whole(const records::Step& step) const;
 };
 
-/// The place of a record of an agent.
+/// Returns the place of an agent's record.
 template <class T>
 [[nodiscard]] StepPlace place_of_step(const T& body, const records::Envelope& envelope) {
     StepPlace place{body.phase, *body.visit, *body.run, "", *body.run_step};

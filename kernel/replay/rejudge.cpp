@@ -12,8 +12,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// What the step after the gate handed in, where it handed in a suite of tests: RED judges that, not what an earlier visit handed
-/// in.
+/// If the step after the gate handed in a suite of tests, returns that: RED judges it, not what an earlier visit handed in.
 Result<std::optional<json::object>> candidate_for(const std::vector<Record>& records, std::size_t gate, const BlobStore& blobs) {
     const auto step = std::find_if(records.begin() + static_cast<std::ptrdiff_t>(gate), records.end(),
                                    [](const Record& record) { return record.type() == records::Step::type; });
@@ -55,7 +54,7 @@ private:
         return options;
     }
 
-    /// The task as it was before the record, running.
+    /// Returns the task as it was before the record, running.
     Result<std::unique_ptr<TaskSession>> as_it_was(TaskStore& store, std::size_t at) {
         json::object task = task_;
         task["task_id"] = id_;

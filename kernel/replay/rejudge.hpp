@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded trees, measured again with the gates and rules of now.
+// Measures recorded trees again with the current gates and rules.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace agentforge::kernel {
 
 /// A gate's verdict on a recorded tree, then and now.
 struct Rejudged {
-    Sequence seq = 0;  ///< Its record.
+    Sequence seq = 0;  ///< Number of its record.
     std::string stage;
     std::string gate;
     std::string tree;
     bool passed = false;
-    bool passes = false;   ///< Now.
+    bool passes = false;   ///< The verdict now.
     std::string recorded;  ///< In words.
     std::string now;
     bool other_rules = false;  ///< Settings or rules of the gates have changed since.
@@ -25,15 +25,14 @@ struct Rejudged {
 
 struct RejudgedTask {
     std::string task_id;
-    std::vector<Rejudged> verdicts;  ///< Of each gate that judged a whole tree, in the order of the journal.
+    std::vector<Rejudged> verdicts;  ///< One for each gate that judged a whole tree, in journal order.
     [[nodiscard]] bool changed() const noexcept;
 };
 
-/// Measures each tree that a gate of the task judged as a whole again, with the state that the task was in then: its
-/// specification, its tests before the task, its held-out tests. All of it happens in scratch folders; the task is not changed.
-/// Gates that looked at some paths only say nothing of a tree, and are left out, as is the suite before the task, which passes
-/// whatever it finds. Errors: those of RecordedTask::read; AF-GIT-… a tree is not in the repository any more; AF-GATE-… nothing
-/// can be measured here.
+/// Measures again each tree that a gate of the task judged as a whole, with the task's state at that time: its specification, its
+/// tests before the task, its held-out tests. Works in scratch folders and does not change the task. Leaves out gates that
+/// checked only some paths, because they do not judge a tree, and the suite before the task, which always passes. Errors: those
+/// of RecordedTask::read; AF-GIT-… a tree is no longer in the repository; AF-GATE-… nothing can be measured here.
 [[nodiscard]] Result<RejudgedTask> rejudge_task(const ReplayPlace& place, std::string_view task_id, const Stop& stop);
 
 }  // namespace agentforge::kernel

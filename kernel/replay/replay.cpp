@@ -9,7 +9,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// One process's time with a replay: the recording's model and people in place of the project's.
+/// One process's work on a replay: uses the recording's model and people instead of the project's.
 class Replaying {
 public:
     Replaying(const ReplayPlace& place, const RecordedTask& recorded, TaskStore& tasks, EscalationStore& escalations,
@@ -70,7 +70,7 @@ private:
 Result<StartOptions> as_started(const RecordedTask& recorded, TaskBase base, const ReplayOptions& options) {
     StartOptions start;
     start.pipeline = recorded.state.pipeline;
-    start.exit_after = recorded.state.exit_after;  // Of a task that went on after its end, where it went to.
+    start.exit_after = recorded.state.exit_after;  // For a task that continued after its end: its last exit.
     start.supervised = recorded.created.supervised;
     start.interactive = *recorded.created.interactive;
     start.approve_stages = {recorded.created.approve_stages.begin(), recorded.created.approve_stages.end()};
@@ -83,7 +83,7 @@ Result<StartOptions> as_started(const RecordedTask& recorded, TaskBase base, con
     return start;
 }
 
-/// In the project's own store: the replay stays, as any task.
+/// In the project's own store: the replay stays, like any task.
 Result<ReplayReport> replay_here(const ReplayPlace& place, const RecordedTask& recorded, const TaskBase& base,
                                  const ReplayOptions& options) {
     const bool same_base = base.tree == recorded.created.base_tree;
@@ -105,7 +105,7 @@ Result<ReplayReport> replay_in_scratch(const ReplayPlace& place, const RecordedT
     const std::string id = result.task_id;
     const bool ended = result.status == TaskStatus::completed || result.status == TaskStatus::aborted;
     AF_TRY(ReplayReport report, replaying.report(std::move(result), same_base));
-    if (!ended) { AF_CHECK(replaying.controller().abort(id, "the replay is over")); }  // Its worktrees go with it.
+    if (!ended) { AF_CHECK(replaying.controller().abort(id, "the replay is over")); }  // Also removes its worktrees.
     return report;
 }
 

@@ -39,7 +39,7 @@ json::value without_volatile(const json::value& value) {
     return out;
 }
 
-/// The file that both replace as a whole, and that the replay found with other contents.
+/// Returns the file that both replace as a whole, and that had other contents in the replay.
 const Change* overwritten(const StepRecord& recorded, const StepRecord& now) {
     for (const Change& change : now.changes) {
         const auto then = std::ranges::find(recorded.changes, change.path, &Change::path);
@@ -81,7 +81,7 @@ std::pair<std::string, std::string> first_difference(const std::string& one, con
         const std::size_t begin = position == 0 ? 0 : text.rfind('\n', position - 1) + 1;
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         std::string line = text.substr(begin, end - begin);
-        // Of a long line what counts is near the difference.
+        // For a long line, shows the part near the difference.
         const std::size_t before = position - begin;
         if (line.size() > max_bytes && before > max_bytes / 2) { line = "…" + line.substr(before - max_bytes / 2); }
         return ellipsis(sanitize_utf8(line), max_bytes);
@@ -103,7 +103,7 @@ std::optional<ReplayDifference> misfit_of(const StepRecord& recorded, const Step
                             short_hash(then->before_sha256), short_hash(change->before_sha256), false};
 }
 
-/// One record of the replay against those of the recording.
+/// Compares one record of the replay with those of the recording.
 class ReplayWatch::Comparison {
 public:
     Comparison(ReplayWatch& watch, const TaskState& state, const records::Envelope& envelope)
@@ -148,7 +148,7 @@ public:
         const std::size_t number = watch_.gates_[place]++;
         const auto found = watch_.recorded_.gates.find(place);
         if (found == watch_.recorded_.gates.end()) { return; }
-        // A gate that was measured again after an interruption is in the recording twice: the tree says which one is meant.
+        // A gate that was measured again after an interruption is in the recording twice. The tree identifies the right one.
         const auto& all = found->second;
         const auto same = std::ranges::find_if(
             all, [&](const records::Gate& one) { return one.tree == gate.tree && *one.partial == *gate.partial; });
@@ -223,7 +223,7 @@ void ReplayWatch::recorded(const TaskState& state, const StageState* left, const
 }
 
 Result<void> ReplayWatch::catch_up(const std::vector<Record>& records) {
-    RecordObserver* const next = std::exchange(next_, nullptr);  // It was told then.
+    RecordObserver* const next = std::exchange(next_, nullptr);  // It was observed then.
     TaskState state;
     for (const Record& record : records) {
         AF_TRY(const records::AnyRecord typed, fold_and_read(state, record.body));

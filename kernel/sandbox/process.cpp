@@ -21,7 +21,7 @@ constexpr std::array<const char*, 6> devices{"/dev/null", "/dev/zero", "/dev/ful
 constexpr unsigned max_open_files = 4096;
 constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
 
-/// Lexical: no `//`, no `/` at the end; `.` and `..` are refused, as they would hide what is granted.
+/// Checks the text of the path: no `//`, no `/` at the end. Refuses `.` and `..`, which would hide what is granted.
 Result<std::string> granted_path(const std::string& path, const char* list) {
     std::string clean;
     bool good = !path.empty() && path.front() == '/' && path.find('\0') == std::string::npos;
@@ -81,7 +81,7 @@ Result<std::string> make_policy(const Confinement& confinement, const std::vecto
     return policy.take();
 }
 
-/// What the helper wrote, record by record.
+/// The helper's report, parsed record by record.
 struct Report {
     json::object in_force;
     std::string refused, failed;
@@ -131,7 +131,7 @@ Report read_report(std::string_view text) {
     return report;
 }
 
-/// The helper's own command line for a request.
+/// Returns the helper's command line for a request.
 Result<process::Command> helper_command(const ExecHelper& helper, const ProcessRequest& request, const std::string& program) {
     process::Command command;
     command.program = helper.path;
@@ -157,7 +157,7 @@ Result<std::string> program_of(const ProcessRequest& request) {
                                  request.directory);
 }
 
-/// A helper that is missing is a defect of the installation, not of the command.
+/// A missing helper is a defect of the installation, not of the command.
 Error helper_failure(Error error, const std::string& helper) {
     if (error.where == helper && (error.code == "AF-EXEC-001" || error.code == "AF-EXEC-003")) {
         error.code = "AF-EXEC-005";

@@ -12,8 +12,8 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr int no_digit = -1;
-constexpr std::size_t most_of_sequence = 4096;  ///< Bytes of one terminal sequence.
-constexpr std::size_t most_between = 4;         ///< Bytes between two groups of hexadecimal digits.
+constexpr std::size_t most_of_sequence = 4096;  ///< Maximum bytes of one terminal sequence.
+constexpr std::size_t most_between = 4;         ///< Maximum bytes between two groups of hexadecimal digits.
 constexpr std::size_t longest_group = 64;
 constexpr char escape = '\x1b';
 
@@ -48,7 +48,7 @@ void add_code_point(std::string& out, std::uint32_t point) {
     }
 }
 
-/// A number in digits of `base`, from `least` to `most` of them; moves `at` behind it.
+/// Reads a number of `least` to `most` digits in `base`, and moves `at` past it.
 std::optional<std::uint32_t> number(std::string_view text, std::size_t& at, int base, std::size_t least, std::size_t most) {
     std::uint32_t value = 0;
     std::size_t count = 0;
@@ -63,7 +63,7 @@ std::optional<std::uint32_t> number(std::string_view text, std::size_t& at, int 
     return value;
 }
 
-/// Each of these reads one escape that begins at `at`: its length, and in `out` what it stands for. 0: there is none.
+/// Each function reads one escape at `at`. Returns its length and puts its meaning into `out`. 0: there is none.
 std::size_t percent(std::string_view text, std::size_t at, std::string& out) {
     std::size_t end = at + 1;
     const auto byte = number(text, end, 16, 2, 2);
@@ -73,7 +73,7 @@ std::size_t percent(std::string_view text, std::size_t at, std::string& out) {
 }
 
 std::size_t html(std::string_view text, std::size_t at, std::string& out) {
-    // HTML's names of characters in ASCII.
+    // HTML's names of ASCII characters.
     static constexpr std::pair<std::string_view, char> names[] = {{"&amp;", '&'},          {"&AMP;", '&'},
                                                                   {"&lt;", '<'},           {"&LT;", '<'},
                                                                   {"&gt;", '>'},           {"&GT;", '>'},
@@ -109,10 +109,10 @@ std::size_t html(std::string_view text, std::size_t at, std::string& out) {
     const auto point = number(text, end, hexadecimal ? 16 : 10, 1, 8);
     if (!point) { return 0; }
     add_code_point(out, *point);
-    return end + (end < text.size() && text[end] == ';' ? 1 : 0) - at;  // Browsers need no `;`.
+    return end + (end < text.size() && text[end] == ';' ? 1 : 0) - at;  // Browsers accept it without `;`.
 }
 
-/// `{41}` behind `\u` and `\x`.
+/// `{41}` after `\u` and `\x`.
 std::optional<std::uint32_t> braced(std::string_view text, std::size_t& at) {
     if (at >= text.size() || text[at] != '{') { return std::nullopt; }
     std::size_t end = at + 1;
@@ -177,15 +177,15 @@ std::size_t backslash(std::string_view text, std::size_t at, std::string& out) {
     return end - at;
 }
 
-/// The length of what follows CSI: parameters, and a letter.
+/// Returns the length of what follows CSI: parameters and a letter.
 std::size_t control_sequence(std::string_view text, std::size_t at) {
     std::size_t end = at;
     while (end < text.size() && end - at < most_of_sequence && text[end] >= 0x20 && text[end] < 0x40) { ++end; }
     return end < text.size() && text[end] >= 0x40 && text[end] < 0x7F ? end + 1 - at : 0;
 }
 
-/// A sequence that begins with two bytes, of which `kind` says what follows: `[` parameters and a letter, or a text up to BEL or
-/// ST.
+/// Reads a sequence that begins with two bytes. `kind` says what follows: for `[` parameters and a letter, otherwise text up to
+/// BEL or ST.
 std::size_t sequence_of(std::string_view text, std::size_t at, char kind) {
     if (kind == '[') {
         const std::size_t rest = control_sequence(text, at + 2);
@@ -200,7 +200,7 @@ std::size_t sequence_of(std::string_view text, std::size_t at, char kind) {
     return 0;
 }
 
-constexpr std::string_view long_sequences = "[]PX_^";  ///< CSI, OSC, DCS, SOS, APC, PM behind ESC.
+constexpr std::string_view long_sequences = "[]PX_^";  ///< CSI, OSC, DCS, SOS, APC, PM after ESC.
 
 std::size_t terminal_sequence(std::string_view text, std::size_t at) {
     if (at + 1 >= text.size()) { return 0; }
@@ -210,7 +210,7 @@ std::size_t terminal_sequence(std::string_view text, std::size_t at) {
     return kind >= 0x30 && kind < 0x7F ? 2 : 0;
 }
 
-/// A character of UTF-8 at this place and its bytes; 0 bytes where there is none beyond ASCII.
+/// Returns the UTF-8 character at this place and its length in bytes; 0 bytes if there is none beyond ASCII.
 std::pair<std::uint32_t, std::size_t> code_point(std::string_view text, std::size_t at) {
     const auto lead = static_cast<unsigned char>(text[at]);
     const std::size_t size = lead >= 0xF0U ? 4 : lead >= 0xE0U ? 3 : lead >= 0xC2U ? 2 : 0;
@@ -220,7 +220,7 @@ std::pair<std::uint32_t, std::size_t> code_point(std::string_view text, std::siz
     return {point, size};
 }
 
-/// Unicode's Default_Ignorable_Code_Point, and the interlinear annotations: what no terminal shows.
+/// Unicode's Default_Ignorable_Code_Point, and the interlinear annotations: characters that no terminal shows.
 bool has_no_width(std::uint32_t point) {
     constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 17> ranges{{{0xAD, 0xAD},
                                                                               {0x34F, 0x34F},
@@ -287,18 +287,18 @@ std::uint64_t eight_bytes(const char* at) {
     return bytes;
 }
 
-/// Whether an escape may begin in these eight bytes; one beyond ASCII is looked at.
+/// True if an escape may begin in these eight bytes. May return true for non-ASCII bytes.
 bool any_may_begin(const char* at) {
     const std::uint64_t bytes = eight_bytes(at);
     std::uint64_t found = bytes;
     for (const unsigned char c : {'%', '&', '\\', escape}) {
-        const std::uint64_t same = bytes ^ (every_byte * c);  // A zero byte borrows.
+        const std::uint64_t same = bytes ^ (every_byte * c);  // A zero byte causes a borrow.
         found |= (same - every_byte) & ~same;
     }
     return (found & high_bits) != 0;
 }
 
-/// The first escape from `at` on, before `end`; its length is 0 where there is none.
+/// The first escape between `at` and `end`. Its length is 0 if there is none.
 struct Escape {
     std::size_t at = 0;
     std::size_t size = 0;
@@ -332,7 +332,7 @@ TextView undone(std::string_view text, std::size_t begin, std::size_t end) {
 
 bool may_stand_between(char c) { return std::string_view(" \t:;,_-=.|%").find(c) != std::string_view::npos; }
 
-/// The length of `0x` or `\x` at this place, where digits follow.
+/// Returns the length of `0x` or `\x` at this place, if digits follow.
 std::size_t prefix_at(std::string_view text, std::size_t at) {
     if (at + 2 >= text.size() || (text[at] != '0' && text[at] != '\\') || (text[at + 1] != 'x' && text[at + 1] != 'X')) {
         return 0;
@@ -340,7 +340,7 @@ std::size_t prefix_at(std::string_view text, std::size_t at) {
     return digit_of(text[at + 2]) == no_digit ? 0 : 2;
 }
 
-/// What no group begins behind: letters and digits, but for the x of `0x` and `\\x`.
+/// Characters after which no group begins: letters and digits, except the x of `0x` and `\\x`.
 constexpr std::array<bool, 256> in_words = [] {
     std::array<bool, 256> table{};
     for (unsigned char c = 'a'; c <= 'z'; ++c) { table[c] = table[static_cast<std::size_t>(c - 'a' + 'A')] = c != 'x'; }
@@ -355,7 +355,7 @@ std::size_t end_of_digits(std::string_view text, std::size_t at) {
     return at;
 }
 
-/// Where the next group begins behind `at`, or npos.
+/// Returns where the next group after `at` begins, or npos.
 std::size_t next_group(std::string_view text, std::size_t at) {
     std::size_t begin = at;
     while (begin < text.size() && begin - at < most_between && may_stand_between(text[begin])) { ++begin; }
@@ -384,7 +384,7 @@ void TextView::look_through(const TextView& inner) {
 
 namespace {
 
-/// The last piece that begins at `place` or before it.
+/// Returns the last piece that begins at or before `place`.
 template <class Pieces>
 const auto& last_before(const Pieces& pieces, std::size_t place) {
     const auto after =
@@ -442,7 +442,7 @@ std::vector<TextView> without_escapes(std::string_view text, std::size_t reach) 
         if (escaped.size == 0) { break; }
         const std::size_t begin = escaped.at - std::min(escaped.at, reach);
         std::size_t last = 0;
-        while (escaped.size > 0) {  // Escapes that are not farther from one another than a value is long are one part.
+        while (escaped.size > 0) {  // Escapes closer together than the length of a value form one part.
             last = escaped.at + escaped.size;
             escaped = next_escape(text, last, std::min(text.size(), last + reach));
         }
@@ -534,7 +534,7 @@ std::string decoded(const Encoding& encoding, std::string_view run) {
     return bytes;
 }
 
-/// What stands beside a run may be taken for a part of it, and decode to a byte or two that are no text.
+/// Neighbouring characters may be taken as part of a run, and decode to a byte or two that are not text.
 bool is_mostly_text(const std::string& bytes) {
     if (is_valid_utf8(bytes)) { return true; }
     constexpr std::string_view replacement = "\xEF\xBF\xBD";
@@ -566,8 +566,8 @@ void join(std::string_view text, const Lines& lines, std::size_t first, std::siz
     view.add("\n", lines[last].second, lines[last].second);
 }
 
-/// Lines of one width and the shorter one that ends them, as programs break what they encode; where these are not all, for what
-/// stands around them spoils the rest.
+/// Joins lines of one width and the shorter one that ends them, as programs break encoded text. Used if these are not all lines,
+/// because the others would spoil the rest.
 void join_of_one_width(std::string_view text, const Lines& lines, TextView& view) {
     for (std::size_t first = 0; first + 1 < lines.size();) {
         std::size_t last = first;
@@ -582,7 +582,7 @@ void join_of_one_width(std::string_view text, const Lines& lines, TextView& view
 }  // namespace
 
 std::vector<TextView> joined_lines(std::string_view text) {
-    constexpr std::size_t shortest = 4;  // Of a line's part that goes on in the next.
+    constexpr std::size_t shortest = 4;  // Minimum length of a line's part that continues in the next line.
     constexpr auto is_digit = [](char c) { return c == '=' || of_base64[static_cast<unsigned char>(c)] != no_value; };
     TextView all;
     TextView of_one_width;

@@ -9,23 +9,23 @@
 
 namespace agentforge::kernel {
 
-/// A text derived from another one, with the position of each of its bytes there.
+/// A text derived from another, with the position of each of its bytes in that other text.
 class TextView {
 public:
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
-    /// The range of the other text that became the bytes from `first` to `last` (not empty).
+    /// Returns the range of the other text that became the bytes from `first` to `last` (not empty).
     [[nodiscard]] std::size_t source_begin(std::size_t first) const;
     [[nodiscard]] std::size_t source_end(std::size_t last) const;
 
-    /// Adds bytes that are in the other text unchanged.
+    /// Adds bytes that are unchanged in the other text.
     void add(std::string_view plain, std::size_t begin);
-    /// Adds what the other text writes differently from `begin` to `end`; may be empty.
+    /// Adds the meaning of what the other text writes differently from `begin` to `end`. May be empty.
     void add(std::string_view meaning, std::size_t begin, std::size_t end);
     /// Maps positions in `inner`'s text to positions in `inner`'s other text.
     void look_through(const TextView& inner);
 
 private:
-    /// `size` bytes from `at` on represent the other text's `begin` to `end`; what follows them also follows there.
+    /// `size` bytes from `at` on represent the other text's `begin` to `end`. What follows them also follows there.
     struct Piece {
         std::size_t at;
         std::size_t size;
@@ -45,19 +45,19 @@ private:
 /// a byte.
 [[nodiscard]] std::vector<TextView> without_escapes(std::string_view text, std::size_t reach);
 
-/// The text with ASCII letters in lower case.
+/// Returns the text with ASCII letters in lower case.
 [[nodiscard]] std::string folded(std::string_view text);
 
-/// The runs of grouped hexadecimal digits (`5a:78`, `5a78 3843`, `0x5a, 0x78`) with at least `least` digits, without their
-/// separators.
+/// Returns the runs of grouped hexadecimal digits (`5a:78`, `5a78 3843`, `0x5a, 0x78`) with at least `least` digits, without
+/// their separators.
 [[nodiscard]] std::vector<TextView> grouped_hexadecimal(std::string_view text, std::size_t least);
 
-/// The runs of base64 digits that go on in the next line, without line ends and indentation: all of them in one view, and in
-/// another those parts that are broken at one width. A run is followed by a line end.
+/// Returns the runs of base64 digits that continue on the next line, without line ends and indentation: all of them in one view,
+/// and in another those parts that are broken at one width. A line end follows each run.
 [[nodiscard]] std::vector<TextView> joined_lines(std::string_view text);
 
-/// The runs of base64 (both alphabets), base32 or hexadecimal digits, of `least` characters or more, that decode to text; each is
-/// one view of what it decodes to.
+/// Returns the runs of base64 (both alphabets), base32 or hexadecimal digits, of `least` characters or more, that decode to text.
+/// Each view is one decoded run.
 [[nodiscard]] std::vector<TextView> decoded_runs(std::string_view text, std::size_t least);
 
 }  // namespace agentforge::kernel

@@ -35,7 +35,7 @@ std::string base64(std::string_view bytes, bool url) {
     return text;
 }
 
-/// What the value alone decides of the base64 of a text in which it stands `offset` bytes after a multiple of three.
+/// Returns the part of base64 text that depends on the value alone, if the value is `offset` bytes after a multiple of three.
 std::string base64_inside(std::string_view value, std::size_t offset, bool url) {
     const std::string text = base64(std::string(offset, '\0') + std::string(value), url);
     const std::size_t first = (offset * 8 + 5) / 6;
@@ -43,7 +43,7 @@ std::string base64_inside(std::string_view value, std::size_t offset, bool url) 
     return text.substr(first, end - first);
 }
 
-/// The same of base32, `offset` bytes after a multiple of five.
+/// The same for base32, `offset` bytes after a multiple of five.
 std::string base32_inside(std::string_view value, std::size_t offset) {
     static constexpr std::string_view alphabet = "abcdefghijklmnopqrstuvwxyz234567";
     const std::string bytes = std::string(offset, '\0') + std::string(value);

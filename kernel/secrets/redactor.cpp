@@ -25,11 +25,11 @@ namespace {
 
 constexpr std::string_view opening = "[REDACTED:";
 constexpr std::string_view rules_key = "agentforge: shapes of keys, 1";
-constexpr std::size_t head_bytes = 3;  ///< Of a pattern: what the first look at a place compares.
+constexpr std::size_t head_bytes = 3;  ///< Leading bytes of a pattern that the first check of a place compares.
 constexpr unsigned table_bits = 15;
-constexpr std::size_t shortest_value = 8;  ///< Of a known value, in bytes.
-constexpr std::size_t shortest_run = 16;   ///< Of characters that are decoded.
-constexpr std::size_t shortest_cut = 6;    ///< Of a part of a known value at a cut.
+constexpr std::size_t shortest_value = 8;  ///< Minimum length of a known value, in bytes.
+constexpr std::size_t shortest_run = 16;   ///< Minimum number of characters to decode.
+constexpr std::size_t shortest_cut = 6;    ///< Minimum length of a part of a known value at a cut.
 constexpr std::string_view left_out_begins = "\n[… ";
 constexpr std::string_view left_out_ends = " bytes left out …]\n";
 
@@ -43,7 +43,7 @@ std::string placeholder(std::string_view key, const std::string& name, std::stri
     return std::string(opening) + name + ":" + digits_of(key, name, text) + "]";
 }
 
-/// What may stand in a placeholder.
+/// Replaces characters that may not be in a placeholder.
 std::string shown_name(std::string_view name) {
     std::string shown;
     for (const char c : name.substr(0, 60)) {
@@ -67,19 +67,19 @@ bool is_object_name(std::string_view text) {
 struct Pattern {
     std::string text;
     std::string small;        ///< `text`, folded.
-    std::string name;         ///< Of a known form, as its placeholder has it.
-    std::string placeholder;  ///< Of a known form, where it is written just so.
-    std::size_t rule = 0;     ///< Of a keyword: 1 + its rule's place.
-    bool encodes = false;     ///< The form is not the value as it is.
+    std::string name;         ///< For a known form: its name in the placeholder.
+    std::string placeholder;  ///< For a known form: the placeholder of its exact text.
+    std::size_t rule = 0;     ///< For a keyword: 1 + the index of its rule.
+    bool encodes = false;     ///< True if the form is an encoding of the value.
 };
 
-/// Compiled when its keyword is met first: most runs meet none.
+/// Compiled when its keyword is first found; most runs find none.
 struct Rule {
     explicit Rule(SecretRule rule) : says(std::move(rule)) {}
     [[nodiscard]] const RE2& pattern() const {
         std::call_once(once, [this] {
             compiled = std::make_unique<RE2>(says.pattern, RE2::Quiet);
-            if (compiled->ok()) { return; }  // Going on would show secrets.
+            if (compiled->ok()) { return; }  // Going on would reveal secrets.
             std::fprintf(stderr, "agentforge: AF-SEC-001: the rule `%s` for secrets is no RE2 expression: %s\n",
                          says.name.c_str(), compiled->error().c_str());
             std::abort();
@@ -101,12 +101,12 @@ struct Range {
 
 struct Redactor::State {
     std::vector<Pattern> patterns;
-    std::vector<std::uint64_t> heads = std::vector<std::uint64_t>((1UL << table_bits) / 64);  ///< Which heads begin a pattern.
+    std::vector<std::uint64_t> heads = std::vector<std::uint64_t>((1UL << table_bits) / 64);  ///< The heads that begin a pattern.
     std::unordered_map<std::size_t, std::vector<std::uint32_t>> buckets;  ///< By head, the longest pattern first.
     std::deque<Rule> rules;
-    std::vector<std::string> values;  ///< As they are; for cut ends.
+    std::vector<std::string> values;  ///< The unencoded values, for cut ends.
     std::string key;
-    std::size_t reach = 0;  ///< The length of the longest known form.
+    std::size_t reach = 0;  ///< Length of the longest known form.
 
     void add(Pattern pattern) {
         pattern.small = folded(pattern.text);
@@ -116,7 +116,7 @@ struct Redactor::State {
         patterns.push_back(std::move(pattern));
     }
 
-    /// Calls `found` for each known form in the text, leftmost and longest first, and marks the rules whose keywords are there.
+    /// Calls `found` for each known form in the text, leftmost and longest first, and marks the rules whose keywords occur.
     template <class Found>
     void scan(std::string_view text, std::vector<bool>& wanted, Found found) const {
         if (text.size() < head_bytes) { return; }
@@ -135,7 +135,7 @@ struct Redactor::State {
                 if (pattern.rule != 0) {
                     if (std::memcmp(pattern.text.data(), text.data() + i, pattern.text.size()) != 0) {
                         continue;
-                    }  // Of keywords case counts.
+                    }  // Keywords are case-sensitive.
                     if (wanted.empty()) { wanted.resize(rules.size()); }
                     wanted[pattern.rule - 1] = true;
                     continue;
@@ -155,8 +155,8 @@ struct Redactor::State {
         });
     }
 
-    /// The text behind escapes, between terminal sequences, in groups of digits and across line ends; the latter two may be
-    /// behind escapes themselves.
+    /// Returns the text behind escapes, between terminal sequences, in groups of digits and across line ends. The latter two may
+    /// themselves be behind escapes.
     [[nodiscard]] std::vector<TextView> views_of(std::string_view text) const {
         std::vector<TextView> views = without_escapes(text, reach);
         std::vector<TextView> others = grouped_hexadecimal(text, 2 * shortest_value);
@@ -176,7 +176,7 @@ struct Redactor::State {
         }
     }
 
-    /// Known forms in these, and in what base64, base32 and hexadecimal digits there, or in the text itself, decode to.
+    /// Finds known forms in these views, and in what base64, base32 and hexadecimal digits in them or in the text decode to.
     void scan_escaped(std::string_view text, std::vector<Range>& known) const {
         const std::vector<TextView> views = views_of(text);
         std::vector<TextView> decoded = decoded_runs(text, shortest_run);
@@ -186,14 +186,14 @@ struct Redactor::State {
             scan(view.text(), ignored, [&](const Pattern& pattern, std::size_t first, std::size_t last) {
                 const std::size_t begin = view.source_begin(first);
                 const std::size_t end = view.source_end(last);
-                if (end - begin == last - first) { return; }  // Nothing was undone in it: found already.
+                if (end - begin == last - first) { return; }  // Nothing was undone in it, so it was already found.
                 hide(text, begin, end, pattern.name + ".escaped", known);
             });
         }
         for (const TextView& view : decoded) { hide_encoded(text, view, known); }
     }
 
-    /// The whole run, where what it decodes to holds a known form that is encoded itself; one that is not is found already.
+    /// Hides the whole run if it decodes to a known form that is itself encoded. A form that is not was already found.
     void hide_encoded(std::string_view text, const TextView& run, std::vector<Range>& known) const {
         const std::string name = name_within(run.text());
         if (name.empty()) { return; }
@@ -202,7 +202,7 @@ struct Redactor::State {
         hide(text, begin, end, name + ".encoded", known);
     }
 
-    /// Of what stands in several lines each line's part becomes a placeholder of its own.
+    /// If a secret spans several lines, each line's part becomes its own placeholder.
     void hide(std::string_view text, std::size_t begin, std::size_t end, const std::string& name,
               std::vector<Range>& known) const {
         const std::size_t line_end = text.find('\n', begin);
@@ -220,7 +220,7 @@ struct Redactor::State {
         }
     }
 
-    /// Of a known form there that is encoded or behind escapes; empty: none.
+    /// Returns the name of a known form in the text that is encoded or behind escapes. Empty: none.
     [[nodiscard]] std::string name_within(std::string_view text) const {
         std::string name;
         std::vector<bool> ignored;
@@ -233,12 +233,12 @@ struct Redactor::State {
         return name;
     }
 
-    /// A hash or git object id of the kernel's: what a known value has in common with it is chance.
+    /// True for a hash or git object id of the kernel's own. It matches a known value only by chance.
     [[nodiscard]] bool is_ours(std::string_view text) const {
         return is_object_name(text) && std::find(values.begin(), values.end(), text) == values.end();
     }
 
-    /// The longest part of a known value that ends at `end` and is its beginning.
+    /// Hides the longest beginning of a known value that ends at `end`.
     void hide_beginning(std::string& text, std::size_t end) const {
         hide_part(text, [&](std::string_view value, std::size_t size) {
             return size <= end && text.compare(end - size, size, value.substr(0, size)) == 0 ? end - size : std::string::npos;
@@ -312,7 +312,7 @@ struct Redactor::State {
 
 namespace {
 
-/// Puts the placeholders in. Ranges that begin inside an earlier one, or where a longer one does, are left out.
+/// Inserts the placeholders. Skips ranges that begin inside an earlier one, or at the same place as a longer one.
 std::string replaced(std::string_view text, std::vector<Range>& ranges, std::vector<Hidden>* hidden) {
     std::stable_sort(ranges.begin(), ranges.end(),
                      [](const Range& a, const Range& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
@@ -345,7 +345,7 @@ Redactor::Redactor(const std::vector<Secret>& known, const std::vector<SecretRul
             const auto same = [&form](const Pattern& pattern) { return pattern.text == form.text; };
             if (std::any_of(state->patterns.begin(), state->patterns.end(), same)) {
                 continue;
-            }  // Two names for one value: the first counts.
+            }  // If two names have the same value, the first one counts.
             const std::string name = shown_name(secret.name) + (form.name.empty() ? "" : "." + form.name);
             state->add({.text = form.text,
                         .small = {},

@@ -17,7 +17,7 @@ bool is_name(char c) {
            c == '/' || c == '+';
 }
 
-/// The size of the placeholder at `at`, or 0.
+/// Returns the size of the placeholder at `at`, or 0.
 std::size_t whole_size(std::string_view text, std::size_t at) {
     std::size_t end = at + opening.size();
     const std::size_t name = end;

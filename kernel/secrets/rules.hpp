@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules for the shapes of well-known keys (config/secrets/rules.yaml).
+// Rules that recognise well-known kinds of keys (config/secrets/rules.yaml).
 #pragma once
 
 #include <string>
@@ -10,23 +10,23 @@
 namespace agentforge::kernel {
 
 struct SecretRule {
-    std::string name;                   ///< Stands in the placeholder: `github-token`.
-    std::vector<std::string> keywords;  ///< Text without one of these is not looked at by the rule; 3 bytes or more each.
-    std::string pattern;                ///< RE2; group 1 is the secret where there is one, else the whole match is.
-    double entropy = 0;                 ///< Least Shannon entropy of the secret, bits a character.
-    unsigned digits = 0;                ///< Least number of digits in it.
-    bool lines = false;                 ///< The secret is many lines, each hidden for itself, so that lines stay lines.
-    std::string example;                ///< A text with one secret in it, put together from pieces.
+    std::string name;                   ///< Name in the placeholder: `github-token`.
+    std::vector<std::string> keywords;  ///< The rule skips text without one of these. At least 3 bytes each.
+    std::string pattern;                ///< RE2. Group 1 is the secret if it exists, else the whole match.
+    double entropy = 0;                 ///< Minimum Shannon entropy of the secret, in bits per character.
+    unsigned digits = 0;                ///< Minimum number of digits in it.
+    bool lines = false;                 ///< The secret has many lines, each hidden separately to keep the lines.
+    std::string example;                ///< A text with one secret in it, assembled from pieces.
 };
 
-/// Reads the rules; compiles none, since that takes longer than most commands. Errors: AF-SEC-001 with file, line and field: an
-/// unknown or missing field, a name twice.
+/// Loads the rules but compiles none, because that takes longer than most commands. Errors: AF-SEC-001 with file, line and field:
+/// an unknown or missing field, a duplicate name.
 [[nodiscard]] Result<std::vector<SecretRule>> load_secret_rules(const std::string& file);
 
-/// Compiles all patterns (some milliseconds). Errors: AF-SEC-001 a pattern that RE2 does not take.
+/// Compiles all patterns (some milliseconds). Errors: AF-SEC-001 a pattern that RE2 does not accept.
 [[nodiscard]] Result<void> check_secret_rules(const std::vector<SecretRule>& rules);
 
-/// Bits a character.
+/// In bits per character.
 [[nodiscard]] double shannon_entropy(std::string_view text);
 
 }  // namespace agentforge::kernel

@@ -37,7 +37,7 @@ std::string_view trimmed(std::string_view text) {
     return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-/// The password of `scheme://user:password@host`, or empty.
+/// Returns the password of `scheme://user:password@host`, or empty.
 std::string_view address_password(std::string_view value) {
     const std::size_t scheme = value.find("://");
     if (scheme == std::string_view::npos) { return {}; }
@@ -49,7 +49,7 @@ std::string_view address_password(std::string_view value) {
     return colon < at ? value.substr(colon + 1, at - colon - 1) : std::string_view();
 }
 
-/// A file, or a name in a folder that is there: `/run/secrets/token`. A key may begin with a slash, too.
+/// True for a file, or a name in an existing folder: `/run/secrets/token`. A key may also begin with a slash.
 bool is_path(const std::string& value) {
     if (value.empty() || value.front() != '/') { return false; }
     std::error_code none;
@@ -95,7 +95,9 @@ std::vector<Secret> values_of(std::string_view text, const std::string& file) {
 
 bool names_a_secret(std::string_view variable) {
     const std::string name = upper(variable);
-    if (name.starts_with("AGENTFORGE_") || name == "PWD") { return false; }  // Settings, such as the name of a key's variable.
+    if (name.starts_with("AGENTFORGE_") || name == "PWD") {
+        return false;
+    }  // Settings, such as the name of the variable that holds a key.
     if (std::any_of(harmless_ends.begin(), harmless_ends.end(), [&name](std::string_view end) { return name.ends_with(end); })) {
         return false;
     }

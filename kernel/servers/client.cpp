@@ -32,7 +32,7 @@ const json::object* object_of(const json::object& object, std::string_view key) 
 
 std::string called(const ServerDefinition& server) { return "server `" + server.name + "`"; }
 
-/// One paragraph: a description is a line in the prompt.
+/// Joins to one paragraph: a description is one line in the prompt.
 std::string one_paragraph(std::string_view text) {
     std::string out;
     bool blank = false;
@@ -75,7 +75,8 @@ ProcessRequest server_process(const ServerDefinition& server, const ServerPlace&
     request.directory = place.workspace;
     request.environment = base_environment(place.environment);
     request.environment["TMPDIR"] = place.scratch;
-    request.environment["HOME"] = place.scratch;  // The user's own is closed, and programs stumble over a HOME they cannot read.
+    request.environment["HOME"] =
+        place.scratch;  // The user's own is inaccessible, and programs fail on a HOME that they cannot read.
     for (const auto& [name, text] : server.environment) { request.environment[name] = with_places(text, place); }
     request.grace = std::chrono::milliseconds(500);
     request.confinement.readable = place.readable;
@@ -209,7 +210,7 @@ std::optional<Result<json::value>> ServerClient::asked(std::string_view method, 
 Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {
     ToolListing listing;
     if (!offers_tools_) { return listing; }
-    tools_changed_ = false;  // Before asking: what changes while the answer is on its way is asked for again.
+    tools_changed_ = false;  // Before asking: a change while the answer is on its way then causes another request.
     const auto wrong = [&](const std::string& what) {
         return Error{"AF-MCP-008", called(server_) + " answered `tools/list` with " + what, server_.where,
                      "Report this to the server's author.", ErrorKind::invalid};
@@ -263,7 +264,7 @@ Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {
         if (cursor.empty()) { break; }
         params["cursor"] = cursor;
     }
-    // Two tools whose names map to one could not be told apart: neither is offered.
+    // Two tools whose names map to the same one are indistinguishable: neither is offered.
     std::vector<std::string> names;
     for (const ListedTool& tool : listing.tools) { names.push_back(server_tool_name(server_.prefix, tool.name)); }
     std::vector<ListedTool> kept;

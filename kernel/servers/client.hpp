@@ -14,29 +14,29 @@
 
 namespace agentforge::kernel {
 
-/// Where and with which rights a server runs; the same as a program that a tool runs for the role.
+/// Where a server runs and with which rights: those of a program that a tool runs for the role.
 struct ServerPlace {
     ExecHelper exec_helper;
-    std::string workspace;  ///< Absolute; its working directory.
-    std::string scratch;    ///< Writable; TMPDIR and HOME.
+    std::string workspace;  ///< Absolute path; its working directory.
+    std::string scratch;    ///< Writable folder, used as TMPDIR and HOME.
     std::vector<std::string> readable;
-    std::vector<std::string> writable;               ///< Of the workspace; what the role may write.
-    std::map<std::string, std::string> environment;  ///< The whole one; the server gets the allow-listed part.
+    std::vector<std::string> writable;               ///< Paths of the workspace that the role may write.
+    std::map<std::string, std::string> environment;  ///< The complete environment. The server gets the allow-listed part.
 };
 
-/// The request that starts a server: `${AGENTFORGE_WORKSPACE}` and `${AGENTFORGE_SCRATCH}` are put in here.
+/// Returns the request that starts a server. Fills in `${AGENTFORGE_WORKSPACE}` and `${AGENTFORGE_SCRATCH}`.
 [[nodiscard]] ProcessRequest server_process(const ServerDefinition& server, const ServerPlace& place);
 
-/// A tool as a server lists it, made fit for the bridge.
+/// A tool listed by a server, adapted for the bridge.
 struct ListedTool {
-    std::string name;                   ///< As the server says.
+    std::string name;                   ///< As the server names it.
     std::string description;            ///< At most 1,024 bytes, one paragraph.
-    json::object parameters;            ///< What `check_arguments` can apply.
-    std::vector<std::string> left_out;  ///< Of its schema (UsableSchema::left_out).
-    std::vector<std::string> paths;     ///< Parameters that its schema calls paths.
-    bool read_only = false;             ///< It says so itself (`annotations.readOnlyHint`).
-    std::string hash;                   ///< SHA-256 of name, description and schema as they came.
-    json::object as_listed;             ///< The same, for the record.
+    json::object parameters;            ///< The part that `check_arguments` can apply.
+    std::vector<std::string> left_out;  ///< Keywords of its schema that are not checked (UsableSchema::left_out).
+    std::vector<std::string> paths;     ///< Parameters that are paths by its schema.
+    bool read_only = false;             ///< The server says so (`annotations.readOnlyHint`).
+    std::string hash;                   ///< SHA-256 of name, description and schema as received.
+    json::object as_listed;             ///< The same content, for the record.
 };
 
 struct ToolListing {
@@ -47,26 +47,27 @@ struct ToolListing {
 class ServerClient {
 public:
     using Log = std::function<void(LogLevel level, const std::string& message)>;
-    /// Starts the server and shakes hands, within `startup_timeout`. Errors: AF-MCP-005 it did not start or ended, with what it
-    /// said; AF-MCP-006 no answer to `initialize` in time; AF-MCP-007 a protocol version that is not known; AF-MCP-008, 009, 013,
-    /// 019 as of Connection::request.
+    /// Starts the server and performs the handshake, within `startup_timeout`. Errors: AF-MCP-005 it did not start or ended, with
+    /// its output; AF-MCP-006 no answer to `initialize` in time; AF-MCP-007 an unknown protocol version; AF-MCP-008, 009, 013,
+    /// 019 as Connection::request.
     [[nodiscard]] static Result<std::unique_ptr<ServerClient>> start(const ServerDefinition& server, const ServerPlace& place,
                                                                      Log log, const std::function<bool()>& cancelled);
 
-    /// All pages of `tools/list`, at most 1,000 tools on 100 pages. Errors: AF-MCP-008 not a list of tools, and of a request.
+    /// Returns all pages of `tools/list`, at most 1,000 tools on 100 pages. Errors: AF-MCP-008 not a list of tools, and those of
+    /// a request.
     [[nodiscard]] Result<ToolListing> list(const std::function<bool()>& cancelled);
-    /// Calls a tool once. A failed call is a result the model reads. Errors in the result: AF-MCP-022 the server says that it
-    /// failed; AF-MCP-008, 009, 010, 011, 013, 019.
+    /// Calls a tool once. A failed call is a result that the model reads. Errors in the result: AF-MCP-022 the server reports a
+    /// failure; AF-MCP-008, 009, 010, 011, 013, 019.
     [[nodiscard]] ToolResult call(const std::string& tool, const json::object& arguments, std::chrono::milliseconds timeout,
                                   const std::function<bool()>& cancelled, const std::function<void(std::string_view)>& progress);
-    /// Requests of the server that are not the protocol's own, and notifications `host/…`: who answers them. Empty: nobody.
+    /// Answers requests of the server that are not the protocol's own, and notifications `host/…`. Empty: they are not answered.
     using Serve = std::function<std::optional<Result<json::value>>(std::string_view method, const json::object& params)>;
     void serve(Serve handler) { serve_ = std::move(handler); }
     [[nodiscard]] Connection& connection() noexcept { return *connection_; }
-    /// Whether it said that its tools changed since this was last asked.
+    /// Returns whether the server reported changed tools since the last call.
     [[nodiscard]] bool tools_changed() noexcept { return std::exchange(tools_changed_, false); }
     [[nodiscard]] const std::string& version() const noexcept { return version_; }  ///< Protocol version in force.
-    [[nodiscard]] const std::string& about() const noexcept { return about_; }      ///< Its own name and version.
+    [[nodiscard]] const std::string& about() const noexcept { return about_; }      ///< The server's own name and version.
 
 private:
     explicit ServerClient(const ServerDefinition& server) : server_(server) {}
@@ -85,7 +86,7 @@ private:
     unsigned log_lines_ = 0;
 };
 
-/// Content blocks of `tools/call` as text; what is no text is named by kind, type and size.
+/// Returns the content blocks of `tools/call` as text. Other blocks are described by kind, type and size.
 [[nodiscard]] std::string content_text(const json::value& content);
 
 }  // namespace agentforge::kernel

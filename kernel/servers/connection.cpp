@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds cancel_interval{50};
 constexpr milliseconds ping_time{1'000};
-constexpr milliseconds ping_time_cancelled{50};  // Who cancels does not wait.
+constexpr milliseconds ping_time_cancelled{50};  // A cancel does not wait.
 constexpr milliseconds end_patience{200};
 constexpr std::size_t max_error_bytes = 4UL << 10U;
 constexpr std::size_t max_stray_lines = 3;
@@ -156,13 +156,13 @@ void Connection::take_line(std::string_view line) {
         give_up("AF-MCP-009", "wrote more than " + std::to_string(limits_.max_messages) + " messages while one request waited");
         return;
     }
-    // Bytes that are no UTF-8 would make the whole message unreadable; the characters they stand for are lost either way.
+    // Invalid UTF-8 would make the whole message unreadable. The original characters are lost either way.
     const bool valid = is_valid_utf8(line);
     auto parsed = valid ? parse_json(line, name_) : parse_json(sanitize_utf8(line), name_);
     if (!valid && peer_.log) { peer_.log(LogLevel::warning, name_ + " wrote bytes that are no UTF-8; they were replaced"); }
     if (parsed.ok() && parsed->is_object()) {
         take_message(parsed->get_object());
-    } else if (parsed.ok() && parsed->is_array()) {  // A batch, as protocol version 2025-03-26 has them.
+    } else if (parsed.ok() && parsed->is_array()) {  // A batch, as in protocol version 2025-03-26.
         for (const json::value& one : parsed->get_array()) {
             if (one.is_object()) {
                 take_message(one.get_object());
@@ -210,7 +210,7 @@ void Connection::take_answer(const json::object& message) {
 
 void Connection::answer(const json::object& message, std::string_view method) {
     json::object reply{{"jsonrpc", "2.0"}, {"id", message.at("id")}};
-    --messages_;  // Bounded by the answers that it must read.
+    --messages_;  // Bounded by the number of answers that it must read.
     auto result = peer_.asked ? peer_.asked(method, params_of(message)) : std::optional<Result<json::value>>();
     if (!result) {
         ignore("a request for `" + ellipsis(sanitize_utf8(method), 80) + "`, which is not offered here");
@@ -233,7 +233,7 @@ void Connection::answer(const json::object& message, std::string_view method) {
 
 void Connection::ignore(const std::string& what) {
     ++ignored_;
-    // The first of them say what sort of child it is; all of them would fill the log.
+    // The first ones show what kind of child it is; all of them would flood the log.
     if (ignored_ <= 20 && peer_.log) {
         peer_.log(LogLevel::warning, name_ + " sent " + what + (ignored_ == 20 ? " (further ones are only counted)" : ""));
     }

@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::uint64_t max_file_bytes = 1UL << 20U;
-/// Left for the start, when the workspace is known.
+/// Filled in at the start, when the workspace is known.
 const std::vector<std::string> own_variables{"AGENTFORGE_WORKSPACE", "AGENTFORGE_SCRATCH"};
 
 bool small_or_digit(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
@@ -37,7 +37,7 @@ Result<void> expand(std::vector<std::string>& list, const std::map<std::string, 
     return {};
 }
 
-/// The fields that the settings give; their types were checked by the settings' schema.
+/// Applies the fields from the settings, whose types the settings' schema has checked.
 void apply_settings(const json::object& fields, ServerDefinition& server) {
     const auto take = [&](std::string_view key, auto use) {
         if (const json::value* value = fields.if_contains(key); value != nullptr) { use(*value); }
@@ -68,8 +68,8 @@ void apply_settings(const json::object& fields, ServerDefinition& server) {
     take("enabled", [&](const json::value& value) { server.enabled = value.get_bool(); });
 }
 
-/// `.mcp.json`: JSON, and where its values stand. JSON is nearly always YAML too, and the YAML reader knows the places; where it
-/// does not read the file, the file alone is named.
+/// `.mcp.json`: JSON, and the places of its values. JSON is nearly always also YAML, whose reader knows the places. If that
+/// fails, errors name only the file.
 class McpJson {
 public:
     Result<void> read(const std::string& path) {

@@ -11,9 +11,9 @@ struct ServerPool::Running {
     ServerDefinition server;
     ServerPlace place;
     std::unique_ptr<ServerClient> client;
-    ToolListing listing;  ///< As it was first seen.
+    ToolListing listing;  ///< As first seen.
     std::vector<Error> problems;
-    std::set<std::string, std::less<>> vanished;  ///< Tools of `listing`.
+    std::set<std::string, std::less<>> vanished;  ///< Tools of `listing` that disappeared.
     std::set<std::string, std::less<>> changed;
     unsigned starts = 0;
 };
@@ -63,7 +63,7 @@ public:
         const ServerDefinition& server = running.server;
         spec_.name = offer.prefixed ? server_tool_name(server.prefix, listed.name) : listed.name;
         if (refused_) {
-            // What it says about itself now is what is not trusted: none of it reaches the model.
+            // Its current description is untrusted, so none of it reaches the model.
             spec_.description = "Not to be used: it changed since this task first saw it.";
             spec_.parameters = {{"type", "object"}, {"additionalProperties", true}};
             spec_.effects = ToolEffect::none;

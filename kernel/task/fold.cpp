@@ -75,7 +75,7 @@ Result<void> Fold::on(const records::TaskCreated& created) {
     return {};
 }
 
-/// Where the task begins, what it leaves out and what it is given.
+/// Sets where the task begins, which stages it leaves out and which artifacts it is given.
 Result<void> Fold::take_entry(TaskState& fresh, const records::TaskCreated& created) const {
     fresh.entry_stage = created.entry_stage.value_or("");
     if (!fresh.entry_stage.empty() && !fresh.pipeline.index_of(fresh.entry_stage)) {
@@ -127,7 +127,7 @@ Result<void> Fold::on(const records::Forked& forked) {
     }
     state_.task_id = forked.task_id;
     state_.created_at = time_;
-    state_.set_file.clear();  // The set has a part already: the fork delivers by itself.
+    state_.set_file.clear();  // The set already has this part. The fork delivers by itself.
     state_.prepared.clear();
     state_.died_running = false;
     return on(records::TaskPaused{"forked from " + forked.parent + " after step " + std::to_string(forked.from_step)});
@@ -143,13 +143,13 @@ Result<void> Fold::on(const records::TaskStarted& started) {
 
 Result<void> Fold::on(const records::TaskResumed& resumed) {
     if (state_.status == TaskStatus::failed && state_.progress != StageProgress::not_started) {
-        // The person has looked at it: whatever the stage stood at, it gets a new round.
+        // A person has looked at it, so the stage gets a new round whatever its state was.
         start_new_round();
         state_.stage().heals = 0;
         state_.stage().reviews = 0;
     }
     if (state_.status == TaskStatus::failed && state_.error_code == "AF-ORCH-002") {
-        // It has its time once more: the template, which says how much that is, stays as it is.
+        // The time limit starts anew. The template, which sets the limit, stays.
         state_.spent_before_ms = 0;
         for (const StageState& stage : state_.stages) { state_.spent_before_ms += stage.duration_ms; }
     }
@@ -179,10 +179,10 @@ void Fold::forget_guidance() {
 Result<void> Fold::on(const records::TaskPaused& paused) {
     AF_CHECK(require_alive());
     if (state_.status == TaskStatus::running || state_.status == TaskStatus::pending) { state_.status = TaskStatus::paused; }
-    // A call that was given up may still be under way, as with a process that died.
+    // An abandoned call may still be under way, as after a process died.
     if (paused.given_up.value_or(false)) { state_.died_running = true; }
     state_.pause_reason = paused.reason;
-    // Whoever resumes a paused task has looked at it: attempts are counted anew.
+    // Whoever resumes a paused task has looked at it, so attempts are counted anew.
     state_.resumption.failed_attempts_halves = 0;
     for (auto& [place, run] : state_.resumption.runs) { run.attempts.clear(); }
     return {};
@@ -215,7 +215,7 @@ Result<void> Fold::on(const records::TaskCompleted& completed) {
     return {};
 }
 
-/// Resumed by whoever recorded it, or later: nothing runs yet.
+/// Nothing runs yet: the process that wrote the record, or a later one, resumes the task.
 Result<void> Fold::on(const records::TaskContinued& continued) {
     if (state_.status != TaskStatus::completed) { return refuse("the task has not completed"); }
     if (!state_.delivery.empty() || !state_.commit.empty()) { return refuse("the task has delivered its change"); }
@@ -261,7 +261,7 @@ Result<void> Fold::on(const records::TaskContinued& continued) {
     return {};
 }
 
-/// Changes nothing where it is refused.
+/// Changes nothing if it returns an error.
 Result<void> Fold::extend(const records::Extension& extension) {
     AF_TRY(PipelineTemplate longer, PipelineTemplate::from_json(extension.pipeline));
     const auto exit = longer.index_of(extension.exit_stage);
@@ -335,7 +335,7 @@ Result<void> Fold::require_executing(const std::string& name) const {
     return {};
 }
 
-/// Nothing but a stage at work writes: what was accepted stays what was measured and reviewed.
+/// Only a stage at work writes. What was accepted must stay what was measured and reviewed.
 Result<void> Fold::require_writer() const {
     if (state_.progress != StageProgress::executing) {
         return refuse("the workspace changes while stage `" + state_.stage().name + "` is not executing");
@@ -361,7 +361,7 @@ bool Fold::stage_is_done() const {
 
 std::string Fold::role() const { return envelope_.agent ? *envelope_.agent->role : std::string(); }
 
-/// Since the record before this one, where the task has been running in between.
+/// Returns the time since the previous record, if the task was running in between.
 std::uint64_t Fold::time_since_last() const {
     if (state_.status != TaskStatus::running || time_ == state_.updated_at) { return 0; }
     const auto before = parse_time(state_.updated_at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One record applied to a task's state. Used by task/fold*.cpp alone; everyone else calls `fold` (task/state.hpp).
+// Applies one record to a task's state. Only task/fold*.cpp use it; all other code calls `fold` (task/state.hpp).
 //
 // The states of a task, and the records that lead from one to the next:
 //
@@ -11,29 +11,30 @@
 //   running ──task_completed──▶ completed       any ──task_failed──▶ failed       any but completed ──task_aborted──▶ aborted
 //   completed, nothing delivered ──task_continued──▶ paused
 //
-// The current stage while the task runs (StageProgress):
+// The current stage while the task runs (StageProgress); "next" and "earlier" are that stage, in the state not_started:
 //
-//   not_started, failed ──stage_started──▶ executing ──artifact_accepted──▶ accepted ──stage_completed──▶ not_started, of the
-//   next stage not_started, or accepted where its tests come from outside ──stage_skipped──▶ not_started, of the next stage
-//   executing ──stage_failed, artifact_rejected──▶ failed       accepted ──review_finished that blocks, gate that fails──▶ failed
-//   executing ──cycle_requested──▶ cycling ──cycle_started──▶ not_started, of an earlier stage
-//   accepted ──approval_requested──▶ approving ──approval_decided──▶ accepted, not_started with feedback, or cycling where it was
-//   rejected any ──stage_escalated──▶ asking ──escalation_raised──▶ escalated ──escalation_resolved──▶ not_started
+//   not_started, failed ──stage_started──▶ executing ──artifact_accepted──▶ accepted ──stage_completed──▶ next
+//   not_started, or accepted with tests from outside ──stage_skipped──▶ next
+//   executing ──stage_failed, artifact_rejected──▶ failed
+//   accepted ──review_finished that blocks, gate that fails──▶ failed
+//   executing ──cycle_requested──▶ cycling ──cycle_started──▶ earlier
+//   accepted ──approval_requested──▶ approving ──approval_decided──▶ accepted; with feedback: not_started; rejected: cycling
+//   any ──stage_escalated──▶ asking ──escalation_raised──▶ escalated ──escalation_resolved──▶ not_started
 //
-// Invariants, after every record; the random tests check each by its number (tests/unit/pipeline/invariants.hpp):
+// Invariants after every record. The random tests check each by its number (tests/unit/pipeline/invariants.hpp):
 //   1. At most one stage is running, and it is the current one.
-//   2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in; nor do tests from
-//   outside count before it did.
-//   3. A stage is completed only after all its reviewers passed its artifact, and a person approved it where one must.
-//   4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit; a completed one that has
-//   delivered nothing may go on.
-//   5. Only an executing stage changes the workspace, but for the kernel: it takes held-out tests out and back, and a cycle goes
-//   back to its stage's tree.
+//   2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in. Tests from
+//      outside do not count before it passed either.
+//   3. A stage is completed only after all its reviewers passed its artifact and, if required, a person approved it.
+//   4. After a completed or aborted task, only what happens to its delivered commit is recorded. A completed task that has
+//      delivered nothing may continue.
+//   5. Only an executing stage changes the workspace. Exceptions of the kernel: it removes held-out tests and puts them back,
+//      and a cycle restores its stage's tree.
 //   6. A commit is delivered only from a tree on which the deliver gate passed.
-//   7. No stage is gone back to more often than its `max_cycles`, since a person was last asked about that.
-//   8. A record that is refused changes nothing.
-//   9. The files that the state names lie below the task's folder.
-//   10. What a completed stage was done by stays its template, whatever stages are added behind it.
+//   7. The task goes back to a stage at most `max_cycles` times between two questions to a person about it.
+//   8. A refused record changes nothing.
+//   9. The files that the state names are below the task's folder.
+//   10. The template of a completed stage never changes, whatever stages are added after it.
 #pragma once
 
 #include <string>
@@ -45,11 +46,11 @@ namespace agentforge::kernel {
 class Fold {
 public:
     Fold(TaskState& state, const json::object& record) : state_(state), record_(record) {}
-    /// The record as it was read.
+    /// Applies the record and returns it as it was read.
     [[nodiscard]] Result<records::AnyRecord> apply();
 
 private:
-    // The task (fold.cpp).
+    // Task (fold.cpp).
     Result<void> on(const records::TaskCreated& created);
     Result<void> on(const records::ExternalArtifactImported& imported);
     Result<void> on(const records::Forked& forked);
@@ -104,7 +105,7 @@ private:
     template <class T>
     requires T::only_tells Result<void> on(const T&) { return {}; }
 
-    // What several records do.
+    // Shared by several records.
     [[nodiscard]] Result<void> take_entry(TaskState& fresh, const records::TaskCreated& created) const;
     void end(TaskStatus status);
     [[nodiscard]] Result<void> extend(const records::Extension& extension);
@@ -124,10 +125,10 @@ private:
     void remember(const records::Step& step, std::uint64_t number);
     void undo_stage(std::size_t index, std::size_t because_of);
     static void exceed(TokenEstimate& most, const TokenEstimate& other);
-    /// The run that a record is of; null where it is not of the current visit.
+    /// Returns the run that a record belongs to. Null if the run is not of the current visit.
     [[nodiscard]] RunState* run_of(const std::string& stage, unsigned visit, unsigned run);
 
-    // What a record needs.
+    // Preconditions of records.
     [[nodiscard]] Result<void> require_alive() const;
     [[nodiscard]] Result<void> require_running() const;
     [[nodiscard]] Result<void> require_current_stage(const std::string& name) const;
@@ -136,7 +137,7 @@ private:
     [[nodiscard]] Result<void> require_writer() const;
     [[nodiscard]] Result<void> require_reviews() const;
     [[nodiscard]] Result<void> require_exit_gate() const;
-    /// Of a file that a record names: it lies below the task's folder.
+    /// Checks a file that a record names: it must be below the task's folder.
     [[nodiscard]] Result<void> require_own_file(const std::string& path) const;
 
     [[nodiscard]] bool stage_is_done() const;

@@ -7,7 +7,8 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Who decides where nobody did in time (handler_group.cpp): then the task ends, wherever a person's word would lead.
+/// The name in a decision that was made because the deadline passed (handler_group.cpp). It ends the task, whatever a person's
+/// decision would do.
 constexpr std::string_view passed_deadline = "deadline";
 
 }  // namespace
@@ -159,7 +160,7 @@ Result<void> Fold::take_decision(const records::ApprovalDecided& decided, const 
     return {};
 }
 
-/// As a cycle, whose limits hold.
+/// Counts as a cycle: its limits apply.
 void Fold::go_back_to(std::size_t index, const std::string& why) {
     state_.cycle_to = state_.stages[index].name;
     state_.cycle_reason = why;
@@ -169,7 +170,7 @@ void Fold::go_back_to(std::size_t index, const std::string& why) {
 
 // ----------------------------------------------------------------------------------------------------------- actions --
 
-/// By a stage at work or by a reviewer of what it handed in.
+/// Proposed by a stage at work, or by a reviewer of its artifact.
 Result<void> Fold::on(const records::ActionProposed& proposed) {
     AF_CHECK(require_running());
     if (!state_.interactive) { return refuse("the task is not interactive"); }
@@ -196,7 +197,7 @@ Result<void> Fold::on(const records::ActionAsked& asked) {
     return {};
 }
 
-/// What was decided is the run's to carry out: it finds the decision by the hash.
+/// The run carries out the decision; it finds it by the hash.
 Result<void> Fold::on(const records::ActionDecided& decided) {
     AF_CHECK(require_alive());
     const std::string& id = decided.approval_id;

@@ -95,7 +95,7 @@ Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     stage.conditions = {accepted.conditions.begin(), accepted.conditions.end()};
     stage.asks = *accepted.asks;
     state_.feedback_answers = *accepted.answers;
-    // The files may hold something else although the artifact says the same.
+    // The files may have changed even if the artifact says the same.
     if (!accepted.acts_later->empty() || !accepted.changed_tests->empty()) { stage.approved_hash.clear(); }
     state_.resumption.shown_by_content = *accepted.acts_later;
     state_.resumption.shown_by_content.insert(state_.resumption.shown_by_content.end(), accepted.changed_tests->begin(),
@@ -178,12 +178,12 @@ Result<void> Fold::on(const records::CycleStarted&) {
     if (state_.stages[*target].cycles - state_.stages[*target].cycles_before >= state_.pipeline.stages[*target].max_cycles) {
         return refuse("stage `" + state_.cycle_to + "` has reached its cycle limit");
     }
-    // Any rework invalidates what was made and measured after it.
+    // Rework invalidates everything that was made and measured after it.
     const std::string reworked = state_.stages[*target].artifact_hash;
     for (std::size_t index = *target; index <= state_.stage_index; ++index) { undo_stage(index, *target); }
     if (state_.hand_back) { state_.hand_back->artifact_blob = reworked; }
     state_.gates.erase(std::string(gate_name::deliver));
-    // What the later stage was told is not meant for this one.
+    // Feedback for the later stage is not for this one.
     state_.feedback.reset();
     state_.feedback_issues.clear();
     state_.feedback_answers.clear();
@@ -217,7 +217,7 @@ void Fold::undo_stage(std::size_t index, std::size_t because_of) {
     if (const std::string gate = exit_gate(state_.pipeline.stages[index]); !gate.empty()) { state_.gates.erase(gate); }
     begin_effort(stage);
     if (!writes_tests(state_.pipeline.stages[index]) || state_.before_red.empty()) { return; }
-    // Tests are written before the code: what was written for the old ones goes with them. Tests that were handed back are
+    // Tests are written before the code, so code for the old tests is discarded with them. Tests that were handed back are
     // corrected.
     const bool corrected = state_.hand_back && state_.hand_back->to == stage.name;
     state_.tree = corrected ? state_.red_tree : std::exchange(state_.before_red, {});
@@ -272,7 +272,7 @@ void Fold::made_progress() {
     effort.steps_before = state_.stage().steps;
 }
 
-/// What a later visit needs of the runs before it is how far their token estimates were off.
+/// A later visit only needs to know how far the token estimates of earlier runs were off.
 void Fold::begin_visit() {
     Resumption& resumption = state_.resumption;
     for (const auto& [place, run] : resumption.runs) { exceed(resumption.calibration[place.role], run.tokens); }
@@ -282,7 +282,7 @@ void Fold::begin_visit() {
 }
 
 void Fold::exceed(TokenEstimate& most, const TokenEstimate& other) {
-    // reported / estimated, without division; the pages of a context hold far fewer tokens than 2^32.
+    // Compares reported / estimated without division. No overflow: a context has far fewer tokens than 2^32.
     if (other.estimated != 0 && other.reported * std::max<std::uint64_t>(1, most.estimated) > most.reported * other.estimated) {
         most = other;
     }

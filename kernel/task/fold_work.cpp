@@ -35,7 +35,7 @@ Result<void> Fold::on(const records::Step& step) {
     stage.output_tokens += *step.output_tokens;
     state_.steps = number;
     if (!state_.answer_counted && *step.input_tokens + *step.output_tokens > 0) {
-        // The journal of an older version, whose answers do not say what they used.
+        // A journal of an older version: its answers do not have their usage.
         CallUsage call = CallUsage::from_json(*step.llm_call);
         call.input_tokens = *step.input_tokens;
         call.output_tokens = *step.output_tokens;
@@ -72,8 +72,7 @@ RunState* Fold::run_of(const std::string& stage, unsigned visit, unsigned run) {
     return &state_.resumption.runs[{run, *envelope_.agent->role, envelope_.agent->mode.value_or("")}];
 }
 
-/// What a call used is counted with its answer, not with its step: a crash between the two loses nothing and counts nothing
-/// twice.
+/// Usage is counted with the answer, not with the step. A crash between the two loses nothing and counts nothing twice.
 Result<void> Fold::on(const records::Answer& answer) {
     if (answer.usage) { AF_CHECK(count_call(answer.phase, *answer.usage, false)); }
     std::int64_t& halves = state_.resumption.failed_attempts_halves;
@@ -84,7 +83,7 @@ Result<void> Fold::on(const records::Answer& answer) {
     return {};
 }
 
-/// An attempt that was refused before the model began says nothing of usage.
+/// An attempt that was refused before the model began has no usage.
 Result<void> Fold::on(const records::AttemptFailed& failed) {
     if (failed.usage) { AF_CHECK(count_call(failed.phase, *failed.usage, true)); }
     state_.resumption.failed_attempts_halves += 2;
@@ -142,7 +141,7 @@ Result<void> Fold::on(const records::CallStarted& started) {
     return {};
 }
 
-/// A stage's own writes are recorded with the call that made them: both, or neither.
+/// The writes of a stage are recorded with the call that made them: both or neither.
 Result<void> Fold::on(const records::CallFinished& finished) {
     if (finished.tree && !finished.tree->empty()) {
         AF_CHECK(require_running());
@@ -152,7 +151,7 @@ Result<void> Fold::on(const records::CallFinished& finished) {
     if (*finished.stage != state_.stage().name || *finished.visit != state_.stage().visits) { return {}; }
     Resumption::HostCall& call = state_.resumption.calls[*finished.call];
     call = {*finished.name, *finished.input_hash, true, *finished.outcome == "ok", *finished.result, call.works_at_plan};
-    if (call.works_at_plan && call.ok) { made_progress(); }  // However long the plan is: a step of it is done.
+    if (call.works_at_plan && call.ok) { made_progress(); }  // A finished step of a plan is progress, however long the plan is.
     return {};
 }
 
@@ -174,7 +173,7 @@ Result<void> Fold::on(const records::Gate& gate) {
     state_.gates[gate.gate] = std::move(measured);
     state_.resumption.reports[gate.gate] = {gate.inputs.value_or(""), *gate.report};
     if (undoes) {
-        // What the acceptance rested on holds no more: the stage is sent back, as if the artifact had been refused.
+        // The basis of the acceptance no longer holds: sends the stage back, as if the artifact had been refused.
         send_back("the " + gate.gate + " gate was measured again and does not hold: " + gate.summary);
     }
     return {};
@@ -258,14 +257,14 @@ Result<void> Fold::on(const records::DependenciesMet& met) {
     return {};
 }
 
-/// What a record says of the delivery, without what every record says.
+/// Keeps what a record says of the delivery, without the fields that every record has.
 void Fold::take_delivery() {
     for (const auto& [key, value] : record_) {
         if (!records::is_of_every_record(key) && key != "stage") { state_.delivery[key] = value; }
     }
 }
 
-/// The delivered branch is where others see it.
+/// The delivered branch was pushed.
 Result<void> Fold::on(const records::Published& published) {
     AF_CHECK(require_executing(published.stage));
     if (state_.commit.empty()) { return refuse("nothing was delivered"); }
@@ -273,7 +272,7 @@ Result<void> Fold::on(const records::Published& published) {
     return {};
 }
 
-/// The delivered change was put on a newer base, after the task's end.
+/// The delivered change was put on a newer base after the task's end.
 Result<void> Fold::on(const records::Rebased& rebased) {
     if (state_.status != TaskStatus::completed || state_.commit.empty()) {
         return refuse("only a commit that was delivered can be rebased");

@@ -24,7 +24,7 @@ JournalFold::JournalFold(std::filesystem::path journal)
 JournalVisitor JournalFold::visitor(std::function<Result<void>(const json::object& fields)> check) {
     JournalVisitor visitor;
     const auto named =
-        std::make_shared<bool>(false);  // A fork's first record is of the task that it goes on from; its header is its own.
+        std::make_shared<bool>(false);  // A fork's first record names the task that it continues. Its header names the fork.
     visitor.header = [named, check](const json::object& header) -> Result<void> {
         *named = header.contains("task_id");
         return check ? check(header) : Result<void>();

@@ -10,37 +10,37 @@
 
 namespace agentforge::kernel {
 
-/// A journal being folded from its snapshot, or else from its first record. Use: give `visitor()` to Journal::open or
-/// Journal::read, then take the results.
+/// Folds a journal from its snapshot, or else from its first record. Use: pass `visitor()` to Journal::open or Journal::read,
+/// then take the results.
 class JournalFold {
 public:
     explicit JournalFold(std::filesystem::path journal);
     JournalFold(const JournalFold&) = delete;
     JournalFold& operator=(const JournalFold&) = delete;
 
-    /// Valid as long as this object. `check` sees what names the task before anything else is looked at: the header, or the first
-    /// record where an older version wrote the journal.
+    /// Valid as long as this object. `check` receives what names the task before anything else is read: the header, or the first
+    /// record if an older version wrote the journal.
     [[nodiscard]] JournalVisitor visitor(std::function<Result<void>(const json::object& fields)> check = {});
 
     TaskState state;
     WorkingMemory memory;
 
-    /// Keeps what was folded for the next opener, where that spares it many records. `mark`: the journal's end.
+    /// Stores the folded state for the next opener, if that saves it many records. `mark`: the journal's end.
     void keep(const JournalMark& mark);
-    /// Of the snapshot that counts, or was kept; 0: there is none.
+    /// Record number of the snapshot that was used or stored. 0: there is none.
     [[nodiscard]] Sequence snapshot_at() const noexcept { return snapshot_at_; }
 
 private:
     std::filesystem::path journal_;
-    std::optional<SnapshotFile> snapshot_;  ///< Empty: none can be read.
+    std::optional<SnapshotFile> snapshot_;  ///< Empty if there is none that can be read.
     TaskState at_snapshot_;
     WorkingMemory memory_at_snapshot_;
     Sequence snapshot_at_ = 0;
 };
 
-/// Beside the journal.
+/// Returns the snapshot's path, beside the journal.
 [[nodiscard]] std::filesystem::path fold_snapshot_file(const std::filesystem::path& journal);
-/// Replaces the snapshot. `mark`: the record that `state` and `memory` stand at.
+/// Replaces the snapshot. `mark`: the record after which `state` and `memory` were taken.
 void keep_fold(const std::filesystem::path& journal, const JournalMark& mark, const TaskState& state,
                const WorkingMemory& memory);
 

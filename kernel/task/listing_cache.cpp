@@ -16,7 +16,7 @@ constexpr std::uint64_t largest_cache = 256ULL << 20U;
 struct CacheHeader {
     std::array<char, 8> magic{'A', 'F', 't', 'a', 's', 'k', 's', '\1'};
     std::uint64_t entries = 0;
-    std::uint64_t sum = 0;  ///< Of all that follows the header.
+    std::uint64_t sum = 0;  ///< Checksum of everything after the header.
 };
 
 /// The texts of an entry in their order; the id first.
@@ -29,7 +29,7 @@ void put(std::string& bytes, const Value& value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// Takes values off the front of what is left; false where it ends too early.
+/// Takes values off the front. Returns false if the bytes end too early.
 class CacheReader {
 public:
     CacheReader(std::string_view bytes, std::size_t at) : bytes_(bytes), at_(at) {}

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a listing said of each task, kept beside the tasks so that the next one need not read ten thousand files. Private to
-// kernel/task.
+// Caches the line of each task in a listing, so that the next listing need not read ten thousand files. Private to kernel/task.
 //
-// It is a cache: an entry counts only while the task's journal is the very file, byte for byte as long and changed at the same
-// moment, that the entry was made from. A file that is missing, cut off, damaged or of another make is no cache, and is written
-// anew. A task without a journal is never kept here.
+// An entry is valid only while the task's journal is the same file, with the same length and time of change, as when the entry
+// was made. A cache file that is missing, truncated, damaged or from another build is ignored and written anew. A task without a
+// journal is never cached.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,7 +21,7 @@
 
 namespace agentforge::kernel {
 
-/// Which journal an entry is of. A journal only grows, and nobody can set the moment of its last change.
+/// Identifies a state of a journal. A journal only grows, and no program can set the time of its last change (ctime).
 struct JournalStamp {
     std::uint64_t inode = 0;
     std::uint64_t size = 0;
@@ -40,23 +39,23 @@ struct JournalStamp {
 
 class ListingCache {
 public:
-    /// Reads the file. One that cannot be used is as good as none.
+    /// Reads the file. If it cannot be used, the cache is empty.
     [[nodiscard]] static ListingCache load(const std::filesystem::path& file);
-    /// What was kept of a task while its journal was this one.
+    /// Returns the entry of a task if its journal is still the same.
     [[nodiscard]] std::optional<TaskSummary> find(std::string_view task_id, const JournalStamp& stamp) const;
 
     struct Kept {
         JournalStamp stamp;
         const TaskSummary* summary = nullptr;
     };
-    /// Replaces the file by these entries; not synced. A folder that cannot be written stays as it is: the next listing reads the
+    /// Replaces the file by these entries. Not synced. If the folder cannot be written, does nothing: the next listing reads the
     /// tasks again.
     static void save(const std::filesystem::path& file, const std::vector<Kept>& entries);
 
 private:
     struct Entry {
         JournalStamp stamp;
-        std::size_t begin = 0;  ///< Of its texts, in `bytes_`.
+        std::size_t begin = 0;  ///< Start of its texts in `bytes_`.
     };
     std::unique_ptr<const std::string> bytes_;
     std::unordered_map<std::string_view, Entry> entries_;  ///< Views into `bytes_`.

@@ -16,7 +16,7 @@ constexpr std::uint64_t largest_snapshot = 256ULL << 20U;
 
 struct SnapshotHeader {
     std::array<char, 8> magic{'A', 'F', 'f', 'o', 'l', 'd', '\0', '\1'};
-    std::uint64_t sum = 0;  ///< Of all that follows the header.
+    std::uint64_t sum = 0;  ///< Checksum of everything after the header.
 };
 
 std::uint64_t sum_of(std::string_view bytes) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a journal's records come to, kept beside it so that whoever opens it need not fold them all again (docs/adr/0014).
+// A snapshot of the state that a journal's records fold to. It is stored beside the journal, so that opening the journal need not
+// fold all records again (docs/adr/0014).
 //
-// A snapshot is a cache and never the truth. It counts only while the journal still begins with the very bytes that it was made
-// from (JournalMark), and only for the build that wrote it: another one may fold the same records to something else. One that is
-// missing, cut off or damaged is no snapshot, and the journal is read whole.
+// A snapshot is only a cache. It is valid only while the journal still begins with the bytes that it was made from (JournalMark),
+// and only for the build that wrote it: another build may fold the same records differently. If it is missing, truncated or
+// damaged, the whole journal is read.
 #pragma once
 
 #include <filesystem>
@@ -15,19 +16,19 @@
 
 namespace agentforge::kernel {
 
-/// A snapshot is due when so many records are not in it: they are folded in about 20 ms. Shorter journals have none.
+/// A snapshot is written when this many records are not in it. Folding them takes about 20 ms. Shorter journals have no snapshot.
 inline constexpr Sequence records_between_snapshots = 512;
 
-/// Of the sources that decide what records are folded to; made by the build.
+/// Fingerprint of the sources that decide what records fold to. The build generates it.
 extern const char* const fold_fingerprint;
 
 struct SnapshotFile {
     JournalMark mark;
-    std::string bytes;  ///< What was made of the records up to there (state_bytes.hpp).
+    std::string bytes;  ///< The state at that record (state_bytes.hpp).
 
-    /// Nothing where there is none of this build.
+    /// Returns nothing if there is none of this build.
     [[nodiscard]] static std::optional<SnapshotFile> read(const std::filesystem::path& file);
-    /// Replaces the file; not synced. A folder that cannot be written stays as it is.
+    /// Replaces the file. Not synced. Does nothing if the folder cannot be written.
     void write(const std::filesystem::path& file) const;
 };
 

@@ -64,7 +64,7 @@ bool wants_approval(const TaskState& state) {
 
 namespace {
 
-/// Whether a word of `skip_if` holds: an artifact made it true, or stands for it by having come from outside.
+/// True if a word of `skip_if` holds: an artifact makes it true, or an imported artifact is named by it.
 bool word_holds(const TaskState& state, std::string_view word) {
     const auto said = [word](const auto& one) { return one.conditions.contains(std::string(word)); };
     if (std::ranges::any_of(state.stages, said)) { return true; }
@@ -86,8 +86,8 @@ std::optional<std::size_t> stage_before_rejected(const TaskState& state) {
 unsigned artifact_version(const StageState& stage) {
     if (stage.history.empty()) { return 1; }
     const ShownVersion& last = stage.history.back();
-    const bool sent_back = last.decision == "revise" ||
-                           last.decision == "reject";  // What comes of that is another version, even if it says the same.
+    const bool sent_back =
+        last.decision == "revise" || last.decision == "reject";  // The result is another version, even if its text is the same.
     return !sent_back && last.artifact_hash == stage.artifact_hash ? last.version : last.version + 1;
 }
 
@@ -111,7 +111,7 @@ std::string skip_reason(const TaskState& state) {
     if (state.left_out.contains(stage.name)) { return "left out"; }
     const auto entry = state.entry_stage.empty() ? std::nullopt : state.pipeline.index_of(state.entry_stage);
     if (entry && state.stage_index < *entry) { return "begins at " + state.entry_stage; }
-    // What it would make is there already.
+    // The artifact of this stage was imported.
     return state.external_inputs.contains(stage.contract) ? stage.contract + "_provided" : std::string();
 }
 

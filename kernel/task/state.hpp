@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a task: a fold of its journal and nothing else.
+// The state of a task, computed only from its journal by folding the records.
 //
-// `fold(state, record)` is pure: no clock, no files, no ids. The same records give the same state on
-// every machine, so that resume after any crash is: open the journal, fold, go on.
+// `fold(state, record)` is pure: no clock, no files, no ids. The same records give the same state on every machine. To resume
+// after a crash: open the journal, fold it, continue.
 #pragma once
 
 #include <array>
@@ -30,29 +30,29 @@ enum class TaskStatus : unsigned char { pending = 1, running, paused, awaiting_a
 
 [[nodiscard]] std::string_view to_string(TaskStatus status) noexcept;
 [[nodiscard]] std::string_view to_string(StageStatus status) noexcept;
-/// completed, failed or aborted.
+/// True for completed, failed and aborted.
 [[nodiscard]] bool is_terminal(TaskStatus status) noexcept;
 
-/// How far the current stage has come.
+/// Progress of the current stage.
 enum class StageProgress : unsigned char {
     not_started = 1,
-    executing,  ///< Entered; after a crash it is entered again with the same visit.
-    accepted,   ///< Its artifact satisfies the contract; reviews and approval come next.
-    asking,     ///< It wants a person: the escalation is not raised yet.
-    escalated,  ///< Raised; a person's resolution is awaited.
-    approving,  ///< Approval requested; a person's decision is awaited.
-    cycling,    ///< It wants the task to go back to an earlier stage.
-    failed      ///< The attempt failed; retry or give up.
+    executing,  ///< Entered. After a crash it is entered again with the same visit.
+    accepted,   ///< Its artifact satisfies the contract. Reviews and approval come next.
+    asking,     ///< It needs a person. The escalation is not raised yet.
+    escalated,  ///< Raised. Waits for a person's resolution.
+    approving,  ///< Approval requested. Waits for a person's decision.
+    cycling,    ///< It sends the task back to an earlier stage.
+    failed      ///< The attempt failed. Retry or give up.
 };
 
-/// Why a person is asked; decides the exit code and what happens when there is no answer.
+/// Why a person is asked. Decides the exit code and what happens without an answer.
 enum class EscalationCause : unsigned char { stage = 1, healing, review, cycle_limit, iteration_limit, attempts };
 [[nodiscard]] std::string_view name_of(EscalationCause cause) noexcept;
 [[nodiscard]] std::optional<EscalationCause> escalation_cause(std::string_view name);
 
 /// The progress of a stage over all its attempts since a person was last asked.
 struct Effort {
-    /// How often its exit gate refused for the same reason: fingerprint -> times.
+    /// Number of exit gate refusals by reason: fingerprint -> count.
     std::map<std::string, unsigned> same_refusals;
     /// Gate -> the fewest failures it has found. Only a new minimum counts as progress.
     std::map<std::string, std::uint64_t> fewest;
@@ -64,60 +64,60 @@ struct Effort {
     bool operator==(const Effort&) const = default;
 };
 
-/// An artifact that was put before a person, and what they decided.
+/// An artifact that was shown to a person, and the decision.
 struct ShownVersion {
-    unsigned version = 0;  ///< From 1; the same again where an artifact is shown again that was not sent back.
+    unsigned version = 0;  ///< From 1. Stays the same if an artifact is shown again without having been sent back.
     std::string artifact_hash;
     std::string presented_at;
-    std::string decision;  ///< `approve`, `revise`, `reject`, `exit`, `extend`; empty: none yet.
+    std::string decision;  ///< `approve`, `revise`, `reject`, `exit` or `extend`. Empty: none yet.
     std::string decided_at;
     std::string decided_by;
 
     bool operator==(const ShownVersion&) const = default;
 };
 
-/// How far an artifact has come (North Star 13.7): an agent works on it; a reviewer or a person looks at it; it counts; its task
-/// has ended with it, and nobody changes it any more.
+/// State of an artifact: an agent works on it; a reviewer or a person looks at it; it is approved; or its task has ended with it
+/// and it no longer changes.
 enum class ArtifactState : unsigned char { none = 1, draft, pending_review, approved, final };
 [[nodiscard]] std::string_view to_string(ArtifactState state) noexcept;
 
 struct StageState {
     std::string name;
     StageStatus status = StageStatus::pending;
-    unsigned visits = 0;         ///< How often it was entered, retries included.
-    unsigned attempts = 0;       ///< In the current round; starts anew after a resolution, feedback or cycle.
-    unsigned heals = 0;          ///< Refused artifacts in a row.
+    unsigned visits = 0;         ///< How often the stage was entered, including retries.
+    unsigned attempts = 0;       ///< Attempts in the current round. A resolution, feedback or a cycle starts a new round.
+    unsigned heals = 0;          ///< Number of refused artifacts in a row.
     unsigned reviews = 0;        ///< Review rounds that found blocking issues.
-    unsigned iterations = 0;     ///< Feedback rounds since a person was last asked about them.
-    unsigned versions = 0;       ///< Feedback rounds ever; numbers the versions that are kept.
-    unsigned cycles = 0;         ///< Times a later stage came back here.
-    unsigned cycles_before = 0;  ///< Of those, before a person was last asked about them.
-    unsigned retries = 0;        ///< Visits after a failed attempt, and steps of a plan that were tried again.
+    unsigned iterations = 0;     ///< Feedback rounds since a person was last asked about their number.
+    unsigned versions = 0;       ///< All feedback rounds. Numbers the versions that are kept.
+    unsigned cycles = 0;         ///< How often a later stage sent the task back here.
+    unsigned cycles_before = 0;  ///< Those before a person was last asked about their number.
+    unsigned retries = 0;        ///< Visits after a failed attempt, and steps of a plan that were retried.
     unsigned escalations = 0;
     std::string artifact;  ///< Path below the task's folder.
     std::string artifact_hash;
-    std::string approved_hash;  ///< The artifact that a person approved, if any.
-    bool asks = false;          ///< A person must look at its artifact before the task goes on (`gates.unattended: strict`).
-    std::vector<ShownVersion> history;  ///< Every time that a person was shown its artifact.
-    std::string superseded_by;  ///< The earlier stage that is done again: what this one had made counts no more. Empty once it
-                                ///< begins anew.
+    std::string approved_hash;  ///< Hash of the artifact that a person approved, if any.
+    bool asks = false;          ///< A person must look at its artifact before the task continues (`gates.unattended: strict`).
+    std::vector<ShownVersion> history;  ///< Each time a person was shown its artifact.
+    /// The earlier stage that is being redone, which invalidates this one's work. Empty once this stage begins anew.
+    std::string superseded_by;
     Effort effort;
-    std::set<std::string> conditions;            ///< Words of skip_if that its artifact makes true.
-    std::optional<records::PlanStep> plan_step;  ///< The step of a plan that it is or was at last.
+    std::set<std::string> conditions;            ///< Words of `skip_if` that its artifact makes true.
+    std::optional<records::PlanStep> plan_step;  ///< The current step of a plan, or the last one.
     std::string error;
     std::string skip_reason;
     std::uint64_t steps = 0;
     std::uint64_t input_tokens = 0;
     std::uint64_t output_tokens = 0;
     std::uint64_t duration_ms = 0;
-    std::uint64_t wall_ms = 0;  ///< While the task ran and this was its stage, gates included.
+    std::uint64_t wall_ms = 0;  ///< Time during which the task ran and this was its stage, including gates.
     std::string started_at;
     std::string completed_at;
 
     bool operator==(const StageState&) const = default;
 };
 
-/// A question to a person that is open, or about to be.
+/// A question to a person that is open or about to be asked.
 struct OpenEscalation {
     std::string id;
     EscalationCause cause = EscalationCause::stage;
@@ -125,7 +125,7 @@ struct OpenEscalation {
     std::string question;
     std::vector<std::string> options;
     std::string context_blob;
-    std::string cycle_to;  ///< The stage whose `max_cycles` it is about, or empty.
+    std::string cycle_to;  ///< The stage whose `max_cycles` was reached, or empty.
 
     bool operator==(const OpenEscalation&) const = default;
 };
@@ -137,21 +137,21 @@ struct OpenApproval {
     bool operator==(const OpenApproval&) const = default;
 };
 
-/// An action that a model proposed in an interactive task, and that is not done before a person has decided on it.
+/// An action that a model proposed in an interactive task. It is done only after a person decides.
 struct OpenAction {
     std::string id;    ///< Empty until a person was asked.
-    std::string hash;  ///< Of what is shown: the place, the tool and its arguments.
-    std::string blob;  ///< What is shown.
+    std::string hash;  ///< Hash of what is shown: the place, the tool and its arguments.
+    std::string blob;  ///< Blob of what is shown.
     std::string tool;
 
     bool operator==(const OpenAction&) const = default;
 };
 
-/// What a stage handed back to an earlier one as wrong; kept until the stage itself is done.
+/// Work that a stage handed back to an earlier one as wrong. Kept until the stage itself is done.
 struct HandBack {
     std::string from;
     std::string to;
-    std::vector<std::string> tests;  ///< Ids. If they go back to RED, no other test may change.
+    std::vector<std::string> tests;  ///< Ids of tests. If they go back to RED, no other test may change.
     std::string requirement;         ///< If it goes back to SPEC, no other requirement may change.
     std::string base_tree;           ///< RED's tree at that time, the base of `work_tree`.
     std::string work_tree;           ///< The work done so far; empty once it was restored.
@@ -160,11 +160,11 @@ struct HandBack {
     bool operator==(const HandBack&) const = default;
 };
 
-/// The newest measurement of one gate.
+/// The latest measurement of one gate.
 struct GateState {
     std::string tree;
     bool passed = false;
-    bool partial = false;  ///< Only some paths were looked at: no verdict on the whole tree.
+    bool partial = false;  ///< Only some paths were checked: no verdict on the whole tree.
     std::string summary;
     Sequence seq = 0;  ///< The record that holds the report.
 
@@ -173,19 +173,20 @@ struct GateState {
 
 /// RED's tests that are kept out of the workspace during implementation.
 struct HeldOutTests {
-    std::string red_tree;  ///< The tree they were chosen from; empty: not chosen yet.
+    std::string red_tree;  ///< The tree they were chosen from. Empty: not chosen yet.
     std::vector<std::string> files;
-    std::vector<std::string> shown;            ///< Formerly held out; shown to the implementing stage after failing too often.
+    /// Tests that were held out and are now shown to the implementing stage, after they failed too often.
+    std::vector<std::string> shown;
     std::map<std::string, unsigned> failures;  ///< File → number of hand-ins (of different trees) that failed it.
-    std::string reason;                        ///< In words: the files held out, or why there are none.
-    bool hidden = false;                       ///< The workspace currently lacks them.
+    std::string reason;                        ///< The files held out, or why there are none, in words.
+    bool hidden = false;                       ///< True while the workspace lacks them.
 
     bool operator==(const HeldOutTests&) const = default;
 };
 
 /// Tokens of a step's context.
 struct TokenEstimate {
-    std::uint64_t reported = 0;  ///< As the model counted them.
+    std::uint64_t reported = 0;  ///< As counted by the model.
     std::uint64_t estimated = 0;
 
     bool operator==(const TokenEstimate&) const = default;
@@ -211,14 +212,14 @@ struct RunState {
         bool operator==(const Attempts&) const = default;
     };
     std::vector<std::string> steps;             ///< Blobs of its finished steps.
-    std::map<unsigned, records::Kept> answers;  ///< By step; of those that no finished step has used.
-    std::map<unsigned, Attempts> attempts;      ///< By step; since the task was paused last.
-    TokenEstimate tokens;                       ///< Of the step whose context exceeded its estimate most.
+    std::map<unsigned, records::Kept> answers;  ///< By step: answers that no finished step has used.
+    std::map<unsigned, Attempts> attempts;      ///< By step: since the task was last paused.
+    TokenEstimate tokens;                       ///< Tokens of the step whose context exceeded its estimate most.
 
     bool operator==(const RunState&) const = default;
 };
 
-/// What a process needs to go on where another ended. Folded like the rest of the state; only the journal holds it, not
+/// State that a process needs to continue where another ended. Folded like the rest, but stored only in the journal, not in
 /// `state.yaml`.
 struct Resumption {
     struct HostCall {
@@ -275,54 +276,55 @@ struct Resumption {
         bool operator==(const PastHandBack&) const = default;
     };
 
-    // Of the current visit.
+    // Calls of the current visit.
     std::map<unsigned, HostCall> calls;
     std::map<RunPlace, RunState> runs;
-    std::map<std::string, Decision, std::less<>> decisions;  ///< On proposed actions, by hash; until the next step.
+    std::map<std::string, Decision, std::less<>> decisions;  ///< Decisions on proposed actions, by hash, until the next step.
 
-    // Of the whole task.
-    std::map<std::string, TokenEstimate, std::less<>>
-        calibration;  ///< By role: of the step of an earlier visit whose context exceeded its estimate most.
-    std::map<std::string, std::string, std::less<>> pinned_tools;  ///< A server's tool and the hash of its definition.
-    std::map<std::string, Evidence, std::less<>> reports;          ///< Gate and its newest report.
+    // State of the whole task.
+    /// By role: the step of an earlier visit whose context exceeded its estimate most.
+    std::map<std::string, TokenEstimate, std::less<>> calibration;
+    std::map<std::string, std::string, std::less<>> pinned_tools;  ///< A server's tool → the hash of its definition.
+    std::map<std::string, Evidence, std::less<>> reports;          ///< Gate → its latest report.
     std::vector<PastHandBack> hand_backs;
-    std::vector<PastCycle> cycles;  ///< In their order.
-    std::vector<Said> said;         ///< What people said: answers (in `blob`), feedback and guidance, with what it is about.
-    std::vector<std::string> shown_by_content;  ///< `acts_later` and `changed_tests` of the artifact that was accepted last.
+    std::vector<PastCycle> cycles;  ///< In order.
+    std::vector<Said> said;         ///< What people said: answers (in `blob`), feedback and guidance, with their subject.
+    std::vector<std::string> shown_by_content;  ///< `acts_later` and `changed_tests` of the artifact accepted last.
     std::set<std::string> approved_by_content;  ///< Those that a person has approved.
     records::Kept plugins;
-    std::int64_t failed_attempts_halves = 0;  ///< Failed attempts, twice; each answer takes one off.
-    std::string named_after;  ///< The id that artifacts' own ids are made of: the task's, or that of the task it was forked from.
-    std::string guidance;     ///< What a person said when the task went on last.
-    bool guidance_heard = false;      ///< A step was made with it.
-    std::deque<PastStep> last_steps;  ///< At most `kept_last_steps`, the newest last.
-    std::string remedy;               ///< Of the stage's newest failure.
-    std::string accepted_at;          ///< Times of the newest records of these kinds.
+    std::int64_t failed_attempts_halves = 0;  ///< Twice the number of failed attempts. Each answer takes one off.
+    std::string named_after;      ///< The id that artifact ids derive from: the task's, or that of the task it was forked from.
+    std::string guidance;         ///< What a person said when the task last continued.
+    bool guidance_heard = false;  ///< A step has been made with it.
+    std::deque<PastStep> last_steps;  ///< At most `kept_last_steps`, the latest last.
+    std::string remedy;               ///< Remedy of the stage's latest failure.
+    std::string accepted_at;          ///< Times of the latest records of these kinds.
     std::string proposed_at;
     std::string escalated_at;
-    Deadline deadline;  ///< Of the question asked last.
+    Deadline deadline;  ///< Deadline of the latest question.
 
     static constexpr std::size_t kept_last_steps = 3;
     bool operator==(const Resumption&) const = default;
 };
 
-/// An artifact from outside, in the place of a stage's work (North Star 13.2).
+/// An imported artifact, in the place of a stage's work.
 struct ExternalInput {
     std::string name;    ///< Its name in the template.
     std::string source;  ///< `user_provided` or `task_reference`.
     std::string source_path;
-    std::string source_task;           ///< Empty: of no task.
-    std::string artifact;              ///< Path below the task's folder.
-    std::string hash;                  ///< Its blob.
-    bool pending = false;              ///< Tests that their gate has yet to judge: no artifact of their contract yet.
-    std::set<std::string> conditions;  ///< Words of skip_if that it makes true.
+    std::string source_task;  ///< Empty if it does not come from a task.
+    std::string artifact;     ///< Path below the task's folder.
+    std::string hash;         ///< Its blob.
+    /// Tests that their gate has yet to judge. They do not count as an artifact of their contract yet.
+    bool pending = false;
+    std::set<std::string> conditions;  ///< Words of `skip_if` that it makes true.
     std::string imported_at;
 
     bool operator==(const ExternalInput&) const = default;
 };
 
 struct TaskState {
-    // What was asked; set by `task_created`. Only more stages (`records::Extension`) and a newer base change any of it.
+    // The request, set by `task_created`. Only further stages (`records::Extension`) and a newer base change any of it.
     std::string task_id;
     std::string request;
     std::string goal_type;
@@ -335,68 +337,69 @@ struct TaskState {
     bool supervised = false;
     std::set<std::string> approve_stages;
     bool interactive = false;                                           ///< Every action waits for a person.
-    std::string entry_stage;                                            ///< Where it begins; empty: with the first stage.
-    std::set<std::string> left_out;                                     ///< Stages that the user leaves out.
+    std::string entry_stage;                                            ///< The first stage to run. Empty: the template's first.
+    std::set<std::string> left_out;                                     ///< Stages that the user skips.
     std::map<std::string, ExternalInput, std::less<>> external_inputs;  ///< By contract.
-    std::string set_file;                                               ///< Of the set that it is a part of; empty: of none.
-    std::set<std::string> imports_due;  ///< Contracts that must be imported before the task starts.
+    /// The file of the set that the task belongs to. Empty: none.
+    std::string set_file;
+    std::set<std::string> imports_due;  ///< Contracts of artifacts that must be imported before the task starts.
 
-    // What a person has said of its way since; `task_continued` and decisions change it.
-    std::set<std::string> iterate_stages;  ///< A person is shown their artifacts, and approves or revises them.
-    std::string user_exit;                 ///< The stage whose artifact a person made the last one; empty: nobody did.
-    unsigned continuations = 0;            ///< How often it went on after its end.
+    // What a person has decided since about its course. `task_continued` and decisions change it.
+    std::set<std::string> iterate_stages;  ///< Stages whose artifacts are shown to a person, who approves or revises them.
+    std::string user_exit;                 ///< The stage after which a person ended the task. Empty: none.
+    unsigned continuations = 0;            ///< How often the task continued after its end.
 
-    // Where it stands.
+    // The current position.
     TaskStatus status = TaskStatus::pending;
     std::size_t stage_index = 0;
     StageProgress progress = StageProgress::not_started;
     std::vector<StageState> stages;
-    std::set<std::string> reviewed_by;  ///< Reviewers done with the accepted artifact.
+    std::set<std::string> reviewed_by;  ///< Reviewers that have finished with the accepted artifact.
     std::optional<OpenEscalation> escalation;
     std::optional<OpenApproval> approval;
     std::optional<OpenAction> action;
-    std::uint64_t spent_before_ms =
-        0;  ///< Of the stages' time, what was over when a person last resumed the task after its pipeline's time had run out.
-    std::uint64_t actions_asked = 0;  ///< Of the whole task; numbers what a person is asked.
+    /// Stage time that had passed when a person last resumed the task after its pipeline's time limit.
+    std::uint64_t spent_before_ms = 0;
+    std::uint64_t actions_asked = 0;  ///< For the whole task. Numbers the actions that a person is asked about.
     std::string updated_at;
     std::string completed_at;
     std::string error;
     std::string error_code;
     std::string pause_reason;
     std::string exit_stage;  ///< Set once the pipeline has ended.
-    std::string exit_type;   ///< `default_exit`, `early_exit` or `user_exit`; set with it.
+    std::string exit_type;   ///< `default_exit`, `early_exit` or `user_exit`. Set with `exit_stage`.
 
-    // What the next entry into the current stage is told.
+    // Input for the next entry into the current stage.
     std::optional<std::string> feedback;
-    json::array feedback_issues;   ///< The places that it names, as `approval_decided` has them.
+    json::array feedback_issues;   ///< The places that the feedback names, in the form of `approval_decided`.
     json::array feedback_answers;  ///< What became of them in the accepted artifact.
     std::string resolution_blob;
     std::string previous_artifact_blob;
     std::vector<std::string> previous_errors;
-    std::string cycle_to;  ///< While `cycling`.
+    std::string cycle_to;  ///< Set while `cycling`.
     std::string cycle_reason;
     std::optional<HandBack> hand_back;
 
-    // What was measured.
-    std::string tree;  ///< The workspace as last recorded.
+    // Measurements.
+    std::string tree;  ///< The workspace's tree when last recorded.
     std::string red_tree;
-    std::string before_red;  ///< What the workspace was before the tests were written.
+    std::string before_red;  ///< The workspace's tree before the tests were written.
     HeldOutTests held_out;
     std::map<std::string, GateState, std::less<>> gates;
     std::string commit;
     std::string branch;
-    json::object delivery;      ///< What the records `delivered`, `published` and `rebased` say, the newest of each field.
-    json::object prepared;      ///< What `delivery_prepared` says: a commit whose branch the set makes.
-    json::object dependencies;  ///< What `dependencies_met` says, of the specification that it names.
+    json::object delivery;      ///< Fields of the records `delivered`, `published` and `rebased`, the latest of each.
+    json::object prepared;      ///< Fields of `delivery_prepared`: a commit whose branch the set makes.
+    json::object dependencies;  ///< Fields of `dependencies_met`, for the specification that it names.
     std::uint64_t steps = 0;    ///< Agent steps of the whole task.
 
-    // What it has used.
+    // Usage and cost.
     Ledger ledger;
-    json::object costing;         ///< Limits and prices in force, as the newest record `costing` has them.
-    bool answer_counted = false;  ///< The answer to the step under way is in the ledger.
-    bool died_running = false;    ///< The process before ended while the task ran: a model call may have been under way.
+    json::object costing;         ///< Limits and prices in force, as in the latest record `costing`.
+    bool answer_counted = false;  ///< The ledger already includes the answer to the current step.
+    bool died_running = false;    ///< The previous process ended while the task ran. A model call may have been under way.
 
-    Sequence seq = 0;  ///< Of the last record folded in.
+    Sequence seq = 0;  ///< Number of the last record folded.
     std::string hash;
 
     Resumption resumption;
@@ -406,65 +409,65 @@ struct TaskState {
     [[nodiscard]] StageState& stage() { return stages.at(stage_index); }
     [[nodiscard]] const StageState& stage() const { return stages.at(stage_index); }
     [[nodiscard]] std::vector<std::string> completed_stages() const;
-    /// `approval`, `action`, `escalation` or empty.
+    /// Returns `approval`, `action`, `escalation` or empty.
     [[nodiscard]] std::string_view waiting_for() const noexcept;
-    /// How long the task has run: not while it was paused, waited for a person, or no process had it.
+    /// Time that the task has run. Excludes time while it was paused, waited for a person or had no process.
     [[nodiscard]] std::uint64_t wall_ms() const noexcept;
 };
 
-/// What the delivered change stands on: the task's base, or the newer one that it was put on since; and RED's tree there.
+/// The base of the delivered change: the task's base, or the newer one that it was put on since; and RED's tree there.
 struct DeliveryBase {
     std::string commit;
     std::string tree;
     std::string red_tree;
 };
 [[nodiscard]] DeliveryBase delivery_base(const TaskState& state);
-/// The tree that was delivered; before that, the workspace as it was recorded last.
+/// Returns the delivered tree, or the workspace's last recorded tree before delivery.
 [[nodiscard]] std::string delivered_tree(const TaskState& state);
 
-/// "step 3 of 7: Integrate it", with the try where it is not the first.
+/// Returns, for instance, "step 3 of 7: Integrate it", with the number of the attempt if it is not the first.
 [[nodiscard]] std::string plan_step_text(const records::PlanStep& step);
 
-/// Whether the pipeline ends with the current stage.
+/// True if the pipeline ends with the current stage.
 [[nodiscard]] bool is_last(const TaskState& state);
-/// Whether a person must approve the current stage's artifact before it counts. Supervised mode asks between stages, never
-/// after the last one (001 §2.1).
+/// True if a person must approve the current stage's artifact before it counts. Supervised mode asks between stages, never after
+/// the last one.
 [[nodiscard]] bool wants_approval(const TaskState& state);
-/// Whether the current stage's artifact is before a person who may revise it as often as the template allows.
+/// True if a person is shown the current stage's artifact and may revise it as often as the template allows.
 [[nodiscard]] bool iterates(const TaskState& state);
-/// The stage that a rejected artifact sends the task back to: the nearest completed one before. Empty: rejecting ends the task,
-/// as in supervised mode (001).
+/// Returns the stage that the task goes back to when an artifact is rejected: the nearest completed one before. Empty: rejecting
+/// ends the task, as in supervised mode.
 [[nodiscard]] std::optional<std::size_t> stage_before_rejected(const TaskState& state);
-/// The number of the current stage's artifact among those that a person was shown; 1 before the first.
+/// Returns the number of the current stage's artifact among those shown to a person. 1 before the first.
 [[nodiscard]] unsigned artifact_version(const StageState& stage);
 [[nodiscard]] ArtifactState artifact_state(const TaskState& state, std::size_t index);
-/// Why the exit gate of the current stage does not let it end on the recorded tree; empty where it does, and where the stage has
-/// none. `inputs`: what gates are measured with now (TaskWorkspace::gate_inputs); null: whatever the gate was measured with
-/// counts.
+/// Returns why the exit gate of the current stage does not let it end on the recorded tree. Empty if the gate allows it, or if
+/// the stage has none. `inputs`: what gates are measured with now (TaskWorkspace::gate_inputs). Null: accepts any inputs.
 [[nodiscard]] std::string unmet_exit_gate(const TaskState& state, const std::string* inputs = nullptr);
-/// Why the current stage is left out, or empty: what of its `skip_if` holds, the entry stage that comes after it, or that the
-/// user leaves it out.
+/// Returns why the current stage is skipped, or empty: a word of its `skip_if` that holds, a later entry stage, or the user's
+/// wish.
 [[nodiscard]] std::string skip_reason(const TaskState& state);
-/// Whether the current stage's tests come from outside: it makes no model call, and is skipped once its gate has judged them.
+/// True if the current stage's tests are imported. Such a stage makes no model call and is skipped once its gate has judged the
+/// tests.
 [[nodiscard]] bool adopts_tests(const TaskState& state);
-/// Whether a stage's artifact comes from outside: no later stage can have it done again.
+/// True if a stage's artifact is imported. No later stage can have it redone.
 [[nodiscard]] bool is_imported(const TaskState& state, std::size_t stage);
 
-/// Applies one record. Errors: `corrupt` AF-TASK-010 where the record cannot follow this state (two stages at once,
-/// past a failed gate, after the end), AF-TASK-011 an unknown record type (a newer format), AF-TASK-012 a missing field.
-/// On error `state` is unchanged.
+/// Applies one record. Errors: `corrupt` AF-TASK-010 if the record cannot follow this state (two stages at once, past a failed
+/// gate, after the end), AF-TASK-011 an unknown record type (a newer format), AF-TASK-012 a missing field. On error `state` is
+/// unchanged.
 [[nodiscard]] Result<void> fold(TaskState& state, const json::object& record);
-/// The same; gives the record as it was read.
+/// The same, and returns the record as it was read.
 [[nodiscard]] Result<records::AnyRecord> fold_and_read(TaskState& state, const json::object& record);
 [[nodiscard]] Result<TaskState> fold_all(const std::vector<Record>& records);
-/// The state that a journal leads to, in the memory of the state alone; from its snapshot where one counts
-/// (task/folded_journal.hpp), which is kept anew where many records are not in it. Without a record it has no task id. Errors:
-/// those of `Journal::read` and `fold`.
+/// Returns the state that a journal leads to. Memory: that of the state. Starts from the snapshot if it is valid
+/// (task/folded_journal.hpp), and writes a new one if many records are not in it. Without a record the state has no task id.
+/// Errors: those of `Journal::read` and `fold`.
 [[nodiscard]] Result<TaskState> fold_journal(const std::filesystem::path& journal);
 
 /// The projection `state.yaml`. from_json(to_json(s)) is s without its resumption.
 [[nodiscard]] json::object to_json(const TaskState& state);
-/// The same without `pipeline_template`, which is its last field, the same for a task's whole life and most of its bytes.
+/// The same without `pipeline_template`, the last field. That field never changes during a task and makes up most of the bytes.
 [[nodiscard]] json::object to_json_without_template(const TaskState& state);
 [[nodiscard]] Result<TaskState> task_state_from_json(const json::object& value);
 

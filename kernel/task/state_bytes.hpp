@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as bytes and back, for caches beside a journal. The compiler lists the fields of a struct, so that none can be forgotten
-// when one is added.
+// Converts values to bytes and back, for caches beside a journal. The compiler lists the fields of a struct, so a new field
+// cannot be forgotten.
 //
-// The bytes say nothing of their meaning: only the build that wrote them reads them (`fold_fingerprint`).
+// The bytes do not describe themselves: only the build that wrote them can read them (`fold_fingerprint`).
 #pragma once
 
 #include <chrono>
@@ -103,7 +103,7 @@ private:
     std::string bytes_;
 };
 
-/// Each `take` is false where the bytes do not hold such a value; what was read by then is of no use.
+/// Each `take` returns false if the bytes do not hold such a value. The output is then invalid.
 class BytesIn {
 public:
     explicit BytesIn(std::string_view bytes) : bytes_(bytes) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a state's enums, in records and in state.yaml.
+// The names of a state's enum values, in records and in state.yaml.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// state.yaml: a task's state for people and for tools that look at it.
+// state.yaml: a task's state for people and for tools that read it.
 #include "task/state.hpp"
 
 #include "task/state_names.hpp"
@@ -8,7 +8,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Reads the fields of a map; the first that is missing or of another type is the error.
+/// Reads the fields of a map. The first that is missing or has another type is the error.
 class Fields {
 public:
     explicit Fields(const json::object& object) : object_(object) {}
@@ -88,7 +88,7 @@ public:
         return value->get_object();
     }
 
-    /// What is wrong with a map inside of this one.
+    /// Takes over the error of a map inside this one.
     void take_over(const Fields& inner) {
         if (problem_.empty()) { problem_ = inner.problem_; }
     }
@@ -181,7 +181,7 @@ std::vector<ShownVersion> history_from_json(Fields& fields) {
     return history;
 }
 
-/// What North Star 13.7 and 13.10 say of a stage, beside its own figures.
+/// Adds the fields that describe a stage's iterations.
 void add_iteration(json::object& entry, const TaskState& state, std::size_t index) {
     const StageState& stage = state.stages[index];
     const bool current = index == state.stage_index && !is_terminal(state.status);
@@ -239,7 +239,7 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
     stage.iterations = static_cast<unsigned>(fields.number("iterations"));
     stage.versions = static_cast<unsigned>(fields.number("versions"));
     stage.cycles = static_cast<unsigned>(fields.number("cycles"));
-    stage.cycles_before = static_cast<unsigned>(fields.number_or("cycles_before", 0));  // Where there were any.
+    stage.cycles_before = static_cast<unsigned>(fields.number_or("cycles_before", 0));  // If there were any.
     stage.retries = static_cast<unsigned>(fields.number_or("retries", 0));
     if (fields.has("plan_step")) {
         Fields step(fields.object("plan_step"));
@@ -252,7 +252,7 @@ StageState stage_from_json(const std::string& name, Fields& fields) {
     stage.artifact = fields.text("artifact");
     stage.artifact_hash = fields.text("artifact_hash");
     stage.approved_hash = fields.text("approved_hash");
-    if (fields.has("effort")) {  // A version before had none.
+    if (fields.has("effort")) {  // Older versions had none.
         Fields effort(fields.object("effort"));
         stage.effort = effort_from_json(effort);
         fields.take_over(effort);
@@ -396,12 +396,12 @@ json::object to_json_without_template(const TaskState& state) {
                         {"cycle_reason", state.cycle_reason},
                         {"stages", std::move(stages)},
                         {"gates", std::move(gates)}};
-    // A task that begins with its first stage, is given nothing and is followed by nothing says none of it.
+    // These fields are left out if the task begins with its first stage, imports nothing and has no follow-up.
     if (!state.entry_stage.empty()) { result["entry_stage"] = state.entry_stage; }
     if (!state.left_out.empty()) { result["left_out"] = to_array(state.left_out); }
     if (!state.external_inputs.empty()) { result["external_inputs"] = external_to_json(state.external_inputs); }
     if (!state.imports_due.empty()) { result["imports_due"] = to_array(state.imports_due); }
-    // What few tasks have is left out of those that have it not.
+    // Rare fields are left out if they are empty.
     if (!state.iterate_stages.empty()) { result["iterate_stages"] = to_array(state.iterate_stages); }
     if (state.spent_before_ms > 0) { result["spent_before_ms"] = state.spent_before_ms; }
     if (!state.user_exit.empty()) { result["user_exit"] = state.user_exit; }

@@ -18,7 +18,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::array<char, 8> step_index_magic{'A', 'F', 's', 't', 'e', 'p', 's', '\1'};
-constexpr unsigned journal_bits = 56;  ///< The journal's number stands above them.
+constexpr unsigned journal_bits = 56;  ///< The bits above hold the journal's number.
 constexpr std::uint64_t most_journals = 1ULL << (64U - journal_bits);
 constexpr std::uint64_t offset_mask = (1ULL << journal_bits) - 1;
 
@@ -30,7 +30,7 @@ bool is_step(const Record& record, std::uint64_t number) {
     return record.type() == records::Step::type && records::envelope_in(record).step == number;
 }
 
-/// Entries of steps in a row, written together.
+/// Writes entries of consecutive steps together.
 class EntryWriter {
 public:
     explicit EntryWriter(int file) : file_(file) {}
@@ -118,7 +118,7 @@ Result<std::optional<Record>> StepIndex::record_at(std::uint64_t entry, std::uin
 
 Result<std::optional<std::uint64_t>> StepIndex::search(std::uint64_t number) {
     AF_TRY(const std::vector<JournalFile> files, Journal::files(journal_));
-    // Only what was appended since, where the last entry is one.
+    // Reads only what was appended since, if the last entry is valid.
     struct stat status {};
     std::uint64_t known = 0;
     JournalOffset from = 0;

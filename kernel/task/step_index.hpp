@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the records of a task's steps stand in its journal, so that step N is found in two reads.
+// The offsets of a task's step records in its journal: finds step N with two reads.
 //
-// `.steps` beside the journal: a header, then eight bytes for each step, by its number: the record's offset, and in the highest
-// byte which journal holds it: 0 this one, 1 the one that it goes on from, and so on. It is a cache: an entry counts only where
-// the record of that step stands there, verified by its own hash, and is one of this task: what another task recorded after the
-// record that this one goes on from is not. What is missing (0) or wrong is found again by a look at each line and written into
-// the file.
+// The file `.steps` beside the journal has a header, then eight bytes for each step by its number: the record's offset and, in
+// the highest byte, the number of the journal that holds it (0 this one, 1 the one that it continues, and so on). It is a cache.
+// An entry is valid only if the record at that place is of that step, verified by its own hash, and belongs to this task: records
+// that another task wrote after the fork do not. An entry that is missing (0) or wrong is found again by looking at each line,
+// and is then written to the file.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ class StepIndex {
 public:
     explicit StepIndex(std::filesystem::path journal) : journal_(std::move(journal)) {}
 
-    /// Notes where the record of a step of this journal begins. Not synced; a folder that cannot be written stays as it is.
+    /// Stores the offset of a step's record in this journal. Not synced. Does nothing if the folder cannot be written.
     void note(std::uint64_t step, JournalOffset at);
-    /// The record of step `number`, verified by its own hash, not by the chain; nothing where the task has no such step.
-    /// Errors: `not_found` AF-JRNL-007; `corrupt` AF-JRNL-002, AF-JRNL-013; `io` AF-JRNL-003.
+    /// Returns the record of step `number`, verified by its own hash but not by the chain. Returns nothing if the task has no
+    /// such step. Errors: `not_found` AF-JRNL-007; `corrupt` AF-JRNL-002, AF-JRNL-013; `io` AF-JRNL-003.
     [[nodiscard]] Result<std::optional<Record>> find(std::uint64_t number);
 
 private:
@@ -40,7 +40,7 @@ private:
     bool writes_ = false;
 };
 
-/// Beside the journal.
+/// Returns the index's path, beside the journal.
 [[nodiscard]] std::filesystem::path step_index_file(const std::filesystem::path& journal);
 
 }  // namespace agentforge::kernel

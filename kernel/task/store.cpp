@@ -31,8 +31,8 @@ namespace {
 
 constexpr std::uint64_t largest_file = 256ULL << 20U;
 constexpr YamlLimits artifact_limits{64UL << 20U, 4'000'000, 200};
-constexpr std::string_view unfinished_prefix = ".new-";   ///< A folder that is being made.
-constexpr std::string_view removed_prefix = ".removed-";  ///< A folder that is being deleted.
+constexpr std::string_view unfinished_prefix = ".new-";   ///< Prefix of a folder that is being created.
+constexpr std::string_view removed_prefix = ".removed-";  ///< Prefix of a folder that is being deleted.
 
 Error not_a_task_id(std::string_view task_id) {
     return Error{"AF-TASK-006", "'" + ellipsis(task_id, 80) + "' is not a task id", "",
@@ -62,7 +62,7 @@ LockHolder read_holder(int descriptor) {
     return holder;
 }
 
-/// One try after another for some milliseconds: `TaskLock::holder` takes a shared lock for an instant.
+/// Retries for some milliseconds, because `TaskLock::holder` takes a shared lock for an instant.
 bool lock_exclusively(int descriptor) {
     for (int attempt = 0; attempt < 8; ++attempt) {
         if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) { return true; }
@@ -74,7 +74,7 @@ bool lock_exclusively(int descriptor) {
     return false;
 }
 
-/// Names in the folder, dot files left out.
+/// Returns the names in the folder, without dot files.
 Result<std::vector<std::string>> names_in(const fs::path& folder) {
     std::vector<std::string> names;
     const auto unreadable = [&](int error) {
@@ -99,8 +99,8 @@ Result<std::vector<std::string>> names_in(const fs::path& folder) {
     return names;
 }
 
-/// Takes the few texts of a projection that a listing shows. All the rest is read past, not built: with a thousand tasks
-/// that is most of the time.
+/// Reads the few texts of a projection that a listing shows, and skips the rest without building it. With a thousand tasks that
+/// would be most of the time.
 class SummaryReader {
 public:
     static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
@@ -110,7 +110,7 @@ public:
     using Error = json::error_code;
 
     TaskSummary summary;
-    std::string hash;  ///< Of the last record that the projection knows.
+    std::string hash;  ///< Hash of the last record in the projection.
     bool is_object = false;
 
     bool on_document_begin(Error&) { return true; }
@@ -175,7 +175,7 @@ private:
     std::string* target_ = nullptr;
 };
 
-/// A name that stays inside its folder, whatever a template calls its stage.
+/// Returns a name that stays inside its folder, whatever name a template gives its stage.
 std::string file_name(std::string_view name) {
     std::string safe;
     for (const char c : name) {
@@ -216,7 +216,7 @@ Result<TaskLock> TaskLock::acquire(const TaskPaths& paths, std::string_view comm
                      "`agentforge logs TASK --follow` shows what it does, `agentforge pause TASK` stops it.",
                      ErrorKind::conflict};
     }
-    // The folder may have been removed between open and lock: then this lock guards nothing.
+    // The folder may have been removed between open and lock. Then this lock protects nothing.
     struct stat held {};
     struct stat named {};
     if (::fstat(file.get(), &held) != 0) { return refused(errno); }
@@ -292,14 +292,14 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
         if (const std::string pipeline = text_of(task, "pipeline"); !pipeline.empty()) { state.emplace("pipeline", pipeline); }
         AF_CHECK(write_file_atomic(made.inputs() / "original_request.yaml", to_yaml(request), Durability::synced));
         AF_CHECK(write_file_atomic(made.state(), to_json_pretty(state),
-                                   Durability::synced));  // It tells a task that never began from one whose journal is gone.
+                                   Durability::synced));  // Tells a task that never began from one whose journal is lost.
         AF_CHECK(sync_directory(made.artifacts()));
         return sync_directory(made.root);
     };
     Result<void> filled = fill();
     if (filled.ok() && ::renameat2(AT_FDCWD, made.root.c_str(), AT_FDCWD, target.root.c_str(), RENAME_NOREPLACE) != 0) {
         int error = errno;
-        // Without RENAME_NOREPLACE: rename never replaces a folder that is not empty, and a task's never is.
+        // Without RENAME_NOREPLACE: rename never replaces a non-empty folder, and a task's folder is never empty.
         if (error == EINVAL || error == ENOSYS) { error = ::rename(made.root.c_str(), target.root.c_str()) == 0 ? 0 : errno; }
         if (error == EEXIST || error == ENOTEMPTY) {
             filled = taken();
@@ -318,7 +318,7 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
 
 namespace {
 
-/// The error for a task that is not there, with the id that was probably meant; or that is there without its description.
+/// Returns the error for a task that does not exist, with the nearest id, or for one without its description.
 Error no_such_task(const fs::path& root, std::string_view task_id) {
     std::error_code ignored;
     if (is_task_id(task_id) && fs::is_directory(root / task_id, ignored)) {
@@ -345,7 +345,7 @@ Result<void> check_names(std::string_view task_id, std::string_view named, const
 
 namespace {
 
-/// The task that the records are of: that of the newest fork among them, else the one that was created.
+/// Returns the task that the records belong to: that of their last fork, else the one that was created.
 std::string named_by(const std::vector<Record>& records) {
     for (auto record = records.rbegin(); record != records.rend(); ++record) {
         if (const auto forked = records::as<records::Forked>(*record)) { return forked->task_id; }
@@ -360,7 +360,7 @@ bool TaskStore::never_began(std::string_view task_id) const {
     if (!is_task_id(task_id)) { return false; }
     const TaskPaths place = paths(task_id);
     if (TaskLock::holder(place)) { return false; }
-    // A journal that was cut is another matter: then the state says which record was the last.
+    // A truncated journal is another case: then the state names the last record.
     const auto state = load_state(task_id);
     if (!state.ok() || text_of(*state, "status") != "pending" || state->contains("hash") || !load(task_id).ok()) { return false; }
     bool forked = false;
@@ -464,7 +464,7 @@ Error state_of_another(const TaskPaths& place, std::string_view task_id, std::st
 
 struct ProjectedSummary {
     TaskSummary summary;
-    std::string hash;  ///< Of the last record that it knows.
+    std::string hash;  ///< Hash of the last record in the projection.
 };
 
 /// Errors: those of read_state.
@@ -478,7 +478,7 @@ Result<ProjectedSummary> read_summary(const fs::path& path) {
     if (!error && parser.handler().is_object && bytes.find_first_not_of(" \t\r\n", used) == std::string::npos) {
         return ProjectedSummary{std::move(parser.handler().summary), std::move(parser.handler().hash)};
     }
-    AF_CHECK(read_state(path));  // It says what is wrong, and where.
+    AF_CHECK(read_state(path));  // Returns an error with the place of the fault.
     return Error{"AF-TASK-004", "The state of the task cannot be read", path.string(),
                  "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
 }
@@ -519,30 +519,30 @@ bool has_ended(const TaskSummary& task) {
 namespace {
 
 constexpr std::string_view listing_file = ".listing";
-/// Fewer are read faster than a cache is; from so many on a listing is kept for the next.
+/// With fewer tasks, reading them is faster than a cache. From this number on a listing is cached.
 constexpr std::size_t few_tasks = 32;
-/// It is written anew when so many tasks were not in it: not for each step of one that runs.
+/// The cache is rewritten when this many tasks were not in it, not for each step of a running one.
 constexpr std::size_t many_unknown = 16;
 
 struct ListedTask {
     TaskSummary summary;
-    std::optional<Error> problem = {};  ///< Why it is not known what the journal says.
+    std::optional<Error> problem = {};  ///< Why the journal could not be read.
 };
 
-/// The projection, or the journal itself where that goes on after it: a process that ended between the two leaves them so.
+/// Reads the projection, or the journal if that has later records: a process that ended between the two writes leaves them so.
 Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
     auto projected = read_summary(place.state());
     const bool own = projected.ok() && projected->summary.task_id == name;
     if (own && Journal::ends_with(place.journal(), projected->hash)) { return ListedTask{std::move(projected->summary)}; }
     std::error_code none;
     std::optional<Error> problem;
-    // Who works on it writes the projection in a moment; of a task that nobody goes on with it is written here.
+    // The process that runs the task is about to write the projection. If no process holds the task, it is written here.
     if (fs::exists(place.journal(), none) && !TaskLock::holder(place)) {
         const auto state = fold_journal(place.journal());
         if (state.ok() && !state->task_id.empty()) {
             AF_CHECK(check_names(name, state->task_id, place.journal()));
             (void)write_file_atomic(place.state(), to_json_pretty(to_json(*state)), Durability::cached)
-                .ok();  // A folder that cannot be written is listed, too.
+                .ok();  // A folder that cannot be written is listed too.
             return ListedTask{summary_of(*state)};
         }
         if (!state.ok()) { problem = state.error(); }
@@ -564,7 +564,7 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
     return ListedTask{std::move(projected->summary), std::move(problem)};
 }
 
-/// Nothing where the task has no journal.
+/// Returns nothing if the task has no journal.
 std::optional<JournalStamp> stamp_of(int tasks, const std::string& name) {
     struct stat st {};
     if (::fstatat(tasks, (name + "/actions.yaml").c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
@@ -583,7 +583,7 @@ Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, st
     const fs::path cache_file = root_ / listing_file;
     const ListingCache cache = keeps ? ListingCache::load(cache_file) : ListingCache();
     std::vector<TaskSummary> tasks;
-    tasks.reserve(names.size());  // What is kept points into it.
+    tasks.reserve(names.size());  // The kept entries point into it.
     std::vector<ListingCache::Kept> kept;
     std::size_t unknown = 0;
     for (const auto& name : names) {
@@ -605,7 +605,7 @@ Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, st
         }
         if (found->problem) { listing.problems.push_back(std::move(*found->problem)); }
         tasks.push_back(std::move(found->summary));
-        // Of a task that went on meanwhile it is not known which journal that was.
+        // If the task continued meanwhile, it is unknown which state of the journal was read.
         if (stamp && tasks.back().from_journal && stamp_of(folder.get(), name) == stamp) {
             kept.push_back({*stamp, &tasks.back()});
             ++unknown;
@@ -664,7 +664,7 @@ Result<void> TaskStore::remove(std::string_view task_id) {
     std::error_code error;
     if (!fs::is_directory(place.root, error)) { return no_such_task(root_, task_id); }
     AF_TRY(const TaskLock lock, TaskLock::acquire(place, "remove", ""));
-    // Away under its name at once, so that nobody meets half a task.
+    // Renamed first, so that no process finds half a task.
     const fs::path away = root_ / (std::string(removed_prefix) + std::to_string(::getpid()) + "-" + std::string(task_id));
     fs::rename(place.root, away, error);
     if (!error) { fs::remove_all(away, error); }

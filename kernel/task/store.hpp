@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tasks of one project on disk: `.agentforge/tasks/<id>/` (North Star 3.3, appendix B).
+// The tasks of one project on disk: `.agentforge/tasks/<id>/`.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace agentforge::kernel {
 
-/// Where the parts of one task lie.
+/// The paths of one task's files.
 struct TaskPaths {
     std::filesystem::path root;
     [[nodiscard]] std::filesystem::path task() const { return root / "task.yaml"; }
@@ -27,7 +27,7 @@ struct TaskPaths {
     [[nodiscard]] std::filesystem::path journal() const { return root / "actions.yaml"; }
     [[nodiscard]] std::filesystem::path working_memory() const { return root / "working_memory.yaml"; }
     [[nodiscard]] std::filesystem::path lock() const { return root / "lock"; }
-    /// Which plugin call the process that runs the task is in; left behind where it died in one (CallMark).
+    /// Names the plugin call that the task's process is in. Left behind if the process died in that call (CallMark).
     [[nodiscard]] std::filesystem::path plugin_call() const { return root / "plugin_call"; }
     [[nodiscard]] std::filesystem::path artifacts() const { return root / "artifacts"; }
     [[nodiscard]] std::filesystem::path inputs() const { return root / "artifacts" / "inputs"; }
@@ -44,12 +44,12 @@ struct LockHolder {
     std::string since;
 };
 
-/// One writer per task: an flock(2) on `lock`, whose text shows the holder. Released when destroyed.
+/// One writer per task: an flock(2) on the file `lock`, whose text names the holder. Released on destruction.
 class TaskLock {
 public:
     /// Errors: `conflict` AF-TASK-003, whose message names the holder.
     [[nodiscard]] static Result<TaskLock> acquire(const TaskPaths& paths, std::string_view command, std::string_view now);
-    /// Who holds it now, if anybody does.
+    /// Returns the current holder, if there is one.
     [[nodiscard]] static std::optional<LockHolder> holder(const TaskPaths& paths);
 
 private:
@@ -57,7 +57,7 @@ private:
     FileDescriptor descriptor_;
 };
 
-/// A line of a listing: what `state.yaml` says, or the journal where that knows more and nobody works on the task.
+/// A line of a listing, from `state.yaml`, or from the journal if that has later records and no process holds the task.
 struct TaskSummary {
     std::string task_id;
     std::string request;
@@ -66,8 +66,8 @@ struct TaskSummary {
     std::string current_stage;
     std::string created_at;
     std::string updated_at;
-    std::string waiting_for;   ///< A person's decision: `approval`, `escalation` or empty.
-    bool from_journal = true;  ///< It is what the journal says. False: `state.yaml` may be some records behind.
+    std::string waiting_for;   ///< The decision it waits for: `approval`, `escalation` or empty.
+    bool from_journal = true;  ///< True if it matches the journal. False: `state.yaml` may be some records behind.
 };
 
 struct TaskState;
@@ -81,19 +81,20 @@ struct AnyRecord;
 [[nodiscard]] bool has_ended(const TaskSummary& task);
 
 struct TaskListing {
-    std::vector<TaskSummary> tasks;  ///< Newest first.
-    std::vector<Error> problems;     ///< One for each folder that could not be read; never dropped silently.
+    std::vector<TaskSummary> tasks;  ///< Latest first.
+    std::vector<Error> problems;     ///< One for each folder that could not be read. None is dropped silently.
 };
 
-/// Is told what the journals of a store's tasks record, in their order. Called by the thread that records; must not block.
+/// Observes the records that are written to the journals of a store's tasks, in order. Called by the thread that records. Must
+/// not block.
 class RecordObserver {
 public:
     virtual ~RecordObserver() = default;
-    /// `record` is on disk and in `state`. `left`: the current stage as it was before, null where there was none.
+    /// `record` is on disk and in `state`. `left`: the current stage before the record; null if there was none.
     virtual void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) = 0;
 };
 
-/// A file of the task's folder must name that task. Errors: `corrupt` AF-TASK-015.
+/// Checks that a file in the task's folder names that task. Errors: `corrupt` AF-TASK-015.
 [[nodiscard]] Result<void> check_names(std::string_view task_id, std::string_view named, const std::filesystem::path& file);
 
 class TaskStore {
@@ -104,34 +105,35 @@ public:
     [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }  ///< …/tasks
     [[nodiscard]] TaskPaths paths(std::string_view task_id) const;
 
-    /// Makes the folder (whole or not at all), writes `task.yaml` (immutable) and
-    /// `artifacts/inputs/original_request.yaml`. Errors: `conflict` AF-TASK-001, `io`.
+    /// Creates the folder (whole or not at all) and writes `task.yaml` (immutable) and `artifacts/inputs/original_request.yaml`.
+    /// Errors: `conflict` AF-TASK-001, `io`.
     [[nodiscard]] Result<TaskPaths> create(std::string_view task_id, const json::object& task);
-    /// Errors: `not_found` AF-TASK-002, naming the nearest id; `corrupt` AF-TASK-004 its `task.yaml` is gone or no map; `invalid`
-    /// where `task_id` is not one.
+    /// Reads `task.yaml`. Errors: `not_found` AF-TASK-002, naming the nearest id; `corrupt` AF-TASK-004 `task.yaml` is missing or
+    /// not a map; `invalid` if `task_id` is not an id.
     [[nodiscard]] Result<json::object> load(std::string_view task_id) const;
-    /// Whether the process that made the task ended before the journal's first record: the folder has a request, but nothing was
-    /// done.
+    /// True if the process that created the task ended before the journal's first record: the folder has a request, but nothing
+    /// was done.
     [[nodiscard]] bool never_began(std::string_view task_id) const;
-    /// The journal's. Errors: those of Journal::read; `corrupt` AF-TASK-015 it, or `task.yaml`, is another task's.
+    /// Reads the journal's records. Errors: those of Journal::read; `corrupt` AF-TASK-015 the journal or `task.yaml` belongs to
+    /// another task.
     [[nodiscard]] Result<std::vector<Record>> records(std::string_view task_id, Recovery* recovery = nullptr) const;
-    /// What its records come to, without having them all in memory; as `fold_journal` does it. Errors: those of `records` and of
+    /// Returns the folded state without keeping all records in memory, as `fold_journal` does. Errors: those of `records` and of
     /// `fold`.
     [[nodiscard]] Result<TaskState> state(std::string_view task_id) const;
     /// Replaces `state.yaml` atomically (a projection: cached durability). `text`: the JSON of `to_json(TaskState)`.
     [[nodiscard]] Result<void> save_state(std::string_view task_id, std::string_view text) const;
     /// Errors: `not_found` AF-TASK-002, `corrupt` AF-TASK-004 (then fold the journal).
     [[nodiscard]] Result<json::object> load_state(std::string_view task_id) const;
-    /// Filters by status where given. From 32 tasks on what was read is kept for the next listing in `tasks/.listing`, a cache
-    /// that counts for nothing where a task's journal is another than it was then. 10,000 tasks in less than 100 ms.
+    /// Lists tasks, filtered by status if given. From 32 tasks on, caches what it read in `tasks/.listing`; an entry is ignored
+    /// if the task's journal has changed since. Lists 10,000 tasks in less than 100 ms.
     [[nodiscard]] Result<TaskListing> list(const std::optional<std::string>& status = {}, std::size_t limit = 0) const;
     /// Expands an unambiguous prefix or suffix to a whole id. Errors: `not_found`, `conflict` naming the candidates.
     [[nodiscard]] Result<std::string> resolve(std::string_view abbreviation) const;
     [[nodiscard]] std::size_t active_count() const;
-    /// Removes a task's folder. Errors: `conflict` while somebody holds its lock.
+    /// Removes a task's folder. Errors: `conflict` while its lock is held.
     [[nodiscard]] Result<void> remove(std::string_view task_id);
 
-    /// Told of each record from now on; null: nobody. It must live as long as the store's sessions.
+    /// Calls the observer for each record from now on. Null: none. It must live as long as the store's sessions.
     void observe(RecordObserver* observer) noexcept { observer_ = observer; }
     [[nodiscard]] RecordObserver* observer() const noexcept { return observer_; }
 
@@ -143,7 +145,7 @@ private:
     RecordObserver* observer_ = nullptr;
 };
 
-/// Reads and writes artifact files, envelope included (000 §3.1).
+/// Reads and writes artifact files with their envelope.
 [[nodiscard]] Result<void> save_artifact(const std::filesystem::path& path, const json::object& artifact_with_envelope);
 [[nodiscard]] Result<json::object> load_artifact(const std::filesystem::path& path);
 

@@ -8,20 +8,19 @@
 
 namespace agentforge::kernel {
 
-/// What `working_memory.yaml` shows: the last things that happened, one line each, the newest last (North Star 3.3). A fold of
-/// the journal.
+/// The content of `working_memory.yaml`: the latest events, one line each, the newest last. Folded from the journal.
 class WorkingMemory {
 public:
     WorkingMemory() = default;
-    /// Goes on from what `items` gave.
+    /// Continues from what `items` returned.
     explicit WorkingMemory(std::deque<std::string> items) : items_(std::move(items)), changed_(!items_.empty()) {}
     [[nodiscard]] const std::deque<std::string>& items() const noexcept { return items_; }
 
     void add(const records::AnyRecord& record);
-    /// Whether something was added since `shown`.
+    /// True if something was added since `shown`.
     [[nodiscard]] bool changed() const noexcept { return changed_; }
     void shown() noexcept { changed_ = false; }
-    /// The whole file.
+    /// Returns the text of the whole file.
     [[nodiscard]] std::string text() const;
 
 private:

@@ -37,7 +37,7 @@ std::string gzipped(const std::string& body) {
 
 bool may_pass(int status) { return status == 429 || status == 502 || status == 503 || status == 504; }
 
-/// What a 200 refuses in part: `partialSuccess` of OTLP.
+/// Returns how many items a 200 reply refuses: `partialSuccess` of OTLP.
 std::uint64_t rejected_by(const std::string& body, std::string& message) {
     const auto reply = parse_json(body, "the collector");
     if (!reply.ok() || !reply->is_object()) { return 0; }
@@ -93,11 +93,11 @@ Send send_by_http(std::map<std::string, std::string> environment) {
 }
 
 struct Exporter::State {
-    /// What waits of one signal.
+    /// Waiting items of one signal.
     struct Queue {
         std::deque<json::object> waiting;
         Counts counts;
-        steady_clock::time_point not_before;  ///< The collector is not asked before then.
+        steady_clock::time_point not_before;  ///< No request to the collector before this time.
         milliseconds pause = first_pause;
     };
 
@@ -142,7 +142,7 @@ struct Exporter::State {
         wakes.notify_one();
     }
 
-    /// The caller holds the mutex. Without a thread everything waits for `stop`.
+    /// The caller holds the mutex. Without a thread, everything waits for `stop`.
     void start() {
         if (std::exchange(started, true)) { return; }
         thread = try_thread([this] { run(); });
@@ -162,7 +162,7 @@ struct Exporter::State {
         }
     }
 
-    /// Sends what is due, and says when it is to be called next.
+    /// Sends what is due, and sets when to run next.
     void work(std::unique_lock<std::mutex>& lock) {
         const auto now = steady_clock::now();
         if (metrics_changed && (now >= metrics_due || stopping) && now >= queue(Signal::metrics).not_before) {
@@ -181,7 +181,7 @@ struct Exporter::State {
         }
     }
 
-    /// True: the next one may be sent.
+    /// Returns true if the next batch may be sent.
     bool send_batch(std::unique_lock<std::mutex>& lock, Signal signal) {
         Queue& from = queue(signal);
         const std::size_t count = std::min(from.waiting.size(), settings.batch);
@@ -191,7 +191,7 @@ struct Exporter::State {
         if (outcome == Outcome::later) { return false; }
         if (outcome == Outcome::refused) { from.counts.dropped += count; }
         from.waiting.erase(from.waiting.begin(),
-                           from.waiting.begin() + static_cast<std::ptrdiff_t>(count));  // Others only append.
+                           from.waiting.begin() + static_cast<std::ptrdiff_t>(count));  // Other threads only append.
         return true;
     }
 
@@ -206,7 +206,7 @@ struct Exporter::State {
         if (outcome == Outcome::taken) { ++from.counts.added; }
         if (outcome == Outcome::refused) { ++from.counts.added, ++from.counts.dropped; }
         if (outcome == Outcome::later) {
-            metrics_changed = true;  // They are sums: nothing is lost until the end.
+            metrics_changed = true;  // Metrics are sums: nothing is lost until the end.
             metrics_due = from.not_before;
         }
     }
@@ -275,7 +275,7 @@ Exporter::Report Exporter::stop(milliseconds at_most) {
             state.thread->join();
             lock.lock();
         }
-        // Whoever could not take it a moment ago may now, or not at all.
+        // A collector that refused a moment ago gets a last attempt.
         if (at_most > milliseconds(0)) { state.work(lock); }
         for (auto& queue : state.queues) {
             queue.counts.dropped += queue.waiting.size();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends spans, metrics and log lines to a collector (OTLP 1.9.0 over HTTP, JSON).
 //
-// Adding never waits and never fails. What the collector cannot take in time is dropped, and counted. One thread sends, made when
-// something is added first. A request that fails with 429, 502, 503, 504 or without an answer is repeated after a pause
-// (`Retry-After`, else 1 s, 2 s, … 30 s); one that is refused otherwise is not.
+// Adding an item never waits and never fails. Items that the collector cannot take in time are dropped and counted. One thread
+// sends; it starts with the first item. A request that fails with 429, 502, 503, 504 or without an answer is retried after a
+// pause (`Retry-After`, else 1 s, 2 s, … 30 s). Other refusals are final.
 #pragma once
 
 #include <array>
@@ -23,17 +23,17 @@
 
 namespace agentforge::kernel::telemetry {
 
-/// What a collector said to one request.
+/// A collector's reply to one request.
 struct Reply {
     int status = 0;
     std::chrono::seconds retry_after{0};
     std::string body;
 };
 
-/// Sends one request. `cancelled`: give up. Called by the exporter's thread.
+/// Sends one request. If `cancelled` returns true, gives up. Called by the exporter's thread.
 using Send = std::function<Result<Reply>(Signal signal, const Destination& destination, const std::string& body,
                                          const std::function<bool()>& cancelled)>;
-/// By HTTP; through the proxy that `environment` names.
+/// Sends by HTTP, through the proxy that `environment` names.
 [[nodiscard]] Send send_by_http(std::map<std::string, std::string> environment);
 
 class Exporter {
@@ -52,10 +52,10 @@ public:
         std::uint64_t dropped = 0;
     };
     struct Report {
-        std::array<Counts, 3> counts;  ///< Of spans, exports of metrics, and log lines.
-        std::string problem;           ///< The newest, in words; empty: none.
+        std::array<Counts, 3> counts;  ///< For spans, exports of metrics, and log lines.
+        std::string problem;           ///< The latest problem, in words. Empty: none.
     };
-    /// Sends what waits, within `at_most`, and ends the thread. What comes afterwards is dropped.
+    /// Sends what waits, within `at_most`, and ends the thread. Drops later items.
     Report stop(std::chrono::milliseconds at_most);
 
 private:

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t most_series = 500;
 constexpr int cumulative = 2;
 
-// The bounds that the GenAI conventions give for tokens and for durations of calls.
+// The bounds of the GenAI conventions for tokens and for durations of calls.
 const std::vector<double> tokens{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864};
 const std::vector<double> seconds_of_a_call{0.01, 0.02, 0.04, 0.08,  0.16,  0.32,  0.64,
                                             1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters and histograms of this process: what is exported of them is cumulative since it began.
+// Counters and histograms of this process, cumulative since it began.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class Instrument : unsigned char {
     tasks
 };
 
-/// How an instrument is exported. `bounds` empty: a counter, else a histogram.
+/// How an instrument is exported. Without `bounds` it is a counter, else a histogram.
 struct InstrumentForm {
     std::string_view name;
     std::string_view unit;
@@ -34,7 +34,7 @@ struct InstrumentForm {
     std::vector<double> bounds;
 };
 [[nodiscard]] const InstrumentForm& form_of(Instrument instrument);
-/// All of them, in their order.
+/// All forms, in the order of the instruments.
 [[nodiscard]] const std::vector<InstrumentForm>& instrument_forms();
 
 struct Measurement {
@@ -47,10 +47,10 @@ struct Measurement {
 class Metrics {
 public:
     explicit Metrics(Time began) : began_(began) {}
-    /// At most 500 combinations of attributes an instrument; what comes beyond counts under `otel.metric.overflow`.
+    /// Keeps at most 500 combinations of attributes for each instrument. Further ones count under `otel.metric.overflow`.
     void add(const Measurement& measurement);
     [[nodiscard]] bool empty() const noexcept { return series_.empty(); }
-    /// The `metrics` of an export request.
+    /// Returns the `metrics` of an export request.
     [[nodiscard]] json::array to_otlp(Time now) const;
 
 private:

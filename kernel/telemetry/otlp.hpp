@@ -16,7 +16,7 @@ namespace agentforge::kernel::telemetry {
 
 using Time = std::chrono::system_clock::time_point;
 
-/// Texts, truth values, numbers and arrays of texts by name. Empty texts are left out.
+/// Texts, booleans, numbers and arrays of texts by name. Empty texts are omitted.
 using Attributes = json::object;
 
 enum class SpanKind : unsigned char { internal = 1, client = 3 };
@@ -30,7 +30,7 @@ struct Span {
     Time start;
     Time end;
     Attributes attributes;
-    std::string error_type;  ///< `error.type`; empty: it succeeded.
+    std::string error_type;  ///< `error.type`. Empty: it succeeded.
     std::string error_message;
 };
 
@@ -46,13 +46,13 @@ struct LogLine {
 [[nodiscard]] json::array to_otlp(const Attributes& attributes);
 [[nodiscard]] json::object to_otlp(const Span& span);
 [[nodiscard]] json::object to_otlp(const LogLine& line);
-/// Nanoseconds since 1970, as text.
+/// Returns nanoseconds since 1970, as text.
 [[nodiscard]] std::string unix_nanoseconds(Time time);
 
 enum class Signal : unsigned char { traces = 0, metrics, logs };
 [[nodiscard]] std::string_view name_of(Signal signal) noexcept;
 
-/// The body of an export request: `items` are the signal's spans, metrics or log records. `resource`: what describes the process.
+/// Returns the body of an export request. `items`: the signal's spans, metrics or log records. `resource`: describes the process.
 [[nodiscard]] json::object export_request(Signal signal, const Attributes& resource, json::array items);
 
 }  // namespace agentforge::kernel::telemetry

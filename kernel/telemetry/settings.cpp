@@ -21,7 +21,7 @@ std::string trimmed(std::string_view text) {
     return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
 }
 
-/// An empty variable counts as none.
+/// An empty variable counts as unset.
 std::string value_of(const Environment& environment, const std::string& name) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::string() : trimmed(found->second);
@@ -76,7 +76,7 @@ std::optional<std::string> percent_decoded(std::string_view text) {
     return result;
 }
 
-/// `key=value,key2=value2` (W3C Baggage). The values are not shown in an error: they may be secrets.
+/// Parses `key=value,key2=value2` (W3C Baggage). Errors omit the values, which may be secrets.
 Result<std::vector<std::pair<std::string, std::string>>> read_pairs(const std::string& variable, const std::string& text) {
     std::vector<std::pair<std::string, std::string>> pairs;
     for (std::size_t begin = 0; begin < text.size();) {
@@ -167,7 +167,7 @@ Result<Attributes> read_resource(const Environment& environment) {
     return resource;
 }
 
-/// Variables that change what an exporter does, and that this one does not follow.
+/// Returns the variables that affect exporters but are not supported here.
 std::vector<std::string> not_followed(const Environment& environment) {
     std::vector<std::string> found;
     for (const auto& [name, value] : environment) {

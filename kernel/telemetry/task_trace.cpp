@@ -8,7 +8,7 @@
 namespace agentforge::kernel::telemetry {
 namespace {
 
-/// A time of a record; `otherwise` where there is none.
+/// Returns a record's time, or `otherwise` if it has none.
 Time time_of(const std::string& text, Time otherwise) {
     const auto time = parse_time(text);
     return time.ok() ? *time : otherwise;

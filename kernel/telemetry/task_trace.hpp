@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the records of a task say as spans and measurements: task → visit of a stage → step → model call and tool; gates belong to
+// Converts the records of a task to spans and measurements: task → visit of a stage → step → model call and tool. Gates belong to
 // their visit.
 //
-// Names and attributes of model calls and tools are those of OpenTelemetry's GenAI semantic conventions, version 1.37.0. A span
-// is complete when the record that ends it is written. Its ids depend on the task alone, so one that began in another process has
-// the same parent. No span holds text of a prompt, an answer, a file or an argument.
+// Names and attributes of model calls and tools follow OpenTelemetry's GenAI semantic conventions, version 1.37.0. A span is
+// complete when the record that ends it is written. Its ids depend only on the task, so one that began in another process has the
+// same parent. No span contains text of a prompt, an answer, a file or an argument.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct ModelNames {
     std::string model;     ///< Empty: the backend's own default.
 };
 
-/// What one record adds.
+/// The spans and measurements of one record.
 struct Additions {
     std::vector<Span> spans;
     std::vector<Measurement> measurements;
@@ -37,7 +37,7 @@ public:
     using NamesOf = std::function<ModelNames(const std::string& role)>;
     explicit TaskTrace(NamesOf names_of) : names_of_(std::move(names_of)) {}
 
-    /// The next record. `state`: after it; `left`: the current stage as it was before, null where there was none.
+    /// Takes the next record. `state`: after it; `left`: the current stage before it, or null if there was none.
     [[nodiscard]] Additions take(const TaskState& state, const StageState* left, const records::AnyRecord& record);
 
 private:
@@ -50,7 +50,7 @@ private:
     struct Answered {
         std::string at;
     };
-    /// A record under way.
+    /// The record being processed.
     struct Turn {
         const TaskState& state;
         const StageState* left;
@@ -83,10 +83,10 @@ private:
 
     NamesOf names_of_;
     std::optional<Visit> visit_;
-    std::string last_at_;      ///< Of the record before that is no failed attempt: since then the model was asked.
-    std::string answered_at_;  ///< Of the answer that the next step uses.
+    std::string last_at_;      ///< Time of the latest record that is not a failed attempt: the model was asked from then on.
+    std::string answered_at_;  ///< Time of the answer that the next step uses.
     std::string step_began_at_;
-    std::uint64_t retries_ = 0;  ///< Failed attempts at the call under way.
+    std::uint64_t retries_ = 0;  ///< Failed attempts of the current call.
 };
 
 }  // namespace agentforge::kernel::telemetry

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports the tasks of this process to an OpenTelemetry collector: their records as spans and metrics, and the lines of the log
+// Exports this process's tasks to an OpenTelemetry collector: their records as spans and metrics, and the lines of the log
 // (docs/telemetry.md).
 #pragma once
 
@@ -16,25 +16,25 @@
 
 namespace agentforge::kernel {
 
-/// Off unless a collector is named; then nothing here runs. Records and lines come without their secrets. Any thread.
+/// Off unless a collector is configured; then nothing here runs. Receives records and lines without their secrets. Any thread.
 class Telemetry final : public RecordObserver {
 public:
     struct Options {
         telemetry::Settings settings;
-        std::string version;   ///< Of the program.
-        std::string instance;  ///< Of this process: no other has it.
+        std::string version;   ///< Version of the program.
+        std::string instance;  ///< Id of this process, unique among processes.
         telemetry::TaskTrace::NamesOf names_of;
     };
     Telemetry(Options options, telemetry::Send send, const Clock& clock);
     ~Telemetry() override;
 
-    /// Each record is passed on to `next`; it must live as long as this object.
+    /// Passes each record on to `next`, which must live as long as this object.
     void pass_on(RecordObserver& next) { next_ = &next; }
     void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) override;
-    /// A line of the log, as its file has it.
+    /// Takes a line of the log, in the form of the log file.
     void logged(const json::object& line);
 
-    /// Sends what waits, and waits for it that long. What could not be delivered, in a sentence; empty: all was.
+    /// Sends what waits, for at most this long. Returns one sentence on what could not be delivered. Empty: everything was.
     [[nodiscard]] std::string end(std::chrono::milliseconds at_most);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trace and span ids (W3C Trace Context). They depend on the task alone, so every process that works on it uses the same ones.
+// Trace and span ids (W3C Trace Context). They depend only on the task, so every process that runs it uses the same ones.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace agentforge::kernel {
 
-/// 32 hexadecimal digits.
+/// Returns 32 hexadecimal digits.
 [[nodiscard]] std::string trace_id_of(std::string_view task_id);
-/// The span of one visit of a stage; of the whole task where `stage` is empty, which is the parent of the others. 16 hexadecimal
-/// digits.
+/// Returns the id of the span of one visit of a stage. Without `stage`, that of the whole task, which is the parent of the
+/// others. 16 hexadecimal digits.
 [[nodiscard]] std::string span_id_of(std::string_view task_id, std::string_view stage = {}, std::uint64_t visit = 0);
-/// The span of a part of a visit, such as "step 12". 16 hexadecimal digits.
+/// Returns the id of the span of a part of a visit, such as "step 12". 16 hexadecimal digits.
 [[nodiscard]] std::string part_span_id_of(std::string_view task_id, std::string_view part);
 
 }  // namespace agentforge::kernel

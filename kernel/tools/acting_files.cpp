@@ -13,7 +13,7 @@
 namespace agentforge::kernel {
 namespace {
 
-/// Folders: everything in one of them acts. Lower case.
+/// Folders in lower case. Everything in one of them acts.
 constexpr auto acting_folders = std::to_array<std::string_view>({
     // CI servers
     ".buildkite",
@@ -69,7 +69,7 @@ constexpr auto acting_folders = std::to_array<std::string_view>({
     ".rovodev",
     ".trae",
     ".windsurf",
-    // what else keeps versions, git hooks and package managers
+    // other version control, git hooks and package managers
     ".hg",
     ".jj",
     ".bundle",
@@ -84,7 +84,7 @@ constexpr auto acting_folders = std::to_array<std::string_view>({
     ".yarn",
 });
 
-/// Files. Lower case.
+/// Files in lower case.
 constexpr auto acting_files = std::to_array<std::string_view>({
     // CI servers
     ".appveyor.yml",
@@ -106,7 +106,7 @@ constexpr auto acting_files = std::to_array<std::string_view>({
     "cloudbuild.yml",
     "codemagic.yaml",
     "jenkinsfile",
-    // places that run what they say when somebody opens or pushes
+    // services that run their contents when a user opens the project or pushes
     ".gitpod.dockerfile",
     ".gitpod.yml",
     ".replit",
@@ -126,7 +126,7 @@ constexpr auto acting_files = std::to_array<std::string_view>({
     ".vimrc",
     ".vimspector.json",
     ".ycm_extra_conf.py",
-    // interpreters and build tools that look into the folder they start in
+    // interpreters and build tools that read the folder they start in
     ".bazelrc",
     ".ghci",
     ".irbrc",
@@ -164,7 +164,7 @@ constexpr auto acting_files = std::to_array<std::string_view>({
     "qwen.md",
     "replit.md",
     "warp.md",
-    // shells that look into each folder
+    // shells that read each folder
     ".autoenv",
     ".autoenv.zsh",
     ".envrc",
@@ -214,7 +214,7 @@ bool is_acting_file(const std::string& name) {
     return std::ranges::find(acting_files, name) != acting_files.end() || name.ends_with(".code-workspace");
 }
 
-constexpr unsigned most_links = 40;  ///< As Linux follows them.
+constexpr unsigned most_links = 40;  ///< Same limit as in Linux.
 
 std::deque<std::string> components(std::string_view path) {
     std::deque<std::string> parts;
@@ -230,8 +230,7 @@ std::string joined(const std::vector<std::string>& parts) {
     return path;
 }
 
-/// Each link that is met on the way from `path`, and what it leads to in the end; only the links where that is outside the tree
-/// or its root.
+/// Returns each link on the way from `path` with its final target; only the links if the target is outside the tree or its root.
 std::vector<std::string> way_from(const std::string& path, const std::map<std::string, std::string>& links) {
     std::vector<std::string> way;
     std::vector<std::string> at;
@@ -264,11 +263,11 @@ bool acts_later(std::string_view path) {
     std::size_t begin = 0;
     while (begin < path.size()) {
         const auto end = std::min(path.find('/', begin), path.size());
-        // A folder with `HEAD` in it is a bare repository, whatever its name: git runs what its `config` says.
+        // A folder that contains `HEAD` is a bare repository, whatever its name: git runs what its `config` says.
         if (path.substr(begin) == "HEAD") { return true; }
         const std::string name = plain_component(path.substr(begin, end - begin));
         if (std::ranges::find(acting_folders, name) != acting_folders.end()) { return true; }
-        // Whatever kind it is: a link or a folder of such a name is read by the tools, too.
+        // Whatever its kind: tools also read a link or a folder with such a name.
         if (is_acting_file(name)) { return true; }
         begin = end + 1;
     }

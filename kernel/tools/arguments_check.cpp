@@ -73,13 +73,13 @@ std::size_t size_of(const json::value& value) noexcept {
     return value.is_string() ? characters(value.get_string()) : value.get_array().size();
 }
 
-/// Whether names that `properties` has not are refused where the schema does not say.
+/// What happens to names missing in `properties` if the schema does not say.
 enum class Unknown : unsigned char { refused = 1, taken };
 
 void check_value(Check& check, const json::object& schema, json::value& value, const std::string& path, std::size_t depth,
                  Unknown unknown = Unknown::refused);
 
-/// Keywords that are looked at elsewhere, or that are only for the reader.
+/// Keywords that are checked elsewhere, or that are only for the reader.
 bool is_described_keyword(std::string_view name) noexcept {
     static constexpr std::array<std::string_view, 19> names{
         "type",       "title",     "description",          "default",         "examples",
@@ -152,7 +152,7 @@ void check_object(Check& check, const json::object& schema, json::object& object
     }
 }
 
-/// Whether `value` fits one schema of a combination; it is changed (3.0 → 3) only where it does.
+/// True if `value` satisfies one schema of a combination. Changes it (3.0 → 3) only then.
 bool fits(Check& check, const json::value& schema, json::value& value, const std::string& path, std::size_t depth,
           std::vector<std::string>& defects) {
     if (schema.is_bool()) { return schema.get_bool(); }
@@ -359,7 +359,7 @@ bool is_checked_keyword(std::string_view keyword) noexcept {
 }
 
 const json::value* resolve_reference(const json::object& root, std::string_view reference) {
-    if (reference == "#") { return nullptr; }  // The whole schema: rules of arguments do not hold inside them.
+    if (reference == "#") { return nullptr; }  // The whole schema. The rules for arguments do not apply inside references.
     if (!reference.starts_with("#/")) { return nullptr; }
     const json::object* at = &root;
     const json::value* found = nullptr;

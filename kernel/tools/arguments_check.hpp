@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of a tool call against the tool's JSON Schema: a strict checker for the keywords that such schemas use.
+// Checks the arguments of a tool call against the tool's JSON Schema: a strict checker for the keywords that such schemas use.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 
 namespace agentforge::kernel {
 
-/// Keywords: type, required, enum, const, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength
-/// (characters), minItems, maxItems, uniqueItems, items, properties, additionalProperties (false is implied, except inside a
-/// combination), minProperties, maxProperties, pattern (RE2), anyOf, oneOf, allOf, not, `$ref` inside the schema (`#/$defs/…`);
-/// title, description, default, examples, format, deprecated, readOnly, writeOnly, $schema, $id and $comment are only for the
-/// reader. A whole number written as 3.0 becomes an integer; nothing else is converted. Errors: `invalid` AF-TOOL-004 with every
-/// defect (at most ten), naming the nearest parameter of an unknown one; `internal` AF-TOOL-008 where the schema itself cannot be
-/// applied. A schema that asks for more than 20,000 comparisons is AF-TOOL-008, too.
+/// Checks these keywords: type, required, enum, const, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf,
+/// minLength, maxLength (characters), minItems, maxItems, uniqueItems, items, properties, additionalProperties (false is implied,
+/// except inside a combination), minProperties, maxProperties, pattern (RE2), anyOf, oneOf, allOf, not, `$ref` inside the schema
+/// (`#/$defs/…`). Ignores keywords for the reader: title, description, default, examples, format, deprecated, readOnly,
+/// writeOnly, $schema, $id and $comment. Converts a whole number written as 3.0 to an integer, and nothing else. Errors:
+/// `invalid` AF-TOOL-004 with every defect (at most ten) and the parameter nearest to an unknown one; `internal` AF-TOOL-008 the
+/// schema cannot be applied, or needs more than 20,000 comparisons.
 [[nodiscard]] Result<void> check_arguments(std::string_view tool, const json::object& schema, json::object& arguments);
 
-/// Whether the keyword is one of those above.
+/// True if the keyword is one of those above.
 [[nodiscard]] bool is_checked_keyword(std::string_view keyword) noexcept;
-/// What `#/$defs/name` names inside a schema; null where it names nothing, or something outside.
+/// Returns what `#/$defs/name` refers to inside a schema. Null if it refers to nothing, or to something outside.
 [[nodiscard]] const json::value* resolve_reference(const json::object& root, std::string_view reference);
 
 }  // namespace agentforge::kernel

@@ -42,7 +42,7 @@ ToolResult refusal(Error error) {
     return result;
 }
 
-/// Without the sentences that name a tool which the role does not have: advice that nobody can follow costs a step.
+/// Removes the sentences that name a tool which the role does not have: advice that cannot be followed costs a step.
 std::string possible_advice(std::string_view remedy, const std::vector<std::string>& missing) {
     const auto names_missing = [&](std::string_view sentence) {
         return std::any_of(missing.begin(), missing.end(),
@@ -58,7 +58,7 @@ std::string possible_advice(std::string_view remedy, const std::vector<std::stri
     return kept;
 }
 
-/// What a tool reaches: the services, each only with the effect it declares. The first undeclared use is remembered.
+/// What a tool may use: the services, each only if the tool declares its effect. Remembers the first undeclared use.
 class GuardedContext final : public ToolContext, public Workspace, public AtomicEdits {
 public:
     using Rules = std::map<std::string, Result<PathRule>, std::less<>>;
@@ -134,7 +134,7 @@ private:
         return workspace_.remove(path);
     }
 
-    /// A patch gets round no forbidden tool and no tool's own rule: it does what several tools do one by one.
+    /// A patch does what several tools do one by one, so it must not bypass a forbidden tool or a tool's own rule.
     [[nodiscard]] Result<std::vector<FileEdited>> apply(const std::vector<FileEdit>& edits) override {
         AF_CHECK(need(ToolEffect::writes, "edit files"));
         for (const FileEdit& edit : edits) {
@@ -214,10 +214,10 @@ struct ToolBridge::State {
     RoleWorkspace& workspace;
     ToolServices& services;
     std::vector<ToolSpec> offered;
-    std::map<std::string, std::size_t, std::less<>> index;  ///< Into `offered`.
+    std::map<std::string, std::size_t, std::less<>> index;  ///< Index into `offered`.
     std::map<std::string, Error, std::less<>> broken;       ///< Tools whose description failed.
     GuardedContext::Rules constraints;
-    std::vector<std::string> missing;  ///< Tools that there are and the role has not.
+    std::vector<std::string> missing;  ///< Existing tools that the role does not have.
 
     [[nodiscard]] Result<const ToolSpec*> find(std::string_view tool) const;
     [[nodiscard]] Result<void> prepare(const ToolSpec& spec, json::object& arguments, json::object& notes) const;
@@ -250,7 +250,8 @@ Result<const ToolSpec*> ToolBridge::State::find(std::string_view tool) const {
                  ErrorKind::unavailable};
 }
 
-/// Aliases, absent values, schema, paths: what the tool gets, or why it does not run.
+/// Resolves aliases and absent values, checks schema and paths. Changes the arguments to what the tool gets, or returns why it
+/// does not run.
 Result<void> ToolBridge::State::prepare(const ToolSpec& spec, json::object& arguments, json::object& notes) const {
     if (has(spec.effects, ToolEffect::completes)) { return {}; }
     if (const auto* properties = properties_of(spec.parameters)) {
@@ -361,7 +362,7 @@ ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments
     const auto found = state_->find(tool);
     if (!found.ok()) { return refusal(found.error()); }
     const ToolSpec& spec = **found;
-    json::object prepared(arguments, {});  // Default storage: it crosses into a plugin.
+    json::object prepared(arguments, {});  // Default storage, because it crosses into a plugin.
     json::object notes;
     if (auto fits = state_->prepare(spec, prepared, notes); !fits.ok()) { return refusal(std::move(fits).error()); }
     GuardedContext context(spec, info, state_->agent, state_->constraints, state_->workspace, state_->services);
@@ -387,8 +388,8 @@ ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments
     }
     if (result.error && result.output == result.error->to_string()) {
         result.output.clear();
-    }                                                        // Written below, without advice that is not for this role.
-    const Redactor& redactor = state_->services.redactor();  // Before anything is cut.
+    }                                                        // Written below, without advice that does not apply to this role.
+    const Redactor& redactor = state_->services.redactor();  // Before anything is truncated.
     result.output = redactor.redact_cut(std::move(result.output));
     result.summary = redactor.redact(std::move(result.summary));
     if (result.error) { result.error = redactor.redact(*std::move(result.error)); }
@@ -404,7 +405,7 @@ ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments
     if (result.summary.empty()) { result.summary = spec.name; }
     result.summary = ellipsis(sanitize_utf8(first_line(result.summary)), 200);
     const auto data_bytes = result.data.empty() ? 0 : json::serialize(result.data).size();
-    json::object data;  // Default storage again: a plugin's own must not outlive it.
+    json::object data;  // Default storage again: the plugin's must not outlive it.
     if (data_bytes > max_output_bytes) {
         data["left_out_bytes"] = data_bytes;
     } else {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bridge between what a model asks for and what is done (North Star 12.8).
+// The bridge between a model's tool calls and the tools.
 //
-// It decides before the tool runs: forbidden list, allowed list, schema of the arguments, each path parameter. A refusal
-// names the role, what was refused and what is allowed, so that a model can act on it.
+// It decides before the tool runs: forbidden list, allowed list, schema of the arguments, each path parameter. A refusal names
+// the role, what was refused and what is allowed, so a model can act on it.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ public:
     virtual ~ToolServices() = default;
     [[nodiscard]] virtual Result<ProcessResult> run_process(const ProcessSpec& spec) = 0;
     [[nodiscard]] virtual Result<GateReport> run_gate(const GateRequest& request) = 0;
-    /// The contract of a `completes` tool's arguments.
+    /// The contract for the arguments of a `completes` tool.
     [[nodiscard]] virtual Result<void> complete(const json::object& artifact) = 0;
     [[nodiscard]] virtual Result<void> escalate(const EscalationRequest& request) = 0;
     virtual void log(LogLevel level, std::string_view message, const json::object& fields) = 0;
@@ -32,39 +32,39 @@ public:
     [[nodiscard]] virtual std::chrono::system_clock::time_point now() = 0;
     [[nodiscard]] virtual bool cancelled() const noexcept = 0;
     [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept = 0;
-    /// Hides secrets in what a tool answers.
+    /// Hides secrets in a tool's answer.
     [[nodiscard]] virtual const Redactor& redactor() const noexcept { return nothing_hidden(); }
 };
 
-/// One role's tools. In this order a call is refused:
-/// 1. AF-TOOL-001 the tool is forbidden; 2. AF-TOOL-002 it is not in the role's allowed list (both name that list), AF-TOOL-003
-/// it is
-///    allowed but no plugin provides it;
-/// 3. AF-TOOL-004 the arguments do not fit the tool's schema: unknown ones are named with the nearest parameter. `file_path`
-///    stands for `path` where the schema has `path` and no `file_path` (North Star 12.8; recorded as `alias` in `data`). `null`
-///    or an empty path for an optional parameter is as if it were not given. A tool that completes gets its arguments as they
-///    are: the contract judges them in `ToolServices::complete`;
-/// 4. AF-TOOL-010…015 a path parameter: its text, the tool's own path constraint, and for a tool that writes all rules of the
-/// role. The tool sees normalised paths;
-/// 5. AF-TOOL-005 the tool did what it does not declare (then the call fails whatever the tool answers), AF-TOOL-006 it threw,
-/// AF-TOOL-007 it said
-///    that it failed and not why, AF-TOOL-008 its schema cannot be read or uses a keyword that is not checked here.
+/// One role's tools. Checks a call in this order:
+///   1. AF-TOOL-001 the tool is forbidden;
+///   2. AF-TOOL-002 it is not in the role's allowed list (1 and 2 quote that list), AF-TOOL-003 it is allowed but no plugin
+///      provides it;
+///   3. AF-TOOL-004 the arguments do not satisfy the tool's schema: names the parameter nearest to an unknown one. `file_path`
+///      stands for `path` if the schema has `path` and no `file_path` (recorded as `alias` in `data`). `null` or an empty path
+///      for an optional parameter counts as absent. A tool that completes gets its arguments unchanged: the contract judges
+///      them in `ToolServices::complete`;
+///   4. AF-TOOL-010…015 a path parameter: its text, the tool's own path constraint, and for a tool that writes all rules of
+///      the role. The tool sees normalised paths;
+///   5. AF-TOOL-005 the tool did what it does not declare (the call then fails, whatever the tool answers), AF-TOOL-006 it
+///      threw, AF-TOOL-007 it failed without a reason, AF-TOOL-008 its schema is invalid or uses a keyword that is not
+///      checked here.
 ///
-/// Output, data and error hold no secrets (the services' redactor), are bounded to 16 KiB each and are valid UTF-8.
-/// Threads: one at a time. Cost beside the tool's own work: some microseconds.
+/// Output, data and error contain no secrets (the services' redactor), are limited to 16 KiB each and are valid UTF-8. Threads:
+/// one at a time. Cost in addition to the tool's own work: some microseconds.
 class ToolBridge {
 public:
     static constexpr std::size_t max_output_bytes = 16UL << 10U;
 
-    /// `tools`: every tool that is loaded, by name. `completion_schema` becomes the parameters of tools that complete.
-    /// `known_tools`: all that there are; what an error advises to do with one that the role has not is left out.
+    /// `tools`: every loaded tool, by name. `completion_schema` becomes the parameters of tools that complete. `known_tools`: all
+    /// existing tools; an error omits advice about those that the role does not have.
     ToolBridge(AgentDefinition agent, std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools, RoleWorkspace& workspace,
                ToolServices& services, json::object completion_schema, std::vector<std::string> known_tools = {});
     ~ToolBridge();
 
-    /// The role's tools, for the prompt, in the order of its allowed list.
+    /// Returns the role's tools, for the prompt, in the order of its allowed list.
     [[nodiscard]] const std::vector<ToolSpec>& offered() const noexcept;
-    /// What the agent sees from now on: RoleWorkspace::expect.
+    /// Sets what the agent sees from now on: RoleWorkspace::expect.
     void expect(std::map<std::string, std::string, std::less<>> seen);
     /// Never fails itself: a refusal, a failure and an exception of the tool are results with an Error.
     [[nodiscard]] ToolResult call(std::string_view tool, const json::object& arguments, const ToolCallInfo& info);

@@ -108,7 +108,7 @@ LineEnds count_line_ends(std::string_view text) {
 
 // ------------------------------------------------------------------------------- punctuation --
 
-/// The ASCII form of a dash, quotation mark or space of Unicode that begins here, and its size; 0 for anything else.
+/// Returns the ASCII form of a Unicode dash, quotation mark or space that begins here, and its size; 0 for any other character.
 char ascii_form(std::string_view text, std::size_t& size) {
     const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
     size = 3;
@@ -135,7 +135,7 @@ bool may_have_punctuation(std::string_view text) {
            text.find('\xE3') != std::string_view::npos;
 }
 
-/// `offsets`, where wanted: for each byte of the result where it came from, and the size of `text` at the end.
+/// `offsets`, if given: for each byte of the result its offset in `text`, and the size of `text` at the end.
 std::string ascii_punctuation(std::string_view text, std::vector<std::size_t>* offsets = nullptr) {
     std::string result;
     result.reserve(text.size());
@@ -161,7 +161,7 @@ constexpr std::array all_fits = {Fit::whole, Fit::trailing_space, Fit::indentati
 constexpr bool moves_indentation(Fit fit) { return fit == Fit::indentation || fit == Fit::punctuation_and_indentation; }
 constexpr bool compares_punctuation(Fit fit) { return fit == Fit::punctuation || fit == Fit::punctuation_and_indentation; }
 
-/// Lines as they are compared.
+/// Lines in the form in which they are compared.
 class Keys {
 public:
     Keys(const std::vector<std::string_view>& lines, Fit fit) {
@@ -186,7 +186,7 @@ private:
     std::deque<std::string> own_;
 };
 
-/// Every line at which `wanted` begins in `text`, overlapping ones too (Knuth, Morris and Pratt).
+/// Returns every line at which `wanted` begins in `text`, including overlapping matches (Knuth, Morris and Pratt).
 std::vector<std::size_t> line_places(const Keys& text, const Keys& wanted) {
     std::vector<std::size_t> found;
     if (wanted.size() == 0 || wanted.size() > text.size()) { return found; }
@@ -207,7 +207,7 @@ std::vector<std::size_t> line_places(const Keys& text, const Keys& wanted) {
     return found;
 }
 
-/// Every offset, overlapping ones too; at most `most_places`.
+/// Returns every offset, including overlapping matches; at most `most_places`.
 std::vector<std::size_t> byte_places(std::string_view content, std::string_view search) {
     std::vector<std::size_t> found;
     std::size_t from = 0;
@@ -220,7 +220,7 @@ std::vector<std::size_t> byte_places(std::string_view content, std::string_view 
     return found;
 }
 
-/// By how much the text's lines are indented deeper than the lines wanted (`add`), or less deep (`remove`).
+/// How much deeper (`add`) or less deep (`remove`) the text's lines are indented than the wanted lines.
 struct Shift {
     std::string_view add;
     std::string_view remove;
@@ -247,7 +247,7 @@ std::optional<Shift> shift_of(const std::vector<std::string_view>& lines, std::s
     return shift;
 }
 
-/// For each line of `after` which line of `before` it is, in order; npos: a new one.
+/// Returns for each line of `after` the line of `before` that it equals, in order. npos: a new line.
 std::vector<std::size_t> kept_lines(const std::vector<std::string_view>& before, const std::vector<std::string_view>& after) {
     constexpr auto none = std::string_view::npos;
     std::vector<std::size_t> kept(after.size(), none);
@@ -310,7 +310,7 @@ Error several(const Hunk& hunk, std::string_view name, const std::vector<std::ui
             ErrorKind::invalid};
 }
 
-/// How alike two lines are, 0…1000: shared pairs of bytes (Dice).
+/// Returns the similarity of two lines, 0…1000: shared pairs of bytes (Dice).
 unsigned likeness(std::string_view a, std::string_view b) {
     a = a.substr(0, 200);
     b = b.substr(0, 200);
@@ -339,7 +339,8 @@ void show_lines(Error& error, const std::vector<std::string_view>& lines, std::s
     error.where += ":" + std::to_string(first + 1);
 }
 
-/// `wanted` fits nowhere: the window with the most equal lines; without any, the line most like the first one wanted.
+/// `wanted` matches nowhere: shows the window with the most equal lines, or if there are none, the line most similar to the first
+/// wanted one.
 void show_nearest(Error& error, const std::vector<std::string_view>& lines, const std::vector<std::string_view>& wanted) {
     std::size_t anchor = 0;
     while (anchor < wanted.size() && trim_both(wanted[anchor]).empty()) { ++anchor; }
@@ -408,7 +409,7 @@ struct Place {
     bool tolerant = false;
 };
 
-/// A line that an anchor names, and the first line that does not belong to it any more.
+/// A line that an anchor names, and the first line after its block.
 struct Scope {
     std::size_t line = 0;
     std::size_t end = 0;
@@ -444,7 +445,7 @@ private:
         return line < lines_.size() ? static_cast<std::size_t>(lines_[line].data() - content_.data()) : content_.size();
     }
 
-    /// The line end for new lines around a place.
+    /// Returns the line end for new lines at a place.
     [[nodiscard]] std::string_view line_end_near(std::size_t begin, std::size_t end) const {
         const auto last = end > begin && content_[end - 1] == '\n' ? end : content_.find('\n', end);
         LineEnds near =
@@ -482,7 +483,7 @@ private:
                          0, tolerant};
         };
         if (const auto exact = byte_places(content_, hunk.search); !exact.empty()) { return take(exact, hunk.search, false); }
-        // Line ends alike: the same text with the other kind.
+        // Makes line ends alike: the same text with the other kind.
         const std::string other = has_cr ? to_lf(hunk.search) : to_crlf(hunk.search);
         if (other != hunk.search) {
             if (const auto found = byte_places(content_, other); !found.empty()) { return take(found, other, true); }
@@ -499,7 +500,8 @@ private:
         return std::optional<Place>();
     }
 
-    /// A piece inside lines, which differs by punctuation only. What search and replacement share keeps the file's own bytes.
+    /// Matches a piece inside lines that differs only in punctuation. The text that search and replacement share keeps the file's
+    /// own bytes.
     Placed place_piece_by_punctuation(const Hunk& hunk) {
         if (!may_have_punctuation(content_) && !may_have_punctuation(hunk.search)) { return std::optional<Place>(); }
         std::vector<std::size_t> offsets;
@@ -539,7 +541,7 @@ private:
             auto placed = place_by(fit, hunk, hunk.search, hunk.replace, aside);
             if (!placed.ok() || *placed) { return placed; }
         }
-        // A blank line at the end of a hunk is often only there to part it from what follows.
+        // A blank line at the end of a hunk often only separates it from the next.
         const auto before = split_lines(hunk.search);
         const auto after = split_lines(hunk.replace);
         if (before.size() > 1 && !after.empty() && trim_end(before.back()).empty() && trim_end(after.back()).empty()) {
@@ -577,14 +579,15 @@ private:
         const auto at = offset(line);
         const auto line_end = ends_.crlf > ends_.lf ? std::string_view("\r\n") : std::string_view("\n");
         std::string text = line_end == "\r\n" ? to_crlf(hunk.replace) : to_lf(hunk.replace);
-        if (at == content_.size() && at > start_ && content_.back() != '\n') {  // A missing last line end goes on missing.
+        if (at == content_.size() && at > start_ &&
+            content_.back() != '\n') {  // A missing line end at the end of the file stays missing.
             text.insert(0, line_end);
             if (text.ends_with(line_end)) { text.resize(text.size() - line_end.size()); }
         }
         return Place{at, 0, std::move(text), 0, false};
     }
 
-    /// The lines that the last anchor may mean.
+    /// Returns the lines that the last anchor may mean.
     Result<std::vector<Scope>> anchored(const Hunk& hunk) {
         const Keys& text = keys(Fit::punctuation_and_indentation);
         std::set<Scope> scopes;
@@ -618,7 +621,7 @@ private:
         return std::vector<Scope>(scopes.begin(), scopes.end());
     }
 
-    /// The next line that is indented no deeper and is not only the other bracket.
+    /// Returns the next line that is not indented deeper and is more than a closing bracket.
     [[nodiscard]] std::size_t scope_end(std::size_t line) const {
         const auto width = indentation_width(lines_[line]);
         for (std::size_t next = line + 1; next < lines_.size(); ++next) {
@@ -631,7 +634,7 @@ private:
         return lines_.size();
     }
 
-    /// Places that lie where the hunk says. `aside`: why places that fit are not meant.
+    /// Keeps the places that the hunk's anchors select. `aside`: why other matching places were rejected.
     Result<std::vector<std::size_t>> wanted_places(const Hunk& hunk, std::vector<std::size_t> found, std::size_t count,
                                                    std::string& aside) {
         if (found.empty()) { return found; }
@@ -664,7 +667,7 @@ private:
         const Keys want(wanted, fit);
         if (compares_punctuation(fit) && !text.changed() && !want.changed()) {
             return std::optional<Place>();
-        }  // As without punctuation.
+        }  // Same as without punctuation.
         auto found = line_places(text, want);
         if (moves_indentation(fit)) {
             std::erase_if(found, [&](std::size_t at) { return !shift_of(lines_, at, wanted).has_value(); });
@@ -680,7 +683,7 @@ private:
         return written(found.front(), wanted, replace, search.ends_with('\n'), shift, fit != Fit::whole);
     }
 
-    /// The lines of `replace` in place of those from `at` on: kept ones with the file's own bytes.
+    /// Writes the lines of `replace` over those from `at` on. Kept lines keep the file's own bytes.
     Placed written(std::size_t at, const std::vector<std::string_view>& wanted, std::string_view replace, bool with_end,
                    const Shift& shift, bool tolerant) const {
         const auto after = split_lines(replace);
@@ -705,7 +708,7 @@ private:
             } else if (line.starts_with(shift.remove)) {
                 text += line.substr(shift.remove.size());
             } else {
-                return std::optional<Place>();  // A new line is indented less than what would be taken away.
+                return std::optional<Place>();  // A new line is indented less than what would be removed.
             }
             if (!after[i].ends_with('\n') || (final && with_end && !last.ends_with('\n'))) { continue; }
             text += own_end.empty() ? line_end : own_end;
@@ -721,7 +724,7 @@ private:
     std::map<Fit, Keys> keys_;
 };
 
-/// Leaves lines out that stay as they are, so that hunks may share lines around what they change.
+/// Excludes unchanged lines, so that hunks may share lines around their changes.
 void narrow(std::string_view content, Place& place) {
     const std::string_view old = content.substr(place.begin, place.size);
     const std::string_view text = place.replacement;
@@ -731,7 +734,7 @@ void narrow(std::string_view content, Place& place) {
     while (head > 0 && old[head - 1] != '\n') { --head; }
     std::size_t tail = 0;
     while (tail < shorter - head && old[old.size() - 1 - tail] == text[text.size() - 1 - tail]) { ++tail; }
-    // The tail begins after a line end in both, or it is not made of whole lines.
+    // The tail must begin after a line end in both texts, otherwise it is not whole lines.
     const auto whole = [&](std::string_view of) {
         return tail == of.size() - head ? (head > 0 || place.begin == 0) : of[of.size() - 1 - tail] == '\n';
     };
@@ -760,8 +763,7 @@ Result<HunksEdit> apply_hunks(std::string_view content, const std::vector<Hunk>&
                      std::string(name), "Go on: there is nothing to do here.", ErrorKind::invalid};
     }
     std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
-        return a.begin != b.begin ? a.begin < b.begin
-                                  : a.size == 0 && b.size != 0;  // What is put in before a place comes before it.
+        return a.begin != b.begin ? a.begin < b.begin : a.size == 0 && b.size != 0;  // An insertion before a place comes first.
     });
     for (std::size_t i = 1; i < places.size(); ++i) {
         if (places[i].begin >= places[i - 1].begin + places[i - 1].size) { continue; }

@@ -40,8 +40,8 @@ bool in_named_class(std::string_view name, unsigned char c) noexcept {
     return false;
 }
 
-/// The bracket expression that begins at `pattern[at]`: its end (one past `]`), or npos where it is not closed.
-/// `matched` tells whether `c` belongs to it.
+/// Returns the end (one past `]`) of the bracket expression that begins at `pattern[at]`, or npos if it is not closed. `matched`:
+/// whether `c` belongs to it.
 std::size_t bracket(std::string_view pattern, std::size_t at, unsigned char c, bool& matched) noexcept {
     std::size_t i = at + 1;
     bool negated = false;
@@ -77,7 +77,7 @@ std::size_t bracket(std::string_view pattern, std::size_t at, unsigned char c, b
     return i + 1;
 }
 
-/// One component against one component. Goes back to the last `*` only, so it is at most quadratic.
+/// Matches one component against one component. Backtracks only to the last `*`, so the cost is at most quadratic.
 bool component_matches(std::string_view pattern, std::string_view text) noexcept {
     std::size_t p = 0;
     std::size_t t = 0;
@@ -136,7 +136,7 @@ std::vector<std::string_view> components(std::string_view path) {
     return parts;
 }
 
-/// The components of a glob; one that has no `/` before its end begins with `**`.
+/// The components of a glob. One without `/` before its end begins with `**`.
 struct Prepared {
     std::vector<std::string_view> parts;
     bool folder_only = false;
@@ -159,8 +159,8 @@ Prepared prepare(std::string_view pattern) {
     return glob;
 }
 
-/// `parts` of a glob against the first `count` components of a path; `**` stands for any number of them, at the end
-/// for one at least.
+/// Matches `parts` of a glob against the first `count` components of a path. `**` stands for any number of them, at the end for
+/// at least one.
 bool parts_match(const std::vector<std::string_view>& glob, const std::vector<std::string_view>& path, std::size_t count) {
     std::size_t g = 0;
     std::size_t p = 0;
@@ -189,7 +189,7 @@ bool parts_match(const std::vector<std::string_view>& glob, const std::vector<st
 
 bool has_wildcard(std::string_view component) noexcept { return component.find_first_of("*?[") != std::string_view::npos; }
 
-/// `folders`: whether a match of a folder that the path is in counts.
+/// `folders`: whether a match of a folder above the path counts.
 bool matches(const Prepared& glob, const std::vector<std::string_view>& path, bool folders) {
     if (glob.parts.empty() || path.empty()) { return false; }
     if (!glob.folder_only && parts_match(glob.parts, path, path.size())) { return true; }
@@ -200,7 +200,7 @@ bool matches(const Prepared& glob, const std::vector<std::string_view>& path, bo
     return false;
 }
 
-/// What is wrong with one glob, or empty.
+/// Returns what is wrong with one glob, or empty.
 std::string glob_defect(std::string_view glob) {
     if (glob.empty()) { return "it is empty"; }
     if (glob.size() > max_glob_bytes) { return "it is longer than " + std::to_string(max_glob_bytes) + " bytes"; }
@@ -225,7 +225,7 @@ std::string glob_defect(std::string_view glob) {
     return {};
 }
 
-/// At commas that are neither escaped nor inside `[…]`.
+/// Splits at commas that are neither escaped nor inside `[…]`.
 std::vector<std::string_view> split_globs(std::string_view text) {
     std::vector<std::string_view> globs;
     std::size_t begin = 0;
@@ -246,7 +246,7 @@ std::vector<std::string_view> split_globs(std::string_view text) {
     return globs;
 }
 
-/// `@name`: letters, digits, `_` and `-` alone; `@scope/x` and `@*` are ordinary globs.
+/// `@name` with only letters, digits, `_` and `-`. `@scope/x` and `@*` are ordinary globs.
 bool looks_like_symbol(std::string_view glob) {
     if (glob.size() < 2 || glob.front() != '@') { return false; }
     return std::all_of(glob.begin() + 1, glob.end(), [](char c) {
@@ -355,7 +355,8 @@ std::string PathRule::explained() const {
 }
 
 std::string plain_component(std::string_view component) {
-    // As git's own check (core.protectHFS, core.protectNTFS): what some file system takes for `.git` counts as it.
+    // As in git's own check (core.protectHFS, core.protectNTFS): any spelling that some file system reads as `.git` counts as
+    // `.git`.
     std::string plain;
     for (std::size_t i = 0; i < component.size(); ++i) {
         if (component.substr(i, 3) == "\xE2\x84\xAA") {
@@ -475,7 +476,7 @@ Result<RolePaths> RolePaths::make(std::string role, const std::map<std::string, 
     paths.role_ = std::move(role);
     paths.symbols_ = std::move(symbols);
     for (const auto& file : locked_files) {
-        // A file that holds tests among other code is locked by the gates, part by part.
+        // In a file that contains tests among other code, the gates lock the tests part by part.
         const auto* tests = symbols == nullptr ? nullptr : &symbols->tests;
         const bool mixed =
             tests != nullptr && tests->allowed && tests->forbidden && tests->allowed(file) && !tests->forbidden(file);

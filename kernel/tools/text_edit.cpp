@@ -40,7 +40,7 @@ LineCounts count_changes(std::string_view before, std::string_view after) {
     const std::size_t m = new_lines.size() - begin - tail;
     std::uint64_t common = 0;
     if (n > 0 && m > 0 && n <= 4'000'000 / m) {
-        // Longest common subsequence, one row at a time, on numbers instead of texts.
+        // Longest common subsequence, one row at a time, over line numbers instead of texts.
         std::map<std::string_view, std::uint32_t> numbers;
         const auto number = [&](std::string_view line) {
             return numbers.emplace(line, static_cast<std::uint32_t>(numbers.size())).first->second;

@@ -29,7 +29,7 @@ namespace {
 constexpr std::size_t binary_probe_bytes = 8192;
 constexpr std::size_t hit_text_bytes = 300;
 
-/// openat2 beneath a held directory: no link of any kind is followed, `..` and absolute paths are refused by the kernel.
+/// openat2 beneath an open directory: the kernel follows no link of any kind, and refuses `..` and absolute paths.
 FileDescriptor open_beneath(int directory, const std::string& path, std::uint64_t flags, mode_t mode = 0) {
     open_how how{};
     how.flags = flags | O_CLOEXEC;
@@ -122,12 +122,12 @@ Error system_error(std::string_view path, std::string_view doing, int error) {
         return {"AF-TOOL-039", "'" + std::string(path) + "' is on a read-only file system.", std::string(path),
                 "Move the state directory to a writable disk.", ErrorKind::io};
     }
-    // What a path or its rights forbid another action can heed; all else is the machine's.
+    // Errors of the path or its permissions, which a different action can avoid. All others are the machine's.
     const bool of_the_path = error == ENAMETOOLONG || error == ELOOP || error == ENOTDIR || error == EISDIR || error == EINVAL ||
                              error == ENOTEMPTY || error == EXDEV || error == ENXIO || error == ETXTBSY || error == ENOENT ||
                              error == EEXIST;
     const std::string message = "Cannot " + std::string(doing) + " '" + std::string(path) + "': " + text + ".";
-    // Who reads the first two may be a model, which can change a path and no permissions.
+    // The reader of the first two may be a model, which can change a path but no permissions.
     if (error == EACCES || error == EPERM) {
         return {"AF-TOOL-038", message, std::string(path),
                 "The permissions of the file or its folder forbid it; leave it as it is and work with other files.",
@@ -153,7 +153,7 @@ bool is_binary(std::string_view bytes) noexcept {
     return bytes.substr(0, binary_probe_bytes).find('\0') != std::string_view::npos;
 }
 
-/// A temporary sibling that goes unless it was renamed.
+/// A temporary sibling that is deleted unless it was renamed.
 class Sibling {
 public:
     Sibling(int directory, std::string name) : directory_(directory), name_(std::move(name)) {}
@@ -173,7 +173,7 @@ private:
 int rename_new(int from_directory, const std::string& from, int to_directory, const std::string& to) {
     if (::renameat2(from_directory, from.c_str(), to_directory, to.c_str(), RENAME_NOREPLACE) == 0) { return 0; }
     if (errno != EINVAL && errno != ENOSYS) { return errno; }
-    // A file system without RENAME_NOREPLACE: a hard link fails on what exists just the same.
+    // The file system lacks RENAME_NOREPLACE. A hard link also fails if the target exists.
     if (::linkat(from_directory, from.c_str(), to_directory, to.c_str(), 0) != 0) { return errno; }
     return ::unlinkat(from_directory, from.c_str(), 0) == 0 ? 0 : errno;
 }
@@ -224,15 +224,16 @@ struct RoleWorkspace::State {
     template <class Visit>
     [[nodiscard]] Result<bool> walk(int directory, const std::string& prefix, std::size_t depth, bool recursive,
                                     Visit&& visit) const;
-    /// `text` with the secrets in place of their placeholders; `before`: the file as it is now, `hidden`: what is hidden of it.
+    /// Returns `text` with secrets in place of their placeholders. `before`: the file's current bytes; `hidden`: what is hidden
+    /// of it.
     [[nodiscard]] Result<std::string> restored(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden,
                                                const std::string& path) const;
-    /// What a placeholder stands for in some file of the workspace; within the budget of a search.
+    /// Returns the text behind a placeholder in some file of the workspace, within the budget of a search.
     [[nodiscard]] std::optional<std::string> hidden_somewhere(std::string_view placeholder) const;
     [[nodiscard]] std::string temporary_name() {
         return ".agentforge-tmp-" + std::to_string(::getpid()) + "-" + std::to_string(next_temporary++);
     }
-    /// Whether the file is as the agent last saw it.
+    /// Checks that the file is as the agent last saw it.
     [[nodiscard]] Result<void> as_seen(const std::string& path, std::string_view bytes) const;
     void record(const Change& change) {
         changes.push_back(change);
@@ -265,7 +266,7 @@ Result<std::string> RoleWorkspace::State::restored(std::string_view text, std::s
         text, before, hidden, [this](std::string_view placeholder) { return hidden_somewhere(placeholder); }, path);
 }
 
-/// Names the link, the missing part or the file in the way: only for messages, so it may race.
+/// Names the link, the missing part or the file in the way. Only for messages, so a race is harmless.
 Error RoleWorkspace::State::open_error(const std::string& path, int error, std::string_view doing) const {
     if (error == ENXIO) { return special_error(path, S_IFSOCK); }
     if (error == ELOOP || error == ENOTDIR || error == ENOENT || error == EXDEV) {
@@ -289,7 +290,7 @@ Error RoleWorkspace::State::open_error(const std::string& path, int error, std::
     return system_error(path, doing, error);
 }
 
-/// A regular file for reading; anything else is refused without blocking on it.
+/// Opens a regular file for reading. Refuses anything else without blocking on it.
 Result<OpenFile> RoleWorkspace::State::open_file(const std::string& path) const {
     if (path == ".") { return folder_error(path); }
     OpenFile file;
@@ -307,8 +308,8 @@ Result<FileDescriptor> RoleWorkspace::State::open_folder(const std::string& path
     return open_error(path, errno, doing);
 }
 
-/// mkdir -p, one level at a time from held descriptors, then opened once more from the root: a folder that was moved
-/// out on the way is not written into.
+/// Works as mkdir -p, one level at a time from open descriptors. Then opens the folder again from the root, so that nothing is
+/// written into a folder that was moved out meanwhile.
 Result<FileDescriptor> RoleWorkspace::State::make_folder(const std::string& path) const {
     auto whole = open_beneath(root.get(), path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
     if (whole.valid()) { return whole; }
@@ -391,7 +392,7 @@ Result<std::string> RoleWorkspace::State::writable(std::string_view path) const 
     return normal;
 }
 
-/// Writes a temporary sibling with the mode of `old`; returns its name.
+/// Writes a temporary sibling with the mode of `old`. Returns its name.
 Result<std::string> RoleWorkspace::State::write_sibling(int parent, const std::string& path, std::string_view content,
                                                         const struct stat* old) {
     FileDescriptor file;
@@ -423,7 +424,7 @@ Result<std::string> RoleWorkspace::State::write_sibling(int parent, const std::s
     return temporary;
 }
 
-/// Writes a temporary sibling and renames it over `name` (`old`: what is there now) or to a new name.
+/// Writes a temporary sibling and renames it over `name` (`old`: the current file) or to a new name.
 Result<void> RoleWorkspace::State::replace(int parent, const std::string& name, const std::string& path, std::string_view content,
                                            const struct stat* old) {
     AF_TRY(const std::string temporary, write_sibling(parent, path, content, old));
@@ -443,7 +444,7 @@ Result<void> RoleWorkspace::State::replace(int parent, const std::string& name, 
     return {};
 }
 
-/// One folder's entries, in the order in which their paths sort; protected names left out.
+/// Returns a folder's entries in the order in which their paths sort, without protected names.
 Result<std::vector<Entry>> RoleWorkspace::State::entries(int directory, const std::string& path) {
     FileDescriptor own(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!own.valid()) { return system_error(path, "list", errno); }
@@ -461,7 +462,7 @@ Result<std::vector<Entry>> RoleWorkspace::State::entries(int directory, const st
         Entry one{entry->d_name, 0, 0};
         if (one.name == "." || one.name == ".." || is_protected_name(one.name)) { continue; }
         struct stat status {};
-        if (::fstatat(directory, one.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) { continue; }  // Gone meanwhile.
+        if (::fstatat(directory, one.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) { continue; }  // Deleted meanwhile.
         one.mode = status.st_mode;
         one.size = S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
         found.push_back(std::move(one));
@@ -471,7 +472,7 @@ Result<std::vector<Entry>> RoleWorkspace::State::entries(int directory, const st
     return found;
 }
 
-/// Calls `visit(directory, entry, path)`; false from it ends the walk. Returns whether all was seen.
+/// Calls `visit(directory, entry, path)`; false stops the walk. Returns whether everything was visited.
 template <class Visit>
 Result<bool> RoleWorkspace::State::walk(int directory, const std::string& prefix, std::size_t depth, bool recursive,
                                         Visit&& visit) const {
@@ -487,7 +488,7 @@ Result<bool> RoleWorkspace::State::walk(int directory, const std::string& prefix
         }
         const auto child = open_beneath(directory, entry.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
         if (!child.valid()) {
-            complete = false;  // Gone, swapped for a link, or not readable.
+            complete = false;  // Deleted, replaced by a link, or not readable.
             continue;
         }
         AF_TRY(const bool all, walk(child.get(), path, depth + 1, recursive, visit));
@@ -566,7 +567,7 @@ Result<FileView> RoleWorkspace::read(std::string_view path, const ReadOptions& o
     view.size_bytes = bytes.size();
     if (auto shown = state_->redactor->redacted(bytes)) {
         bytes = *std::move(shown);
-    }  // Whole, so that no range cuts a secret in two.
+    }  // Redacts the whole text, so that no range cuts a secret in two.
     view.total_lines = count_lines(bytes);
     view.first_line = std::max<std::uint64_t>(options.first_line, 1);
     const auto last = options.last_line == 0 ? view.total_lines : std::min(options.last_line, view.total_lines);
@@ -588,7 +589,7 @@ Result<FileView> RoleWorkspace::read(std::string_view path, const ReadOptions& o
         next = next == std::string::npos ? bytes.size() : next + 1;
         if (next - begin > options.max_bytes) {
             view.truncated = true;
-            if (end == begin) {  // Not even one line fits: its beginning.
+            if (end == begin) {  // Not even one line fits: returns its beginning.
                 end = begin + options.max_bytes;
                 while (end > begin && (static_cast<unsigned char>(bytes[end]) & 0xC0U) == 0x80U) { --end; }
                 ++view.last_line;
@@ -675,11 +676,11 @@ Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
         if (!read.ok() || is_binary(*read)) { return true; }
         std::string text = std::move(read).value();
         bytes_read += text.size();
-        // Only where there may be a hit: most files are not read twice.
+        // Only if there may be a hit: most files are not read twice.
         if (names_placeholder || pattern.Match(text, 0, text.size(), RE2::UNANCHORED, nullptr, 0)) {
             if (auto shown = state_->redactor->redacted(text)) { text = *std::move(shown); }
         }
-        if (text.find('\r') != std::string::npos) {  // `$` is to match before CRLF too.
+        if (text.find('\r') != std::string::npos) {  // `$` must also match before CRLF.
             std::size_t out = 0;
             for (std::size_t i = 0; i < text.size(); ++i) {
                 if (text[i] != '\r' || i + 1 >= text.size() || text[i + 1] != '\n') { text[out++] = text[i]; }
@@ -851,11 +852,11 @@ Result<Change> RoleWorkspace::remove(std::string_view path) {
 
 namespace {
 
-/// One file of `apply`, read and computed, not yet written.
+/// One file of `apply`, read and computed but not yet written.
 struct Planned {
     FileEditKind kind = FileEditKind::change;
     std::string path;
-    std::string target;  ///< Where the content goes; `path` unless it is moved.
+    std::string target;  ///< Where the content goes: `path`, unless the file is moved.
     OpenFile file;
     std::string before;
     std::string after;
@@ -864,14 +865,14 @@ struct Planned {
     bool rewrites = false;  ///< There is new content, not only a new path.
     FileDescriptor parent;
     FileDescriptor target_parent;
-    std::string temporary;  ///< In `target_parent`: the new content, after the exchange the old.
+    std::string temporary;  ///< In `target_parent`: the new content, and after the exchange the old.
 
     [[nodiscard]] bool moves() const { return target != path; }
     [[nodiscard]] bool has_old() const { return kind != FileEditKind::create; }
     [[nodiscard]] bool has_new() const { return kind != FileEditKind::remove; }
 };
 
-/// What was done so far, undone in the reverse order unless it is kept.
+/// Undoes what was done so far, in reverse order, unless it is kept.
 class Undo {
 public:
     Undo() = default;
@@ -879,7 +880,7 @@ public:
     Undo& operator=(const Undo&) = delete;
     ~Undo() { run(); }
     void add(std::function<bool()> step) { steps_.push_back(std::move(step)); }
-    /// Whether all could be undone.
+    /// Returns whether everything could be undone.
     bool run() {
         bool all = true;
         for (; !steps_.empty(); steps_.pop_back()) { all = steps_.back()() && all; }
@@ -897,7 +898,7 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
     if (edits.empty()) {
         return Error{"AF-TOOL-042", "There is no edit to apply.", {}, "Name at least one file.", ErrorKind::invalid};
     }
-    // Every path against the rules, before any file is looked at.
+    // Checks every path against the rules before reading any file.
     std::vector<Planned> plans(edits.size());
     std::set<std::string> paths;
     const auto once = [&](const std::string& path) -> Result<void> {
@@ -918,7 +919,7 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
         }
         if (plans[i].moves()) { AF_CHECK(once(plans[i].target)); }
     }
-    // What each file would become.
+    // Computes the new content of each file.
     const auto& seen = state_->seen;
     for (std::size_t i = 0; i < edits.size(); ++i) {
         Planned& plan = plans[i];
@@ -935,7 +936,7 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
         }
         std::vector<Hidden> hidden;
         const auto shown = state_->redactor->redacted(plan.before, &hidden);
-        const std::string& view = shown ? *shown : plan.before;  // What the hunks were written for.
+        const std::string& view = shown ? *shown : plan.before;  // The text that the hunks were written for.
         if (plan.kind == FileEditKind::change) {
             if (edit.hunks.empty() && !plan.moves()) {
                 return Error{"AF-TOOL-042", "Nothing is said about what to change in '" + plan.path + "'. Nothing was changed.",
@@ -975,7 +976,7 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
             if (errno != ENOENT) { return state_->open_error(plan.target, errno, "write"); }
         }
     }
-    // New contents beside the files: no room, no permission and the like show here.
+    // Writes the new contents beside the files. Lack of space, missing permission and the like show here.
     Undo undo;
     for (Planned& plan : plans) {
         const auto [folder, name] = split_path(plan.target);
@@ -1001,7 +1002,7 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
             undo.add([&plan] { return ::unlinkat(plan.target_parent.get(), plan.temporary.c_str(), 0) == 0 || errno == ENOENT; });
         }
     }
-    // One exchange a file. What is replaced or deleted waits under a temporary name until all is done.
+    // One exchange for each file. Replaced and deleted files wait under temporary names until all is done.
     std::vector<std::pair<int, std::string>> old_files;
     const auto failed = [&](Error error) {
         if (!undo.run()) { error.message += " What was changed before could not all be put back."; }
@@ -1048,7 +1049,7 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
             old_files.emplace_back(parent, plan.temporary);
         } else if (errno != EINVAL && errno != ENOSYS) {
             error = errno;
-        } else if (error = set_aside(parent, name); error == 0) {  // A file system without RENAME_EXCHANGE.
+        } else if (error = set_aside(parent, name); error == 0) {  // The file system lacks RENAME_EXCHANGE.
             error = rename_new(parent, plan.temporary, parent, name);
             if (error == 0) {
                 undo.add([parent, name] { return ::unlinkat(parent, name.c_str(), 0) == 0; });

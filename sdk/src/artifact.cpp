@@ -20,7 +20,7 @@ json::object StageArtifact::to_json() const {
     result[meta_key] = json::object{
         {"stage_name", stage_name}, {"artifact_type", artifact_type}, {"version", version}, {"created_at", created_at}};
     for (const auto& [key, value] : data) {
-        // The envelope's own names belong to the envelope.
+        // Skips fields of `data` that have a reserved name.
         if (key != meta_key && key != metadata_key) { result[key] = value; }
     }
     result[metadata_key] = metadata;

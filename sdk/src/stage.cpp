@@ -67,7 +67,7 @@ std::string join(const std::vector<std::string>& texts) {
     return joined;
 }
 
-/// One life of a stage: says which phase runs, so that whatever goes wrong can name it.
+/// One run of a stage. Tracks the current phase, so that an error can name it.
 class Run {
 public:
     Run(Stage& stage, StageContext& context) : stage_(stage), context_(context) {}
@@ -100,7 +100,7 @@ private:
         if (auto refusal = judge(stage_.validate_output(context_, *result.artifact), "AF-STAGE-003",
                                  "Output validation failed: ", "The stage runs again while attempts are left.")) {
             StageResult refused = StageResult::failed(*refusal);
-            refused.artifact = std::move(result.artifact);  // What was refused, for the next attempt to mend.
+            refused.artifact = std::move(result.artifact);  // Keeps the refused artifact for the next attempt to fix.
             refused.metrics = std::move(result.metrics);
             return refused;
         }
@@ -113,7 +113,7 @@ private:
         return error(code, complaint + join(validation.errors), remedy, ErrorKind::invalid);
     }
 
-    /// What execute must not return: a result that says two things, or nothing.
+    /// Detects results that execute must not return: ones with no verdict or with two.
     std::optional<Error> contradiction(StageResult& result) {
         constexpr const char* remedy =
             "Return StageResult::completed, failed, escalate or cycle; report it to the stage's author.";
@@ -153,7 +153,7 @@ private:
             return StageResult{};
         });
         if (!end.error) { return; }
-        // The result stands: the work was done, only the cleaning up went wrong.
+        // The result stands: the work is done, and only the cleanup failed.
         static_cast<void>(guarded([&] {
             context_.log(LogLevel::error, end.error->message, {{"phase", phase_}, {"code", end.error->code}});
             return StageResult{};

@@ -7,7 +7,7 @@ namespace agentforge {
 
 namespace {
 
-/// What every model-driven stage needs to know, whoever wrote it (000 §2.1, `_run_with_llm`).
+/// The state that every model-driven stage needs.
 json::object state_of(const StageInput& input) {
     json::object state;
     state["request"] = input.request;
@@ -31,7 +31,7 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
     return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-/// The inside of the first fenced block whose language is one of `languages`.
+/// Returns the content of the first fenced block whose language is one of `languages`.
 std::optional<std::string_view> fenced_block(std::string_view text, std::initializer_list<std::string_view> languages) {
     constexpr std::string_view fence = "```";
     std::optional<std::size_t> inside;
@@ -61,7 +61,7 @@ std::optional<json::object> parse_object(std::string_view text) {
     return std::move(value.get_object());
 }
 
-/// Where the object that opens at `begin` ends (one past), or npos.
+/// Returns one past the end of the object that opens at `begin`, or npos.
 std::size_t object_end(std::string_view text, std::size_t begin) {
     std::size_t depth = 0;
     bool quoted = false;
@@ -91,7 +91,7 @@ StageResult LLMStage::execute(StageContext& context) {
     run.text_answer = true;
     run.state = state_of(context.input());
     run.system_prompt = system_prompt(context);
-    // The first line says what is wanted; the rest is guidance.
+    // The first line is the objective; the rest is guidance.
     const std::string message = user_message(context);
     const std::string_view words = trimmed(message);
     const std::size_t line_end = std::min(words.find('\n'), words.size());
@@ -164,7 +164,7 @@ StageResult ContractStage::execute(StageContext& context) {
     auto ran = context.run_contract(mapping_.contract, inputs);
     if (!ran.ok()) { return StageResult::failed(std::move(ran).error()); }
 
-    json::object artifact = input.input_artifact;  // Carried forward.
+    json::object artifact = input.input_artifact;  // Fields of the input are carried forward.
     if (mapping_.output.empty()) {
         for (const auto& [name, value] : *ran) { artifact[name] = value; }
     }
@@ -190,7 +190,7 @@ std::optional<json::object> extract_json(std::string_view text) {
     if (const auto block = fenced_block(text, {"json"})) {
         if (auto object = parse_object(trimmed(*block))) { return object; }
     }
-    // Prose may hold braces of its own: try the first few places where an object could begin.
+    // Prose may contain braces: tries the first few places where an object could begin.
     std::size_t begin = text.find('{');
     for (int tries = 0; tries < 32 && begin != std::string_view::npos; ++tries) {
         const std::size_t end = object_end(text, begin);

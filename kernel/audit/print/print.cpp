@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents as PDF by Pango and Cairo: Pango finds fonts for each script, shapes and orders the letters; Cairo embeds the fonts.
+// Documents as PDF with Pango and Cairo. Pango finds fonts for each script, and shapes and orders the letters; Cairo embeds the
+// fonts.
 #include <cairo-pdf.h>
 #include <pango/pangocairo.h>
 
@@ -12,7 +13,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-// Points; A4.
+// A4, in points.
 constexpr double page_width = 595.276;
 constexpr double page_height = 841.890;
 constexpr double margin = 48;
@@ -20,7 +21,7 @@ constexpr double footer = 24;
 constexpr double text_width = page_width - 2 * margin;
 constexpr double bottom = page_height - margin - footer;
 constexpr double padding = 3;
-constexpr std::size_t longest_cell = 8000;  ///< Bytes; the other formats have all of it.
+constexpr std::size_t longest_cell = 8000;  ///< In bytes. The other formats have the whole text.
 
 template <auto Release>
 struct Releaser {
@@ -55,7 +56,7 @@ public:
         paragraph(document.title, "Sans Bold 16", 10);
         for (const DocumentSection& section : document.sections) {
             y_ += 8;
-            need(60);  // A title does not stand alone at the end of a page.
+            need(60);  // Keeps a title with the text that follows.
             paragraph(section.title, "Sans Bold 11", 4);
             if (!section.text.empty()) { paragraph(section.text, "Sans 9", 6); }
             if (section.columns.empty()) { continue; }
@@ -98,7 +99,7 @@ private:
         return static_cast<double>(logical.height) / PANGO_SCALE;
     }
 
-    /// Draws lines from `at` on, down to the end of the page; returns where it got to.
+    /// Draws lines from `at` on, down to the end of the page. Returns where it stopped.
     double lines(PangoLayout* text, int& at, double x, double y) {
         for (; at < pango_layout_get_line_count(text); ++at) {
             PangoLayoutLine* const line = pango_layout_get_line_readonly(text, at);
@@ -106,7 +107,7 @@ private:
             pango_layout_line_get_extents(line, nullptr, &logical);
             const double height = static_cast<double>(logical.height) / PANGO_SCALE;
             if (y + height > bottom) { break; }
-            // A line of a script that is written from the right begins there.
+            // A line of a right-to-left script begins there.
             const double free = static_cast<double>(pango_layout_get_width(text) - logical.width) / PANGO_SCALE;
             const bool from_right = line->resolved_dir == PANGO_DIRECTION_RTL;
             cairo_move_to(cairo_.get(), x + (from_right ? std::max(0.0, free) : 0),
@@ -174,7 +175,7 @@ private:
         cairo_stroke(cairo_.get());
     }
 
-    /// A row that does not fit goes on on the next page, below the titles.
+    /// A row that does not fit continues on the next page, below the titles.
     void row(const std::vector<std::string>& cells, const std::vector<double>& widths, const char* font,
              const std::vector<std::string>& titles) {
         std::vector<Layout> texts;

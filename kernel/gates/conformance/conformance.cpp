@@ -21,7 +21,7 @@ Error wrong(const std::string& where, const std::string& what, std::string remed
             ErrorKind::invalid};
 }
 
-/// A declared check before its fields are read: later files change fields of earlier ones.
+/// A declared check before its fields are read: later files may change fields of earlier ones.
 struct Declaration {
     json::object fields;
     std::string where;
@@ -192,7 +192,7 @@ std::vector<std::string> resolved(const std::vector<std::string>& patterns, cons
     return result;
 }
 
-/// Length as an editor shows it: characters, not bytes.
+/// Length as an editor shows it: in characters, not bytes.
 std::int64_t characters(std::string_view line) {
     return std::count_if(line.begin(), line.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conformance engine: checks as data (North Star 2.4.2), what breaks them, and what was broken before.
+// The conformance engine: checks as data, the violations of a file, and which of them are new.
 #pragma once
 
 #include <map>
@@ -16,28 +16,28 @@ namespace agentforge::kernel {
 
 enum class Enforcement : unsigned char { every_edit = 1, phase_end };
 
-/// One check. A pattern check looks at each line; a metric check compares a measured number with its threshold.
+/// One check. A pattern check searches each line; a metric check compares a measured number with its threshold.
 struct ConformanceCheck {
     std::string id;
-    std::string description = {};  ///< What it is about, for people; may be empty.
+    std::string description = {};  ///< For people: what it is about. May be empty.
     std::string category;          ///< style, architecture, pattern, security, quality
     std::string severity;          ///< minor (reported), major and critical (block)
     Enforcement enforcement = Enforcement::every_edit;
-    std::vector<std::string> applies_to;  ///< Globs; `@sources` and `@tests` are the language's; `!` excludes.
-    std::vector<std::string> patterns;    ///< RE2, any of them.
-    std::vector<std::string> allow;       ///< RE2; a line that matches one is left alone.
+    std::vector<std::string> applies_to;  ///< Globs. `@sources` and `@tests` are the language's; `!` excludes.
+    std::vector<std::string> patterns;    ///< RE2. A line that matches any of them is a violation.
+    std::vector<std::string> allow;       ///< RE2. A line that matches one of them is skipped.
     std::string metric;                   ///< line-length, file-length, or one that the language's `metrics` command measures.
-    std::int64_t threshold = 0;           ///< A violation is a value above it.
-    std::string message;                  ///< {name}, {value} and {threshold} are filled in.
+    std::int64_t threshold = 0;           ///< A higher value is a violation.
+    std::string message;                  ///< `{name}`, `{value}` and `{threshold}` are filled in.
     std::string fix_hint;
-    std::string where;  ///< File, line and column that declares it.
+    std::string where;  ///< File, line and column of its declaration.
 
     [[nodiscard]] bool blocks() const noexcept { return severity != "minor"; }
 };
 
-/// The checks of all *.yaml in the directories, in order; a later directory adds checks or changes fields of one by its id
-/// (`enabled: false` takes it away). A directory that does not exist has none. `thresholds` override by id.
-/// Errors: `invalid` AF-GATE-020 with file, line and field; AF-GATE-021 a threshold for a check that does not exist.
+/// Loads the checks from all *.yaml in the directories, in order. A later directory adds checks, or changes fields of one with
+/// the same id (`enabled: false` removes it). A missing directory has none. `thresholds` override by id. Errors: `invalid`
+/// AF-GATE-020 with file, line and field; AF-GATE-021 a threshold for an unknown check.
 [[nodiscard]] Result<std::vector<ConformanceCheck>> load_checks(
     const std::vector<std::string>& directories, const std::map<std::string, std::int64_t, std::less<>>& thresholds);
 
@@ -50,24 +50,24 @@ struct Metric {
     std::int64_t value = 0;
 };
 
-/// A violation, and what makes it the same one in another version of the file.
+/// A violation, with what identifies it in another version of the file.
 struct Finding {
     Violation violation;
-    std::string key;  ///< The line's text, or the name of the function; empty: the whole file.
+    std::string key;  ///< The line's text, or the name of the function. Empty: the whole file.
     bool blocks = true;
-    std::string above = {};  ///< The nearest lines around it that say something, without their indentation: they tell lines of
-                             ///< the same text apart.
+    /// The nearest non-trivial lines around it, without indentation. They distinguish lines with the same text.
+    std::string above = {};
     std::string below = {};
 };
 
-/// Searches files for what breaks the checks. The patterns are compiled once.
+/// Searches files for violations of the checks. Compiles the patterns once.
 class ConformanceSearch {
 public:
     ConformanceSearch(const std::vector<ConformanceCheck>& checks, const Language& language);
     ~ConformanceSearch();
     ConformanceSearch(const ConformanceSearch&) = delete;
     ConformanceSearch& operator=(const ConformanceSearch&) = delete;
-    /// In one file. Files that are not UTF-8 text or above 2 MiB are only measured, never searched.
+    /// Searches one file. Files that are not UTF-8 text, or larger than 2 MiB, are only measured, not searched.
     [[nodiscard]] std::vector<Finding> find(const std::string& path, std::string_view content,
                                             const std::vector<Metric>& metrics) const;
 
@@ -76,12 +76,13 @@ private:
     std::vector<Compiled> checks_;
 };
 
-/// The same for one file alone.
+/// The same for a single file.
 [[nodiscard]] std::vector<Finding> find_violations(const std::vector<ConformanceCheck>& checks, const Language& language,
                                                    const std::string& path, std::string_view content,
                                                    const std::vector<Metric>& metrics);
 
-/// The findings that were not there before: by check, file and text, as often as there are more of them now.
+/// Returns the findings that are new, compared by check, file and text. If there are more of one kind than before, the excess is
+/// new.
 [[nodiscard]] std::vector<Finding> only_new(std::vector<Finding> now, const std::vector<Finding>& before);
 
 }  // namespace agentforge::kernel

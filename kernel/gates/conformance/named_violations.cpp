@@ -23,7 +23,7 @@ Error wrong(const std::string& what, const std::string& where) {
             ErrorKind::invalid};
 }
 
-/// Blanks say nothing: a line that is only indented otherwise is the same line.
+/// Ignores blanks: a line that only changed its indentation is the same line.
 std::string without_blanks(std::string_view text) {
     std::string result;
     for (const char byte : text) {
@@ -46,8 +46,7 @@ std::string counted_id(const Group& group, std::size_t number) {
     return "V-" + sha256(check + "\n" + file + "\n" + text + "\n" + std::to_string(number)).substr(0, digits);
 }
 
-/// Gives the members of one group the ids of those that are known: first where both neighbours are theirs, then one, then in
-/// order.
+/// Gives the members of one group the ids of known ones: first where both neighbours match, then one, then in order.
 void take_known_ids(const std::vector<NamedViolation*>& members, std::vector<const NamedViolation*> known) {
     for (int shared = 2; shared >= 0; --shared) {
         for (auto* member : members) {
@@ -241,7 +240,7 @@ Result<void> write_records(const std::filesystem::path& folder, const std::vecto
         const auto file = record_file(folder, each.id);
         const auto present = read_file(file);
         if (present.ok() && *present == text) { continue; }
-        AF_CHECK(write_file_atomic(file, text, Durability::cached));  // What is lost is measured again.
+        AF_CHECK(write_file_atomic(file, text, Durability::cached));  // Whatever is lost is measured again.
     }
     for (const auto& id : gone) {
         std::error_code failure;

@@ -7,12 +7,12 @@
 namespace agentforge::kernel {
 namespace {
 
-/// SARIF knows three levels besides `none`.
+/// SARIF has three levels besides `none`.
 const char* level_of(std::string_view severity) {
     return severity == "minor" ? "note" : severity == "major" ? "warning" : "error";
 }
 
-/// A path as a relative URI (RFC 3986): what is no plain letter of a path is encoded.
+/// Converts a path to a relative URI (RFC 3986): encodes everything except plain path characters.
 std::string uri_of(std::string_view path) {
     constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/!$&'()*+,;=@";
     constexpr std::string_view hex = "0123456789ABCDEF";

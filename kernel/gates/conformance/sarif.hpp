@@ -10,8 +10,8 @@
 
 namespace agentforge::kernel {
 
-/// One run with a rule for each check and a result for each violation. A result's fingerprint is the violation's id;
-/// `baselineState` is `new` for those of `fresh` and `unchanged` for the rest. Paths are relative to the repository's root,
+/// Returns one run with a rule for each check and a result for each violation. A result's fingerprint is the violation's id.
+/// `baselineState` is `new` for those in `fresh` and `unchanged` for the rest. Paths are relative to the repository's root,
 /// `%SRCROOT%`.
 [[nodiscard]] json::object to_sarif(const std::vector<NamedViolation>& violations, const std::set<std::string>& fresh,
                                     const std::vector<ConformanceCheck>& checks, const std::string& version);

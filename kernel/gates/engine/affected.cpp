@@ -34,7 +34,7 @@ std::string_view folder_name(std::string_view path) {
     return before == std::string_view::npos ? folder : folder.substr(before + 1);
 }
 
-/// The words of a name that is no word itself: `my-module` is imported as `my_module` or mentioned as `my-module`.
+/// Adds the words for a name that is not itself a word: `my-module` is imported as `my_module` or mentioned as `my-module`.
 void add_name(std::vector<std::string>& words, std::string_view name) {
     if (name.empty()) { return; }
     std::string joined;

@@ -16,7 +16,7 @@ bool contains(const std::vector<std::string>& list, std::string_view text) {
     return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-/// Whether a text is one of these paths or the id of a test in one of them.
+/// True if a text is one of these paths or the id of a test in one of them.
 bool is_of(std::string_view text, const std::vector<std::string>& files) {
     return contains(files, text.substr(0, text.find("::")));
 }
@@ -47,7 +47,7 @@ json::value without(const json::value& value, const std::vector<std::string>& fi
     return result;
 }
 
-/// Requirement → files with a new test of it, and how many tests each file has.
+/// Requirement → files with a new test of it, and the number of tests in each file.
 struct Spread {
     std::map<std::string, std::set<std::string>> files_of;
     std::map<std::string, std::size_t> tests_in;
@@ -67,8 +67,8 @@ Spread spread_of(const json::object& test_suite, const std::vector<TestOutcome>&
     return spread;
 }
 
-/// What the specification says of a requirement; of its criteria only the one that the test is named for, where the specification
-/// has it.
+/// Returns the specification's words for a requirement. Of its criteria, returns only the one that the test is named for, if
+/// there is one.
 std::string words_of(const json::object& specification, const std::string& id, const std::string& criterion) {
     for (const auto& item : list_of(specification, "requirements")) {
         const auto* requirement = item.if_object();
@@ -81,7 +81,7 @@ std::string words_of(const json::object& specification, const std::string& id, c
     return id;
 }
 
-/// By id, the requirement of a held-out test in the specification's words.
+/// Returns, by id, the requirement of each held-out test in the specification's words.
 std::map<std::string, std::string> told_as(const HeldOut& held, const json::object& specification) {
     std::map<std::string, std::string> told;
     for (const auto& item : list_of(held.test_suite, "test_files")) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Held-out tests: which of RED's files they are, and what the model is told when one fails. Pure functions.
+// Held-out tests: the choice of RED's files, and what the model learns when one fails. Pure functions.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 
 namespace agentforge::kernel {
 
-/// Chooses the test files to hold out. Each must be written entirely by RED (`added`), and each requirement with a new test in it
-/// must keep a new test in a remaining file. Takes as few files as hold a test of every requirement that has several files, and
-/// of two candidates the one with fewer tests.
+/// Chooses the test files to hold out. RED must have written each entirely (`added`), and each requirement with a new test in it
+/// must keep a new test in a remaining file. Takes the fewest files that contain a test of every requirement with several files.
+/// Of two candidates, takes the one with fewer tests.
 [[nodiscard]] std::vector<std::string> choose_held_out(const json::object& test_suite, const std::vector<TestOutcome>& red_tests,
                                                        const std::vector<std::string>& added);
 
-/// An artifact without references to these files: entries with their `path` or `file`, and texts that are their path or the id of
-/// a test in them.
+/// Returns an artifact without references to these files: removes entries with their `path` or `file`, and texts that are their
+/// path or the id of a test in them.
 [[nodiscard]] json::object without_files(const json::object& artifact, const std::vector<std::string>& files);
 
-/// Whether the held-out tests that failed (as new tests) or passed on RED's tree pass now. For one that does not, the model is
-/// told its requirement in the specification's words: no value, no name, no message. facts: held_out_tests, held_out_pass,
+/// Checks that the held-out tests that failed (as new tests) or passed on RED's tree pass now. For a failing one, the model
+/// learns only its requirement in the specification's words: no value, no name, no message. facts: held_out_tests, held_out_pass,
 /// held_out_failing (files), passing_tests (of these).
 [[nodiscard]] Verdict judge_held_out(const HeldOut& held, const json::object& specification, const TestRun& run);
 

@@ -41,8 +41,8 @@ std::int64_t number_of(const json::object& line, const char* key) {
     return found != nullptr && found->is_int64() ? found->get_int64() : 0;
 }
 
-/// By file, the functions that a specification declares, by their own names. Constructors are none: what is made there may have
-/// to come first.
+/// By file: the functions that a specification declares, by their own names. Excludes constructors, because their objects may
+/// have to exist first.
 std::map<std::string, std::set<std::string>> declared_functions(const json::object& specification) {
     std::map<std::string, std::set<std::string>> functions;
     for (const auto& each : declarable_interfaces(specification)) {
@@ -292,7 +292,7 @@ Result<TestRun> Measure::run_suite(const std::string& tree, const std::vector<st
     if (last.empty()) { return run; }
     AF_TRY(auto more, run_tests(tree, last, stop, number, "integration"));
     if (first.empty()) { return more; }
-    // Both must be believed for either to count: one verdict on one tree.
+    // Both runs must be trusted for either to count: one verdict on one tree.
     if (run.believed && !more.believed) { run.disbelief = "tests of integration: " + more.disbelief; }
     run.believed = run.believed && more.believed;
     std::move(more.tests.begin(), more.tests.end(), std::back_inserter(run.tests));
@@ -308,7 +308,7 @@ Result<std::vector<std::string>> Measure::flipping(const GateBaseline& baseline,
                                                    const std::vector<std::string>& files, const TestRun& run, const Stop& stop) {
     constexpr std::size_t most_doubted = 20;
     if (!run.believed || run.not_built) { return std::vector<std::string>{}; }
-    std::set<std::string> passed(baseline.flaky.begin(), baseline.flaky.end());  // First what is not asked about.
+    std::set<std::string> passed(baseline.flaky.begin(), baseline.flaky.end());  // First excludes the tests that do not matter.
     std::vector<std::string> problems;
     for (const auto& test : declared_tests(baseline.test_suite, problems)) {
         for (const auto* outcome : outcomes_of(test, run.tests)) { passed.insert(outcome->id); }
@@ -324,19 +324,19 @@ Result<std::vector<std::string>> Measure::flipping(const GateBaseline& baseline,
         if (!is_failure(test.status) || !passed.contains(test.id)) { continue; }
         doubted.insert(test.id);
         if (std::find(files.begin(), files.end(), test.file) == files.end()) {
-            own.insert(files.begin(), files.end());  // A report that tells no files.
+            own.insert(files.begin(), files.end());  // The report names no files.
         } else {
             own.insert(test.file);
         }
     }
     if (doubted.size() > most_doubted) { return std::vector<std::string>{}; }
-    // Their own files first, which is quick where they just fail; then all that was run with them, since a test may fail only
-    // beside others.
+    // Runs their own files first, which is fast if they just fail. Then runs everything that ran with them, because a test may
+    // fail only beside others.
     const std::vector<std::string> alone(own.begin(), own.end());
     for (const auto* selection : {&alone, &files}) {
         if (doubted.empty()) { break; }
         AF_TRY(const auto again,
-               run_suite(tree, *selection, true, {}, stop, selection == &alone ? -1 : -2));  // No number that a caller gives.
+               run_suite(tree, *selection, true, {}, stop, selection == &alone ? -1 : -2));  // A number that no caller passes.
         std::set<std::string> passing;
         for (const auto& test : again.tests) {
             if (again.believed && test.status == TestStatus::passed) { passing.insert(test.id); }
@@ -363,7 +363,7 @@ Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, c
             } else if (found->sources.matches(*path) && !found->test_support.matches(*path)) {
                 sources.push_back(*path);
             } else {
-                return unit;  // Data, configuration, what stands beside tests: nobody can say who reads it.
+                return unit;  // Data, configuration, test support: their readers are unknown.
             }
         }
     }
@@ -412,7 +412,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     AF_TRY(auto files, test_files(call.tree));
     const auto total = files.size();
     const bool affected = call.request.parameters.contains("scope");
-    std::set<std::string> names;  // Single tests that were asked for; empty where a whole file or folder was, too.
+    std::set<std::string> names;  // Single tests that were requested. Empty if a whole file or folder was requested too.
     if (affected) {
         AF_TRY(files, affected_files(call, files, stop));
     } else if (!call.request.paths.empty()) {
@@ -437,7 +437,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
             });
             if (chosen.size() != before) { continue; }
             if (std::find(everything.begin(), everything.end(), file) != everything.end()) {
-                all = true;  // A source file: which tests it affects is not known, so all are run.
+                all = true;  // A source file: the tests it affects are unknown, so all run.
             } else {
                 report.blocking_issues.push_back("There is no file or folder " + file + " with tests in the workspace.");
             }
@@ -467,7 +467,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
         return report;
     }
     const auto number = number_of(call.request.parameters, "run");
-    // Somebody who names a test of integration wants it run.
+    // A caller that names an integration test wants it run.
     const auto wanted = call.request.paths.empty() || affected ? std::vector<std::string>{} : files;
     const auto measure = [&]() -> Result<TestRun> {
         if (affected) { return run_tests(call.tree, files, stop, 1, "tests_after_edit"); }
@@ -477,7 +477,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     };
     AF_TRY(auto run, measure());
     if (!names.empty() && run.believed) {
-        // A runner may take more than was asked for; what was, must be there.
+        // A runner may run more than requested, but not less.
         for (const auto& name : names) {
             const bool there = run.not_built || std::any_of(run.tests.begin(), run.tests.end(), [&](const auto& test) {
                                    return test.id == test.file || test.id.find(name) != std::string::npos;
@@ -491,8 +491,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     report.facts = {{"tests_found", true},       {"believed", run.believed},       {"test_results", count_tests(run.tests)},
                     {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()},
                     {"runner", run.runner},      {"not_built", run.not_built}};
-    // The runner itself does not work. Code that crashes it, and a project that no runner is known for yet, are the task's to
-    // mend.
+    // The runner itself does not work. Code that crashes it, and a project without a known runner, are for the task to fix.
     if (!run.believed && !run.runner.empty() && !run.crashed) { report.facts["unmeasurable"] = texts({run.disbelief}); }
     std::string not_counted;
     if (affected) {
@@ -509,7 +508,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
         Excused excused;
         std::vector<std::string> since;
         if (call.baseline != nullptr) {
-            // A phase's end asks again; after an edit the answer is to be there soon.
+            // The end of a phase runs again; after an edit the answer must be fast.
             if (!affected) { AF_TRY(since, flipping(*call.baseline, call.tree, files, run, stop)); }
             report.facts["flaky_since"] = texts(since);
             excused = excused_failures(call.baseline->base_tests, call.baseline->flaky, call.baseline->test_suite, run.tests);
@@ -573,7 +572,7 @@ Result<GateReport> Measure::syntax(const GateCall& call, const Stop& stop) {
     const auto command = found->commands.find("syntax");
     const bool as_text = command != found->commands.end() && !command->second.error.empty();
     if (command == found->commands.end()) {
-        // A compiled language: its build is what reads the sources.
+        // A compiled language: its build reads the sources.
         report.passed = true;
         report.facts = {{"files_checked", 0}, {"syntax_passing", true}, {"syntax_check", "by the build"}};
         report.summary = found->name + " is read by its build; nothing was checked apart from it";
@@ -632,7 +631,7 @@ Result<std::vector<Violation>> Measure::type_errors(const Language& language, co
 
 Result<std::vector<Violation>> Measure::build_errors(const Language& language, const TypeChecker& checker,
                                                      const std::string& tree, const Stop& stop) {
-    // A gate of a phase after another asks again of the same tree.
+    // The gate of a later phase asks again about the same tree.
     const auto key = (judging_ ? "judged " : "kept ") + tree;
     if (commands_->stands_in_nothing() && built_.contains(key)) { return std::vector<Violation>{}; }
     AF_TRY(const auto built, commands_->build(language, tree, judging_, stop));
@@ -655,7 +654,7 @@ Result<std::vector<Violation>> Measure::syntax_errors(const Language& language, 
                                                       const std::string& tree, const std::vector<std::string>& files,
                                                       const Stop& stop) {
     std::vector<Violation> found;
-    // `{file}`: a program that reads one file a call.
+    // `{file}`: the program reads one file per call.
     const bool one_by_one = std::any_of(command.argv.begin(), command.argv.end(),
                                         [](const auto& argument) { return argument.find("{file}") != std::string::npos; });
     for (std::size_t at = 0; at < files.size(); at += one_by_one ? 1 : files.size()) {
@@ -682,7 +681,7 @@ Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
     report.passed = true;
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const auto* declared, declared_checker(call.tree));
-    // True only in the sense that no checker that the project asks for has complained; `type_check` says which sense it is.
+    // True only because no required checker complained. `type_check` says so.
     report.facts = {{"type_check_passing", true}, {"type_check", "not configured"}};
     report.summary = "no type checker configured";
     if (declared == nullptr) { return report; }
@@ -729,7 +728,7 @@ Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
 
 namespace {
 
-/// Whether a line belongs to the tests: the file is one, or the line is in the tests that it holds beside other code.
+/// True if a line belongs to the tests: the file is a test file, or the line is in the tests it contains beside other code.
 bool stands_in_tests(const Language& language, const std::vector<std::string>& named, const std::string& path,
                      const std::string& content, std::uint64_t line) {
     if (!language.may_hold_tests(path)) {
@@ -759,7 +758,7 @@ Result<std::vector<ConformanceCheck>> Measure::checks(Enforcement upto) {
 
 Result<void> Measure::measure_files(const Language& language, const std::vector<ConformanceCheck>& checks,
                                     const std::vector<std::vector<FileVersion>*>& files, const Stop& stop) {
-    constexpr std::size_t most_bytes = 4UL << 20U;  // Of one call of the command, which has a timeout.
+    constexpr std::size_t most_bytes = 4UL << 20U;  // Per call of the command, which has a timeout.
     const auto is_measured = [&](const FileVersion& version) {
         return language.sources.matches(version.path) && version.content.size() <= (2UL << 20U);
     };
@@ -846,7 +845,7 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const auto checks, this->checks(upto));
     AF_TRY(const auto changes, scope(call));
-    // Each file as it is and as it was in the user's commit; both are measured in one go.
+    // Each file as it is and as in the user's commit, measured together.
     std::vector<FileVersion> now;
     std::vector<FileVersion> before;
     for (const auto& change : changes) {
@@ -866,13 +865,13 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
         AF_TRY(auto measured, coverage(call.baseline->base_tree, call.tree, tests, false, stop));
         if (!measured.problem.empty() && !call.baseline->held_out.files.empty()) {
             measured.problem = "its command failed";
-        }  // Its words may be those of a test that is held out.
+        }  // Its words may be those of a held-out test.
         report.facts["coverage"] = measured.told();
         if (measured.measured) {
             report.facts["coverage_percent"] = 100 - measured.percent_missing();
             report.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);
         }
-        // One number for the whole change: a file of three lines with one error path is no reason to stop.
+        // One number for the whole change: a file of three lines with one error path must not fail it.
         const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) {
             return measured.missing.empty() ? found->sources.matches(each.path) && !found->belongs_to_tests(each.path)
                                             : each.path == measured.missing.front().file;
@@ -902,7 +901,7 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
     auto current = search(now);
     const auto total = current.size();
     auto fresh = only_new(std::move(current), search(before));
-    // RED's gate has judged the tests before they were locked; who comes after it cannot change them.
+    // RED's gate judged the tests before they were locked; later stages cannot change them.
     const bool locked = call.baseline != nullptr && !call.baseline->red_tree.empty() && call.request.gate != "red";
     std::map<std::string, bool> broken;
     std::int64_t blocking = 0;
@@ -941,7 +940,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::scaffold(const
     std::vector<std::pair<std::string, std::string>> files;
     const auto found = language(tree);
     if (!found.ok()) {
-        if (found.error().code == "AF-GATE-002") { return files; }  // Nothing is written in any language yet.
+        if (found.error().code == "AF-GATE-002") { return files; }  // The tree has no language yet.
         return found.error();
     }
     AF_TRY(const auto tests, test_files(tree));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers what a phase is judged by, from recorded trees only.
+// Gathers the evidence for judging a phase, from recorded trees only.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -40,7 +40,7 @@ void conclude(GateReport& report, const std::string& good) {
                                                                 std::to_string(report.blocking_issues.size() - 1) + " more)";
 }
 
-/// Requirement → ids of its tests that are new.
+/// Requirement → ids of its new tests.
 std::map<std::string, std::vector<std::string>> new_tests_of_requirements(const GreenEvidence& evidence,
                                                                           const std::vector<std::string>& fresh) {
     std::map<std::string, std::vector<std::string>> result;
@@ -106,7 +106,7 @@ Result<std::map<std::string, std::string>> Measure::behind_links(const Language&
     AF_CHECK(checkout_->check_out(tree));
     for (const auto& file : files) {
         if (!language.belongs_to_tests(file) || !is_link(file)) { continue; }
-        // Every name on the way: a link to a link can be turned at each of them.
+        // Every name on the way: a chain of links can be redirected at each of them.
         fs::path at = file;
         for (int hops = 0; hops < 20; ++hops) {
             fs::path so_far;
@@ -131,7 +131,7 @@ Result<std::map<std::string, std::string>> Measure::behind_links(const Language&
 
 namespace {
 
-/// Adds the existing tests of a file that have changed or removed lines.
+/// Adds the existing tests of a file with changed or removed lines.
 void add_changed_tests(RedEvidence& evidence, const std::string& file, std::string_view before, std::string_view now) {
     std::vector<TestOutcome> tests;
     std::ranges::copy_if(evidence.base_tests, std::back_inserter(tests),
@@ -142,7 +142,7 @@ void add_changed_tests(RedEvidence& evidence, const std::string& file, std::stri
     }
 }
 
-/// Why the specification calls a test outdated.
+/// Returns why the specification calls a test outdated.
 std::string reason_of(const json::object& specification, const std::string& id) {
     for (const json::object& each : objects_of(specification, "outdated_tests")) {
         TestOutcome test;
@@ -154,7 +154,7 @@ std::string reason_of(const json::object& specification, const std::string& id) 
     return {};
 }
 
-/// For the report: changed tests as a person is shown them.
+/// For the report: changed tests as they are shown to a person.
 json::array told_changes(const RedEvidence& evidence, const json::object& specification) {
     json::array lines;
     for (const ChangedTest& test : evidence.changed) {
@@ -181,7 +181,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
     std::map<std::string, std::string> expected;
     if (generated.ok()) { expected.insert(generated->begin(), generated->end()); }
-    // Where there was no suite, the kernel itself has begun one.
+    // Without a suite, the kernel itself has started one.
     AF_TRY(const auto begun, scaffold(baseline.base_tree));
     for (const auto& [path, content] : begun) { expected.try_emplace(path, content); }
 
@@ -196,7 +196,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
             if (content && declared != expected.end() && declared->second == *content) {
                 evidence.skeleton_paths.push_back(*path);
             } else if (found->may_hold_tests(*path)) {
-                // Its tests are RED's to write, the rest is not.
+                // RED may write the tests in it, but not the rest.
                 AF_TRY(const auto base, checkout_->file(baseline.base_tree, *path));
                 const auto before =
                     split_inline_tests(declared != expected.end() ? declared->second : base.value_or(""), found->inline_begins);
@@ -245,7 +245,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     report.facts["changed_tests"] = told_changes(evidence, baseline.specification);
     for (auto& fact : confinement) { report.facts[fact.key()] = std::move(fact.value()); }
     if (!evidence.test_paths.empty()) {
-        // The last time that somebody can mend a test: all rules, those of a phase's end as well.
+        // The last time that tests can be fixed: checks all rules, including those of a phase's end.
         GateCall rules = call;
         rules.request.paths = evidence.test_paths;
         AF_TRY(auto judged, conformance(rules, Enforcement::phase_end, stop));
@@ -280,7 +280,7 @@ Result<void> Measure::take_back(const Language& language, const std::string& red
         if (test.status == TestStatus::passed) { passing.push_back(test.id); }
     }
     if (commented && (!run.believed || failing < fresh.size())) {
-        // The comments may be to blame: what the bare tree says decides, and a test that passed beside comments only is shown.
+        // The comments may be to blame, so the bare tree decides; a test that passed only beside comments is reported.
         const bool believed = run.believed;
         AF_TRY(run, run_red_tests(red_tree, evidence.red_files, true, stop));
         for (const auto& test : run.tests) {
@@ -327,7 +327,7 @@ Result<Verdict> Measure::held_out(const GateCall& call, const Stop& stop) {
     if (const auto known = runs_.find(key); known != runs_.end()) {
         return judge_held_out(held, call.baseline->specification, known->second);
     }
-    // Built where the tree without them was: only what is delivered, with them, is built anew.
+    // Built in the folder of the tree without them. Only what is delivered, with them, is built from scratch.
     const TestSelection selection{.files = held.files, .names = {}, .judged = true, .timeout = {}, .built_in = call.tree};
     AF_TRY(const auto run, commands_->run_tests(*found, held.tree, selection, stop));
     if (run.believed) { runs_.emplace(key, run); }
@@ -355,8 +355,8 @@ Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, 
         const std::vector<std::string> files(paths.begin(), paths.end());
         AF_TRY(const auto before, findings(base_tree, files, stop));
         AF_TRY(const auto now, findings(call.tree, files, stop));
-        // The one that is meant is known by its neighbours among others of the same text; these have names of their own, so none
-        // of them is taken for it.
+        // The right one is found by its neighbours among others with the same text. Names them all, so that none is mistaken for
+        // it.
         const auto known = name_violations(before, wanted);
         for (const auto& each : name_violations(now, known)) {
             if (wanted.empty() || each.id != wanted.front().id) { continue; }
@@ -435,7 +435,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         return std::find(evidence.changed_tests.begin(), evidence.changed_tests.end(), path) != evidence.changed_tests.end();
     });
     if (!evidence.changed_tests.empty() || !evidence.changed_configuration.empty()) {
-        // Nothing that other tests say would count.
+        // The results of other tests would not count.
         take_over(report, judge_lock(evidence));
         conclude(report, "");
         return report;
@@ -451,7 +451,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         conclude(report, "");
         return report;
     }
-    // RED's files: what it changed and what it named; measured on RED's tree, whatever was said about it then.
+    // RED's files: those it changed and those it named. Measured on RED's tree, whatever was reported then.
     std::set<std::string> red_files;
     AF_TRY(const auto red_changes, checkout_->changes(baseline.base_tree, red_tree));
     AF_TRY(const auto red_test_files, test_files(red_tree));
@@ -467,10 +467,10 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_red_tests(red_tree, evidence.red_files, false, stop)); }
     AF_TRY(const auto suite, test_files(call.tree));
     evidence.run.believed = true;
-    // Tests of integration wait for the end of REFACTOR, and for what is delivered.
+    // Integration tests wait for the end of REFACTOR and for delivery.
     const bool integration = call.request.gate != "green";
     if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
-    // After the run, which has built the tree where a build is what checks its types.
+    // After the run, which builds the tree if a build checks its types.
     AF_TRY(auto types_report, types(part, stop));
     take_over(report, std::move(types_report), {"type_check_passing", "type_check"});
     AF_TRY(auto rules_report, conformance(part, Enforcement::every_edit, stop));
@@ -479,7 +479,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         {"conformance_passing", "checks_total", "checks_passing", "violations_new", "violations_blocking", "violations_before"});
     if (fix) { AF_CHECK(judge_violation(call, report, stop)); }
     if (call.request.gate == "refactor") {
-        // Tests that are held out run lines, too.
+        // Held-out tests also run lines.
         if (!baseline.held_out.files.empty()) { part.tree = baseline.held_out.tree; }
         AF_TRY(auto quality, conformance(part, Enforcement::phase_end, stop));
         std::erase_if(quality.violations, [&](const Violation& violation) {
@@ -509,7 +509,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     const auto waiting = waiting_files(*found, baseline.specification, evidence.red_run);
     if (!waiting.empty()) { AF_TRY(evidence.red_run, run_without_bodies(*found, red_tree, call.tree, evidence, stop)); }
     if (evidence.red_files.empty() && (!evidence.run.invocations.empty() || !evidence.run.reads.empty())) {
-        // No test of RED's to take the change back for, but others that must be run as they were.
+        // RED has no test to remove the change for, but others must run as they were.
         AF_TRY(auto before, run_tests(red_tree, red_test_files, stop));
         evidence.red_run.invocations = std::move(before.invocations);
         evidence.red_run.reads = std::move(before.reads);
@@ -523,7 +523,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         std::erase_if(judged_files,
                       [&](const std::string& file) { return is_integration_test(file) && !red_files.contains(file); });
     }
-    // What flips without the task's doing is no regression; it is named, and what fails twice is one.
+    // Tests that flip without the task's change are no regression and are listed. A test that fails twice is one.
     AF_TRY(const auto since, flipping(baseline, call.tree, judged_files, evidence.run, stop));
     evidence.flaky.insert(evidence.flaky.end(), since.begin(), since.end());
     report.facts["flaky_since"] = json::array(since.begin(), since.end());
@@ -535,7 +535,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     auto verdict = deliver ? judge_deliver(evidence) : judge_green(evidence);
     const bool green = call.request.gate == "green";
     if (call.request.gate == "deliver" && baseline.test_suite.empty() && !commands_->settings().without_new_test) {
-        // No stage wrote tests, so nothing shows what code does.
+        // No stage wrote tests, so nothing shows what the code does.
         AF_TRY(const auto changed, changed_code(call));
         if (changed) {
             verdict.blocking.push_back(
@@ -545,8 +545,8 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     }
     TestQualityEvidence meaning;
     if (green && waiting.empty() && verdict.passed() && report.blocking_issues.empty() && !evidence.red_files.empty()) {
-        // Taken back once more, now: what RED's run said may have been the hour's or a die's, and then it says nothing about the
-        // change.
+        // Removes the change once more now: the results of RED's run may have depended on the time or on chance, and then prove
+        // nothing about the change.
         AF_CHECK(take_back(*found, red_tree, call.tree, evidence, meaning, stop));
         verdict = judge_green(evidence);
     }
@@ -565,7 +565,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     const auto ids = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests);
     meaning.fresh = ids.fresh;
     meaning.guards = ids.guards;
-    // Of what REFACTOR made of it, all is asked again: what GREEN's tree did says nothing of another.
+    // After REFACTOR changed the tree, everything is measured again: results on GREEN's tree do not apply to another.
     const bool asked = !deliver && (green || meaning.fresh.empty() || !meant_.contains(call.tree));
     if (asked && verdict.passed() && report.blocking_issues.empty()) {
         AF_TRY(const auto changed, changed_code(call));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gates will need of a tree and of this machine, told before a task costs anything.
+// Preflight: what gates will need of a tree and of this machine, reported before a task costs anything.
 #pragma once
 
 #include <map>
@@ -14,19 +14,19 @@
 
 namespace agentforge::kernel {
 
-/// A program that a language's checks run (`tools` of the language's file), looked for where the commands will look.
+/// A program that a language's checks run (`tools` of the language's file), looked up as the commands will look it up.
 struct ToolState {
-    std::string name;                  ///< As the language calls it: `cargo`.
-    std::string program;               ///< What is run in its place: `gates.programs`, or what setup fetched; else the name.
-    std::string use;                   ///< What it is there for: `tests`.
-    std::string install;               ///< How one gets it.
-    std::vector<std::string> version;  ///< Arguments that make it say its version.
-    bool needed = true;                ///< False: without it a check is left out and says so.
+    std::string name;                  ///< The language's name for it: `cargo`.
+    std::string program;               ///< The program that is run: from `gates.programs`, or fetched by setup; else the name.
+    std::string use;                   ///< Its purpose: `tests`.
+    std::string install;               ///< How to install it.
+    std::vector<std::string> version;  ///< Arguments that make it print its version.
+    bool needed = true;                ///< False: without it a check is skipped with a note.
     bool found = false;
-    std::vector<std::string> probe = {};  ///< Arguments with which the program says whether it has what `name` names.
-    bool unsupported = false;             ///< The project names it as its test runner, and it cannot be measured: never found.
+    std::vector<std::string> probe = {};  ///< Arguments with which the program reports whether it has what `name` names.
+    bool unsupported = false;             ///< The project names it as its test runner, but it cannot be measured: never found.
 
-    /// What is missing if the tool was not found: the program, or what the program was asked for.
+    /// Returns what is missing if the tool was not found: the program, or what the program was asked for.
     [[nodiscard]] const std::string& wanted() const { return probe.empty() && !unsupported ? program : name; }
 };
 
@@ -34,37 +34,37 @@ struct ScopeReadiness {
     std::string directory;  ///< Empty: the whole tree.
     std::string language;
     std::string runner;            ///< Empty: nothing in the tree says how its tests are run.
-    std::size_t source_files = 0;  ///< Without tests.
+    std::size_t source_files = 0;  ///< Not counting tests.
     std::size_t test_files = 0;
     std::vector<ToolState> tools;
     std::vector<SetupStep> setup;  ///< Dependencies that its lockfiles name.
 };
 
 struct GateReadiness {
-    std::vector<ScopeReadiness> scopes;  ///< None: the tree has no language yet that a gate is there for.
+    std::vector<ScopeReadiness> scopes;  ///< None: the tree has no language yet that a gate supports.
 };
 
-/// The tools of a language for one tree, those of other runners left out. A language that names none has the programs of its
-/// commands.
+/// Returns the tools of a language for one tree, without those of other runners. A language that lists none needs the programs of
+/// its commands.
 [[nodiscard]] std::vector<ToolState> tools_of(const Language& language, const TestRunner* runner, const GateSettings& settings,
                                               const std::map<std::string, std::string>& fetched,
                                               const std::map<std::string, std::string>& environment);
 
-/// Whether the settings mean anything to the languages that judge the tree. Errors (`invalid`, `where` is the setting's key):
-/// AF-GATE-060 a language runs its tests by `gates.command`, which is not set; AF-GATE-140 that is set and no language in use
-/// runs it; AF-GATE-141 `gates.programs` names a program that no language runs; AF-GATE-142 its program is not there, though a
-/// language in use needs it; AF-GATE-143 a folder of `gates.readable` is not there or not absolute.
+/// Checks that the settings apply to the languages that judge the tree. Errors (`invalid`, `where` is the setting's key):
+/// AF-GATE-060 a language runs its tests by `gates.command`, which is not set; AF-GATE-140 it is set, but no language in use runs
+/// it; AF-GATE-141 `gates.programs` names a program that no language runs; AF-GATE-142 its program is missing, though a language
+/// in use needs it; AF-GATE-143 a folder of `gates.readable` is missing or not absolute.
 [[nodiscard]] Result<void> check_settings_of_gates(const GateSettings& settings,
                                                    const std::map<std::string, Language, std::less<>>& languages,
                                                    const std::vector<std::pair<const Language*, const TestRunner*>>& used);
 
-/// What stops the gates of a tree, as the first refusal that they would come to. Errors (`unavailable`): AF-GATE-144 a program
-/// that is needed is not installed, in every scope (a scope without its toolchain is left out where another can be measured);
-/// AF-GATE-100 dependencies are not there.
+/// Returns the first error that would stop the gates of a tree. Errors (`unavailable`): AF-GATE-144 a required program is not
+/// installed, in any scope (a scope without its toolchain is skipped if another can be measured); AF-GATE-100 dependencies are
+/// missing.
 [[nodiscard]] Result<void> check_can_measure(const GateReadiness& readiness, const std::string& setup);
 
-/// Something is wrong with files or settings that no role may write: the next attempt would find the same, so the task waits for
-/// the user.
+/// True if the fault is in files or settings that no role may write. The next attempt would fail in the same way, so the task
+/// waits for the user.
 [[nodiscard]] bool is_the_users_to_mend(const Error& error);
 
 }  // namespace agentforge::kernel

@@ -39,7 +39,7 @@ struct Planned {
     std::optional<std::uint64_t> assertions = {};
 };
 
-/// The stream, line by line; `problem` says why it is not believed.
+/// The stream, line by line. `problem` says why it is not trusted.
 struct Stream {
     std::vector<Planned> tests;
     std::map<std::string, std::size_t, std::less<>> index;
@@ -189,7 +189,7 @@ TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, 
     while (!lines.empty() && stream.problem.empty()) {
         const auto end = lines.find('\n');
         if (end == std::string_view::npos) {
-            // A line that was being written when the process died says nothing about who wrote it.
+            // A line that was unfinished when the process died does not show who wrote it.
             if (stream.ended) { stream.problem = "something was written after the end mark"; }
             break;
         }

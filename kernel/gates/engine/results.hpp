@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test run said, and whether it is believed.
+// The results of a test run, and whether they are trusted.
 #pragma once
 
 #include <chrono>
@@ -17,12 +17,12 @@
 
 namespace agentforge::kernel {
 
-/// How a test is run and judged, as the project's build has it. What is the same before and after a change may mean what it
-/// likes; what differs turns an outcome round.
+/// How the project's build runs and judges a test. If it is the same before and after a change, it does not matter what it means.
+/// A difference can invert an outcome.
 struct TestInvocation {
-    bool recorded = false;     ///< By what the kernel's recorder saw, and not by the runner's word alone.
-    bool provisional = false;  ///< A program that the kernel made of a file which the project's build does not name yet.
-    std::string how;           ///< Lines of `what: value`: command, properties, files of tests.
+    bool recorded = false;     ///< True if the kernel's recorder saw it, not only the runner.
+    bool provisional = false;  ///< A program that the kernel built from a file that the project's build does not name yet.
+    std::string how;           ///< Lines of `what: value`: command, properties, test files.
     [[nodiscard]] auto operator<=>(const TestInvocation&) const = default;
 };
 
@@ -30,46 +30,47 @@ struct TestInvocation {
 struct TestRun {
     std::string tree;
     bool believed = false;
-    std::string disbelief;           ///< Why not; one sentence for the model.
-    std::vector<TestOutcome> tests;  ///< Without the canary; by file as run. Not believed: every one is an `error`.
-    std::map<std::string, std::uint64_t> assertions;  ///< By id, how many ran; a test that is not here was not counted.
-    std::string machine;             ///< What the runner itself, not a test, met of a failing machine. Then nothing is a result.
-    std::vector<std::string> notes;  ///< What the runner wanted a person to know.
-    /// By id, those of other files too; a test may be run in several ways. Empty: the format tells none.
+    std::string disbelief;  ///< Why it is not trusted; one sentence for the model.
+    /// Without the canary, in order of file. If the run is not trusted, every one is an `error`.
+    std::vector<TestOutcome> tests;
+    std::map<std::string, std::uint64_t> assertions;  ///< Number of assertions that ran, by id. A missing test was not counted.
+    /// A failure of the machine that hit the runner itself, not a test. Then there are no results.
+    std::string machine;
+    std::vector<std::string> notes;  ///< Messages of the runner for people.
+    /// By id, including tests of other files; a test may be run in several ways. Empty: the format does not tell.
     std::map<std::string, std::set<TestInvocation>> invocations;
-    std::set<std::string>
-        reads;  ///< What the build or the runner takes instructions from besides files that are known by their names.
+    std::set<std::string> reads;  ///< Files that build or runner take instructions from, besides those known by name.
     std::chrono::milliseconds duration{0};
     json::object confinement;
     std::string runner;  ///< The language file's name for it.
-    /// Built in a folder in which other trees were built and run: quick, and good for feedback; no phase is judged by it.
+    /// Built in a folder that other trees were also built and run in: fast, and good for feedback, but never used to judge a
+    /// phase.
     bool kept_build = false;
-    std::string calls;       ///< What varied functions told of their calls (varied_calls.hpp), where that was asked for.
-    bool not_built = false;  ///< The build failed: each file is an error that says why.
-    bool crashed = false;    ///< A signal ended the runner; the code under test may be the cause.
+    std::string calls;       ///< Records of varied functions on their calls (varied_calls.hpp), if requested.
+    bool not_built = false;  ///< The build failed: each file is an error with the reason.
+    bool crashed = false;    ///< A signal ended the runner. The code under test may be the cause.
 };
 
 /// What the kernel knows about a run before it reads the results.
 struct RunExpectation {
     std::string nonce;
-    std::size_t canary_tests = 1;     ///< So many must be collected, run and fail at an assertion.
+    std::size_t canary_tests = 1;     ///< This many must be collected, run and fail at an assertion.
     std::chrono::seconds timeout{0};  ///< For messages.
 };
 
-/// Reads `agentforge-lines` (config/languages/python/run_tests.py). The run is believed only if every line is a JSON object
-/// with the nonce and its own number, the last one is the end mark with the right counts, the exit code is the one
-/// it announces and agrees with the outcomes, every planned test has one result, and each canary failed at an assertion.
-/// Otherwise every planned test becomes an `error` ("not run" or "not believed"), never passed.
+/// Reads `agentforge-lines` (config/languages/python/run_tests.py). The run is trusted only if every line is a JSON object with
+/// the nonce and its own number, the last one is the end mark with the right counts, the exit code is the announced one and
+/// agrees with the outcomes, every planned test has one result, and each canary failed at an assertion. Otherwise every planned
+/// test becomes an `error` ("not run" or "not believed"), never passed.
 [[nodiscard]] TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, const ProcessOutcome& outcome);
 
-/// The last line that says something, of what a process wrote.
+/// Returns the last line with content in a process's output.
 [[nodiscard]] std::string last_words(std::string_view text);
 
-/// total, passed, failed, errors, skipped (North Star 2.2: test_results). `not_collected` counts as an error.
+/// Counts total, passed, failed, errors, skipped. `not_collected` counts as an error.
 [[nodiscard]] json::object count_tests(const std::vector<TestOutcome>& tests);
 [[nodiscard]] bool is_failure(TestStatus status) noexcept;
-/// Whether a run that failed may have failed because of the machine: it is not believed, or a test's message names such a
-/// failure.
+/// True if a failed run may have failed because of the machine: it is not trusted, or a test's message names such a failure.
 [[nodiscard]] bool is_doubtful(const TestRun& run);
 
 }  // namespace agentforge::kernel

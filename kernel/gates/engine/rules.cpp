@@ -26,8 +26,8 @@ std::string whole_id(const DeclaredTest& test) {
     return test.file + "::" + name;
 }
 
-/// `pkg.FooTest$Inner.adds()` and `FooTest#adds` as `FooTest::Inner::adds`, in a file FooTest.java; nothing where the name is no
-/// such path.
+/// Converts `pkg.FooTest$Inner.adds()` and `FooTest#adds` to `FooTest::Inner::adds`, in a file FooTest.java. Returns nothing if
+/// the name is not such a path.
 std::string as_path_of_classes(const DeclaredTest& test, const std::string& name) {
     static const RE2 dotted(R"(([\pL\pN_]+(?:[.$#:]+[\pL\pN_]+)+)(?:\(\))?(\[.*\])?)");
     static const RE2 separator(R"([.$#:]+)");
@@ -42,7 +42,8 @@ std::string as_path_of_classes(const DeclaredTest& test, const std::string& name
     return path + parameters;
 }
 
-/// The ids that a declared name may mean: as it is written, `Class.test` as `Class::test`, and `suite > test` as `suite::test`.
+/// Returns the ids that a declared name may refer to: as written, `Class.test` as `Class::test`, and `suite > test` as
+/// `suite::test`.
 std::vector<std::string> spellings(const DeclaredTest& test) {
     auto name = test.name;
     if (const auto prefix = test.file + "::"; name.compare(0, prefix.size(), prefix) == 0) { name.erase(0, prefix.size()); }
@@ -63,7 +64,7 @@ bool means(const std::string& declared, const std::string& id) {
            (id.size() > declared.size() && id.compare(0, declared.size(), declared) == 0 && id[declared.size()] == '[');
 }
 
-/// `file::Outer::Inner::name[parameters]` without any of its classes but the innermost ones: `file::Inner::name`, `file::name`.
+/// Matches `file::Outer::Inner::name[parameters]` with some outer classes omitted: `file::Inner::name`, `file::name`.
 bool means_within_classes(const std::string& declared, const std::string& id) {
     const auto first = id.find("::");
     const auto last = id.rfind("::", id.find('['));
@@ -98,7 +99,7 @@ std::string place(const TestOutcome& test) {
     return test.line == 0 ? std::string{} : " (line " + std::to_string(test.line) + ")";
 }
 
-/// What a run says of a file where a test that was named is not among its tests: which are, and what did not load.
+/// Describes what a run found in a file that lacks a named test: the tests it has, and what did not load.
 std::string collected_instead(const std::vector<TestOutcome>& tests, const std::string& file) {
     constexpr std::size_t most = 8;
     std::vector<std::string> here;
@@ -125,7 +126,7 @@ std::string collected_instead(const std::vector<TestOutcome>& tests, const std::
     return said + "." + (broken.empty() ? "" : " This did not load: " + broken + ".");
 }
 
-/// Why a file's tests were not collected, if the run says so.
+/// Returns why a file's tests were not collected, if the run says so.
 const TestOutcome* broken_file(const std::vector<TestOutcome>& tests, const std::string& file) {
     const auto* found = find_test(tests, file);
     return found != nullptr && found->status == TestStatus::error ? found : nullptr;
@@ -238,8 +239,8 @@ private:
 
     void fresh(const TestOutcome& test) {
         if (test.status == TestStatus::passed) {
-            // It holds already (what a stub returns may be right for it): measured, so nobody need say it again. It proves
-            // nothing of the change.
+            // It already passes (a stub's result may be right for it). Measured, so no one need declare it. It proves nothing
+            // about the change.
             guards_.push_back(test.id);
             pass_already_.push_back(test.id);
             return;
@@ -269,7 +270,7 @@ private:
               "; a guard passes before and after the change. Mark it kind: new if it describes new behaviour.");
     }
 
-    /// Tests in RED's files that RED did not name: known ones are left alone, others must be new ones that fail.
+    /// Tests in RED's files that RED did not name: known ones are ignored; others must be new ones that fail.
     void undeclared() {
         if (!evidence_.run.believed) { return; }
         for (const auto& test : evidence_.run.tests) {
@@ -296,7 +297,7 @@ private:
         }
     }
 
-    /// Tests that passed before RED and are in no file of RED's run any more.
+    /// Tests that passed before RED and are no longer in any file of RED's run.
     void removed() {
         if (!evidence_.run.believed) { return; }
         const std::set<std::string> touched(evidence_.test_paths.begin(), evidence_.test_paths.end());
@@ -315,7 +316,8 @@ private:
         }
     }
 
-    /// Existing tests with lines that are changed or gone: only those that the request contradicts, and the change must be why.
+    /// Existing tests with changed or removed lines: allowed only for those that the request contradicts, and the change must be
+    /// the reason.
     void changed() {
         for (const ChangedTest& test : evidence_.changed) {
             const auto cases = [&](const TestOutcome& outcome) { return without_parameters(outcome.id) == test.id; };
@@ -402,7 +404,7 @@ private:
     std::map<std::string, std::vector<std::string>> mapping_;
     std::vector<std::string> fresh_;
     std::vector<std::string> guards_;
-    std::vector<std::string> pass_already_;  ///< Named as new; they are guards.
+    std::vector<std::string> pass_already_;  ///< Declared as new, but they are guards.
     std::vector<std::string> failing_;
     std::vector<std::string> waiting_;
     std::vector<std::string> removed_;
@@ -415,7 +417,7 @@ public:
     explicit SuiteJudge(const GreenEvidence& evidence)
         : evidence_(evidence), ids_(red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests)) {
         verdict_.tests = evidence.run.tests;
-        // A flaky test that RED did not declare failed there by chance; it is none of its new ones.
+        // A flaky test that RED did not declare failed there by chance. It is not one of its new tests.
         std::vector<std::string> declared;
         for (const auto& test : evidence.declared) {
             for (const auto* outcome : outcomes_of(test, evidence.red_run.tests)) { declared.push_back(outcome->id); }
@@ -502,7 +504,7 @@ private:
         }
         if (test->status == TestStatus::passed) { return; }
         all_pass_ = false;
-        if (!evidence_.run.believed) { return; }  // Said once, for the whole run.
+        if (!evidence_.run.believed) { return; }  // Reported once, for the whole run.
         block(id + place(*test) + (test->status == TestStatus::skipped ? " was skipped: " : " fails: ") +
               first_line(test->message));
     }
@@ -515,7 +517,7 @@ private:
         }
     }
 
-    /// A test in RED's files that RED's run did not have: the same bytes, yet another set of tests.
+    /// A test in RED's files that RED's run did not have: the same bytes, but another set of tests.
     void extra() {
         if (!evidence_.run.believed || evidence_.red_run.tests.empty()) { return; }
         const std::set<std::string> files(evidence_.red_files.begin(), evidence_.red_files.end());
@@ -530,14 +532,14 @@ private:
         }
     }
 
-    /// The same tests, yet run or judged by other rules than on RED's tree: what passes then is another thing.
+    /// The same tests, but run or judged by other rules than on RED's tree: a pass then means something else.
     void otherwise() {
         if (!evidence_.run.believed) { return; }
         for (const auto& [id, before] : evidence_.red_run.invocations) {
             const auto now = evidence_.run.invocations.find(id);
             if (now == evidence_.run.invocations.end()) { continue; }
             for (const auto& invocation : before) {
-                // A file that the build has come to name: whatever its program, it must speak for itself.
+                // A file that the build now names: whatever its program, it must stand on its own.
                 const bool named =
                     invocation.provisional && std::any_of(now->second.begin(), now->second.end(),
                                                           [](const auto& each) { return each.recorded && !each.provisional; });
@@ -605,7 +607,7 @@ private:
                 no_regressions_ = no_regressions_ && now != nullptr && now->status == TestStatus::passed;
                 continue;
             }
-            // RED may have removed it, where the intent allows that; RED's gate has judged it.
+            // RED may have removed it, if the intent allows that; RED's gate has judged it.
             if (red_files.contains(before.file) && find_test(evidence_.red_run.tests, before.id) == nullptr) { continue; }
             const auto* now = find_test(evidence_.run.tests, before.id);
             if (now != nullptr && now->status == TestStatus::passed) { continue; }

@@ -54,7 +54,7 @@ std::map<std::string, std::map<std::string, bool>> scopes_of_requirements(const 
     return result;
 }
 
-/// The first folder that RED named a test in; the whole tree's where it named none.
+/// Returns the first folder in which RED named a test, or the whole tree's if it named none.
 std::string main_directory(const json::object& test_suite, const Scopes& scopes) {
     const auto* files = list_in(test_suite, "test_files");
     if (files == nullptr) { return {}; }
@@ -146,7 +146,7 @@ void add(json::value& sum, const json::value& value, std::string_view name) {
     if (sum.is_bool() && value.is_bool()) {
         sum = name == "tests_found" ? sum.get_bool() || value.get_bool() : sum.get_bool() && value.get_bool();
     } else if (sum.is_int64() && value.is_int64() && name == "coverage_percent") {
-        sum = std::min(sum.get_int64(), value.get_int64());  // Each project is held to it.
+        sum = std::min(sum.get_int64(), value.get_int64());  // Each project must meet it.
     } else if (sum.is_int64() && value.is_int64()) {
         sum = sum.get_int64() + value.get_int64();
     } else if (sum.is_array() && value.is_array()) {
@@ -173,7 +173,7 @@ bool fact_is(const GateReport& report, const char* name, bool wanted) {
     return found != nullptr && found->is_bool() && found->get_bool() == wanted;
 }
 
-/// Where the violation is that is to be gone.
+/// Returns the file of the violation to fix.
 std::string violated_file(const GateRequest& request) {
     const auto* violation = request.parameters.if_contains("violation");
     return violation != nullptr && violation->is_object() ? text_in(violation->get_object(), "file") : std::string{};
@@ -246,7 +246,7 @@ std::vector<std::string> part_of_paths(const std::vector<std::string>& paths, co
 }
 
 GateReport put_together(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole) {
-    // A scope without tests says nothing beside one that has some.
+    // A scope without tests means nothing beside one that has some.
     const bool some_tests =
         std::any_of(parts.begin(), parts.end(), [](const auto& part) { return fact_is(part.second, "tests_found", true); });
     if (some_tests) {
@@ -357,7 +357,7 @@ Result<const Scopes*> ScopedGates::scopes(const std::string& base_tree, const st
     }
     auto found = **before;
     if (settings_.directories.empty() && settings_.language.empty()) {
-        // Looking through all files costs time at every step; only a new project file can make a new scope.
+        // Checking all files costs time at every step; only a new project file can make a new scope.
         AF_TRY(const auto* known, languages_.all());
         AF_TRY(const auto changes, whole_->changes(base_tree, tree));
         const bool new_project = std::any_of(changes.begin(), changes.end(), [&](const TreeChange& change) {
@@ -389,7 +389,7 @@ Result<Measure*> ScopedGates::measure(const Scopes& scopes, const Scope& scope) 
     return measures_.emplace(std::move(key), std::move(made)).first->second.get();
 }
 
-/// RED in a scope that it named no test in: only fixtures and the skeleton may have changed there.
+/// RED in a scope in which it named no test: only fixtures and the skeleton may have changed there.
 Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, Measure& measure, const Scope& scope, const Stop& stop) {
     AF_TRY(const auto* language, languages_.get(scope.language));
     AF_TRY(const auto changes, measure.checkout().changes(part.baseline->base_tree, part.tree));
@@ -494,7 +494,7 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
     }
     if (parts.empty()) {
         if (!left_out.empty()) { return std::move(left_out.front().second); }
-        AF_TRY(auto* first, measure(*found, all.front()));  // Nothing changed anywhere: the top says what that means.
+        AF_TRY(auto* first, measure(*found, all.front()));  // Nothing changed anywhere: the first scope reports what that means.
         GateBaseline baseline;
         GateCall part = call;
         if (call.baseline != nullptr) {
@@ -516,7 +516,7 @@ Result<void> ScopedGates::for_interfaces(const std::string& tree, const std::vec
                                          const DeclaringScope& each) {
     auto known = scopes("", tree);
     if (!known.ok() && known.error().code == "AF-GATE-002" && !interfaces.empty()) {
-        // Nothing is there yet: what the interfaces' files are called says in which language it will be.
+        // Nothing exists yet: the file names of the interfaces tell the language.
         std::vector<std::string> files;
         for (const auto& interface : interfaces) { files.push_back(interface.file); }
         AF_TRY(auto coming, Scopes::find(languages_, files, settings_));
@@ -563,7 +563,7 @@ Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::scaffold(c
     std::vector<std::pair<std::string, std::string>> none;
     const auto found = scopes("", tree);
     if (!found.ok()) {
-        if (found.error().code == "AF-GATE-002") { return none; }  // Nothing is written in any language yet.
+        if (found.error().code == "AF-GATE-002") { return none; }  // The tree has no language yet.
         return found.error();
     }
     if ((*found)->all().size() != 1) { return none; }
@@ -604,13 +604,13 @@ Result<void> ScopedGates::probe(const std::vector<std::string>& readable, std::v
         request.argv.insert(request.argv.end(), tool.probe.begin(), tool.probe.end());
         request.directory = "/";
         request.environment = base_environment(options_.environment);
-        request.environment["HOME"] = "/";  // As for the gates, the user's own packages are not there.
+        request.environment["HOME"] = "/";  // As for the gates, without the user's own packages.
         request.timeout = std::chrono::seconds(30);
         request.confinement.readable = program_folders(options_.environment);
         request.confinement.readable.insert(request.confinement.readable.end(), readable.begin(), readable.end());
         if (tool.program.starts_with('/')) { request.confinement.readable.push_back(tool.program); }
         const auto outcome = processes_.run(request, Stop{});
-        if (!outcome.ok() && outcome.error().code == "AF-EXEC-004") { return {}; }  // Said wherever a program is started.
+        if (!outcome.ok() && outcome.error().code == "AF-EXEC-004") { return {}; }  // Reported wherever a program is started.
         if (!outcome.ok()) { return outcome.error(); }
         tool.found = outcome->exit_code == 0;
     }
@@ -642,7 +642,7 @@ Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
                 ++part.source_files;
             }
         }
-        // Tests among other code are seen only by reading it; some are enough to know that there are any.
+        // Tests among other code are only found by reading it. A few are enough to know that there are any.
         constexpr std::size_t most_read = 300;
         std::size_t read = 0;
         for (const auto& file : files) {
@@ -666,12 +666,12 @@ Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
             if (tool.when.empty() || applies) { here.tools.push_back(tool); }
         }
         part.tools = tools_of(here, runner, settings, fetched, options_.environment);
-        // What is fetched later may be there then.
+        // Dependencies that are fetched later may provide it.
         if (std::all_of(part.setup.begin(), part.setup.end(), [](const auto& step) { return step.ready; })) {
             AF_CHECK(probe(settings.readable, part.tools));
         }
         used.emplace_back(language, runner);
-        // Of what lies beside all projects only the globs are used.
+        // Files outside all projects only use the globs.
         if (!scope.has_project && part.source_files + part.test_files == 0) { continue; }
         if (!scope.has_project) { part.tools.clear(); }
         readiness.scopes.push_back(std::move(part));
@@ -707,7 +707,7 @@ Result<GateRunner::PathMeaning> ScopedGates::path_meaning(const std::string& tre
     } else {
         return std::move(found).error();
     }
-    // Where languages are known one scope judges a path; otherwise each language may claim it.
+    // If languages are known, one scope judges a path. Otherwise each language may claim it.
     const auto any = [parts, shared](std::string_view path, auto claims) {
         return std::any_of(parts->begin(), parts->end(), [&](const Part& part) {
             const bool mine = shared->all().empty() || shared->of(path).directory == part.scope.directory;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gates over the scopes of a tree: each scope is measured by its own language as if it were a repository, and what came of it
-// is put together again with the paths of the whole.
+// Runs gates over the scopes of a tree. Each scope's own language measures it as if it were a repository. The results are merged
+// with paths of the whole tree.
 #pragma once
 
 #include <functional>
@@ -17,38 +17,38 @@
 
 namespace agentforge::kernel {
 
-/// Which scopes a gate measures: those that its paths are in; without paths `tests` and `deliver` all of them, the others those
-/// that changed since the user's commit or hold tests that RED named. A scope that did not change and whose toolchain is not
-/// installed is left out and named in `facts.scopes`; one that changed is an error.
+/// Measures the scopes of a call's paths. Without paths, `tests` and `deliver` measure all scopes; other gates measure those that
+/// changed since the user's commit or contain tests that RED named. A scope that did not change and whose toolchain is not
+/// installed is skipped and listed in `facts.scopes`; for a changed one this is an error.
 class ScopedGates {
 public:
     ScopedGates(std::unique_ptr<TreeCheckout> whole, ProcessRunner& processes, GateRunner::Options options);
 
     /// Errors: of Measure, and of Scopes::find.
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop);
-    /// Of all scopes, with paths of the whole. Errors: of Measure, and of Scopes::find.
+    /// Returns the findings of all scopes, with paths of the whole tree. Errors: of Measure, and of Scopes::find.
     [[nodiscard]] Result<std::vector<Finding>> findings(const std::string& tree, const std::vector<std::string>& paths,
                                                         const Stop& stop);
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
     [[nodiscard]] Result<void> try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
                                             const Stop& stop);
-    /// The scopes of a tree. With `base_tree` they are the user's commit's; a project in a folder that it does not have is one
-    /// more, so that nothing that is written meanwhile changes who judges what is there.
+    /// Returns the scopes of a tree. With `base_tree`, those of the user's commit; a project in a new folder is an additional
+    /// scope. So nothing written meanwhile changes who judges existing files.
     [[nodiscard]] Result<const Scopes*> scopes(const std::string& base_tree, const std::string& tree);
     [[nodiscard]] Result<const Language*> language(const Scope& scope) { return languages_.get(scope.language); }
-    /// Begins a suite where the whole tree is one scope without tests; of several scopes nobody can say which.
+    /// Starts a suite if the whole tree is one scope without tests. With several scopes the right one is unknown.
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree);
-    /// Of all scopes; names and files with the scope's folder before them.
+    /// Returns the steps of all scopes. Names and files have the scope's folder as prefix.
     [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const std::string& tree);
     [[nodiscard]] Result<void> set_up(const std::string& tree, const Stop& stop);
     [[nodiscard]] Result<GateReadiness> readiness(const std::string& tree);
-    /// A test file by its scope's globs.
+    /// True for a test file by its scope's globs.
     [[nodiscard]] Result<bool> is_test_file(const std::string& tree, std::string_view path);
     [[nodiscard]] Result<GateRunner::PathMeaning> path_meaning(const std::string& tree);
 
 private:
-    /// Calls `each` with every scope that has some of the interfaces, and these as it sees them.
+    /// Calls `each` for every scope that has some of the interfaces, with these in the scope's form.
     using DeclaringScope = std::function<Result<void>(const Scope&, Measure&, const std::vector<SkeletonInterface>&)>;
     [[nodiscard]] Result<void> for_interfaces(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
                                               const DeclaringScope& each);
@@ -57,7 +57,7 @@ private:
                                                        const Stop& stop);
 
     std::unique_ptr<TreeCheckout> whole_;
-    /// Has each tool that says how asked whether it is there.
+    /// Asks each tool that can report it whether it is present.
     [[nodiscard]] Result<void> probe(const std::vector<std::string>& readable, std::vector<ToolState>& tools);
 
     ProcessRunner& processes_;
@@ -66,15 +66,15 @@ private:
     std::optional<Error> wrong_settings_;
     LanguageFiles languages_;
     std::map<std::pair<std::string, std::string>, Scopes> scopes_;  ///< By base tree and tree.
-    std::map<std::string, std::unique_ptr<Measure>> measures_;      ///< By the list of scopes and the one.
+    std::map<std::string, std::unique_ptr<Measure>> measures_;      ///< By the list of scopes and the scope.
 };
 
-/// A call as one scope sees it: its paths, tests, interfaces, and the requirements that its tests are named for.
+/// Returns a call's baseline for one scope: its paths, tests and interfaces, and the requirements that its tests name.
 [[nodiscard]] GateBaseline part_of_baseline(const GateBaseline& whole, const Scopes& scopes, const Scope& scope);
-/// The paths of a call that one scope sees; `.` where the path holds the scope.
+/// Returns the paths of a call inside one scope; `.` if the path contains the scope.
 [[nodiscard]] std::vector<std::string> part_of_paths(const std::vector<std::string>& paths, const Scopes& scopes,
                                                      const Scope& scope);
-/// Reports of several scopes as one: passed when all are; ids and paths those of the whole tree.
+/// Merges the reports of several scopes: passed if all passed; ids and paths are those of the whole tree.
 [[nodiscard]] GateReport put_together(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole);
 
 }  // namespace agentforge::kernel

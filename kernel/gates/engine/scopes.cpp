@@ -11,7 +11,7 @@
 namespace agentforge::kernel {
 namespace {
 
-/// Folders whose projects are somebody else's, or made to be looked at.
+/// Folders with third-party or sample projects.
 constexpr std::array<std::string_view, 15> passed_over{
     "vendor",   "node_modules", "third_party", "third-party", "external", "examples", "example",      "testdata",
     "fixtures", "fixture",      "templates",   "target",      "build",    "dist",     "site-packages"};
@@ -49,7 +49,7 @@ std::size_t count_sources(const Language& language, const std::vector<Path>& fil
     }));
 }
 
-/// The language of a folder among those that claim it: the one with most sources there.
+/// Returns the folder's language among those that claim it: the one with the most sources there.
 std::string strongest(const std::vector<const Language*>& claimants, const std::vector<std::string>& files,
                       std::string_view directory) {
     const Language* best = nullptr;
@@ -74,7 +74,7 @@ const Scope& deepest(const std::vector<Scope>& scopes, std::string_view path) {
 
 using Claims = std::map<std::string, std::vector<const Language*>>;
 
-/// Folders that hold a project file, and the languages whose it is.
+/// Returns the folders with a project file, and the languages it belongs to.
 Claims project_folders(const std::map<std::string, Language, std::less<>>& languages, const std::vector<std::string>& files) {
     Claims claims;
     for (const auto& [name, language] : languages) {
@@ -96,11 +96,11 @@ Claims project_folders(const std::map<std::string, Language, std::less<>>& langu
     return found;
 }
 
-/// The language of what is in no other project; nullptr: none is found there. One that has its project file there counts all of
-/// its sources, another one only those that no project folder holds.
+/// Returns the language of everything outside other projects, or nullptr if none is found. A language with its project file there
+/// counts all its sources; another counts only those outside project folders.
 const Language* language_of_the_rest(const std::map<std::string, Language, std::less<>>& languages,
                                      const std::vector<std::string>& files, const Claims& claims) {
-    std::vector<std::string_view> own;  // Views, with room from the start: a repository may have a hundred thousand files.
+    std::vector<std::string_view> own;  // Views, reserved at once: a repository may have a hundred thousand files.
     own.reserve(files.size());
     std::copy_if(files.begin(), files.end(), std::back_inserter(own), [](std::string_view file) {
         const auto slash = file.rfind('/');
@@ -127,8 +127,7 @@ const Language* language_of_the_rest(const std::map<std::string, Language, std::
             most = sources;
         }
     }
-    if (best == nullptr && own.size() < files.size() &&
-        claims.empty()) {  // A repository of nothing but examples is judged by them.
+    if (best == nullptr && own.size() < files.size() && claims.empty()) {  // A repository of only examples is judged by them.
         for (const auto& [name, language] : languages) {
             const bool found = std::any_of(files.begin(), files.end(),
                                            [&, each = &language](const auto& file) { return each->detect.matches(file); });
@@ -142,10 +141,10 @@ const Language* language_of_the_rest(const std::map<std::string, Language, std::
     return best;
 }
 
-/// Folders below the top that hold a project of their own, outermost first, after `scopes`.
+/// Adds folders below the top with their own project after `scopes`, outermost first.
 void add_projects(std::vector<Scope>& scopes, const std::map<std::string, Language, std::less<>>& languages, Claims claims,
                   const std::vector<std::string>& files) {
-    for (auto& [folder, claimants] : claims) {  // Sorted: a folder comes after those it lies in.
+    for (auto& [folder, claimants] : claims) {  // Sorted: a folder comes after those that contain it.
         if (folder.empty()) { continue; }
         std::erase_if(claimants, [&, at = std::string_view(folder)](const Language* language) {
             return std::any_of(scopes.begin(), scopes.end(), [&](const Scope& outer) {
@@ -159,7 +158,7 @@ void add_projects(std::vector<Scope>& scopes, const std::map<std::string, Langua
     }
 }
 
-/// An unknown language is the setting's fault; a file that is wrong says its own place.
+/// For an unknown language the setting is at fault; a wrong file reports its own place.
 Error named_by(Error error, const std::string& setting) {
     if (error.code == "AF-GATE-002") { error.where = setting; }
     return error;

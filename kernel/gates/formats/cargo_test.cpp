@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cargo test`: one section a test program on standard output (libtest's own format, stable since Rust 1.0), and on standard
-// error, in the same order, which program it is. Stable Rust has no report for machines, so everything is counted and held
-// against everything.
+// `cargo test`: one section for each test program on standard output (libtest's own format, stable since Rust 1.0). Standard
+// error names the programs in the same order. Stable Rust has no machine-readable report, so this counts everything and
+// cross-checks all counts.
 #include "gates/formats/format.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr std::string_view cargo_canary = "agentforge_canary";
 struct CargoSection {
     std::int64_t announced = 0;
     std::vector<std::pair<std::string, std::string>> results;  ///< Name, `ok`, `FAILED`, `ignored`.
-    std::map<std::string, std::string> outputs;                ///< By name: what a failed test wrote.
+    std::map<std::string, std::string> outputs;                ///< By name: the output of a failed test.
     bool ended = false;
     std::map<std::string, std::int64_t> counts;  ///< passed, failed, ignored, …
 };
@@ -88,10 +88,10 @@ private:
         sections.back().results.emplace_back(std::string(name), std::move(how));
     }
 
-    std::string output_;  ///< Whose output follows.
+    std::string output_;  ///< Its output follows.
 };
 
-/// Without the backtrace and what the framework adds.
+/// Without the backtrace and the framework's additions.
 std::string cargo_message(std::string_view output) {
     std::string message;
     bool stack = false;
@@ -104,9 +104,9 @@ std::string cargo_message(std::string_view output) {
     return failure_text(message);
 }
 
-/// Rust has one way to fail, the panic. `assert_eq!` says what it is; `assert!` with a text of its own says only the text, as
-/// `panic!` does: it counts as an assertion where it stands in one of the test's own files and is not what the language itself
-/// says.
+/// Rust has one way to fail, the panic. `assert_eq!` identifies itself; `assert!` with its own text shows only that text, as
+/// `panic!` does. That counts as an assertion if it is in one of the test's own files and is not a message of the language
+/// itself.
 bool cargo_is_assertion(std::string_view message, const ReportedTest& test) {
     if (message.find("the test returned a termination value") != std::string_view::npos) { return false; }
     for (const std::string_view sign :
@@ -126,7 +126,7 @@ bool cargo_is_assertion(std::string_view message, const ReportedTest& test) {
     });
 }
 
-/// `src/lib.rs:14:20`, or ` src/lib.rs:14:20:` in newer versions: the place in `file` that a message names first.
+/// Returns the place in `file` that a message names first: `src/lib.rs:14:20`, or ` src/lib.rs:14:20:` in newer versions.
 std::uint64_t cargo_line(std::string_view message, std::string_view file) {
     const auto at = message.find(std::string(file) + ":");
     return at == std::string_view::npos ? 0 : static_cast<std::uint64_t>(cargo_number(message.substr(at + file.size() + 1)));
@@ -151,7 +151,7 @@ void cargo_places(const std::string& root_file, const std::string& path, Reporte
     test.places.push_back({root_file, test.suite});
 }
 
-/// `src/lib.rs - one (line 2)`; the line is no part of the name, because it changes with every edit above it.
+/// `src/lib.rs - one (line 2)`. The line is not part of the name, because every edit above it changes it.
 void cargo_doc_test(const std::string& path, ReportedTest& test) {
     const auto dash = path.find(" - ");
     test.file = path.substr(0, dash);
@@ -165,8 +165,8 @@ void cargo_doc_test(const std::string& path, ReportedTest& test) {
         bracket == std::string::npos ? 0 : static_cast<std::uint64_t>(cargo_number(std::string_view(rest).substr(bracket + 6)));
 }
 
-/// cargo tells a source file relative to its package; cargo_test.sh has told before where each target's is in the whole.
-/// `program` is `…/deps/<target>-<hash>`.
+/// cargo names a source file relative to its package; cargo_test.sh has printed each target's path in the tree before. `program`
+/// is `…/deps/<target>-<hash>`.
 std::string cargo_whole_path(std::string_view program, const std::string& file, std::string_view err) {
     auto target = program.substr(program.rfind('/') == std::string_view::npos ? 0 : program.rfind('/') + 1);
     target = target.substr(0, target.rfind('-'));
@@ -183,7 +183,7 @@ std::string cargo_whole_path(std::string_view program, const std::string& file, 
     return found;
 }
 
-/// The program of each section, in order; empty: documentation tests.
+/// Returns the program of each section, in order. Empty: documentation tests.
 std::vector<std::string> cargo_programs(std::string_view err, std::string_view root) {
     std::vector<std::string> programs;
     for_each_line(err, [&](std::string_view line) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CTest: its list of tests (tests.json, --show-only=json-v1), what it says of each (ctest.xml, --output-junit), the programs that
-// carry a recorder (programs.txt), test files that no program is made of (unlisted.txt), and what the recorders wrote, one file a
-// process (config/languages/cpp/recorder.h). What CTest says (the exit code) and what the recorder saw from inside must agree.
+// CTest. Reads its list of tests (tests.json, --show-only=json-v1), its results (ctest.xml, --output-junit), the programs with a
+// recorder (programs.txt), test files without a program (unlisted.txt), and the recorders' files, one for each process
+// (config/languages/cpp/recorder.h). CTest's result (the exit code) and the recorder's must agree.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::string_view canary_prefix = "agentforge-canary-";
-constexpr std::int64_t canary_failures = 3;  // Checks in the canary of a framework's recorder.
+constexpr std::int64_t canary_failures = 3;  // Number of failed checks in the canary of a framework's recorder.
 
 std::string ctest_text(const json::object& value, std::string_view key) {
     const auto* found = value.if_contains(key);
@@ -50,7 +50,7 @@ struct Recorded {
     std::string running;
     bool tests_done = false;
     std::optional<std::int64_t> main_code;
-    bool failed = false;  ///< Some test, or the canary.
+    bool failed = false;  ///< Some test, or the canary, failed.
 };
 
 std::string key_of(const ReportedTest& test) { return test.suite + "::" + test.name; }
@@ -61,12 +61,12 @@ bool is_the_canary(const std::string& suite, const std::string& name) {
 
 class RecordReader {
 public:
-    /// What is wrong with the record; empty: nothing.
+    /// Returns what is wrong with the record. Empty: nothing.
     std::string read(std::string_view text, std::string_view secret) {
         std::int64_t number = 0;
         while (!text.empty()) {
             const auto end = text.find('\n');
-            if (end == std::string_view::npos) { break; }  // The process ended while it wrote.
+            if (end == std::string_view::npos) { break; }  // The process ended while writing.
             const auto value = parse_json(sanitize_utf8(text.substr(0, end)), "record");
             const auto* line = value.ok() ? value->if_object() : nullptr;
             if (line == nullptr || ctest_text(*line, "s") != secret || ctest_number(*line, "i") != number++) {
@@ -149,7 +149,7 @@ struct Verdict {
     std::string message;
 };
 
-/// The end of what a test printed, for a message.
+/// Returns the end of a test's output, for a message.
 std::string tail_of(const std::string& output) {
     constexpr std::size_t wanted = 1500;
     auto text = failure_text(output);
@@ -229,7 +229,7 @@ private:
                                     ": built as a program of its own; add it to a CMakeLists.txt");
         }
     }
-    /// What ctest is told to read besides its lists of tests; what a framework's own module puts there tells no more than tests.
+    /// Files that ctest reads besides its lists of tests. What a framework's own module adds there only lists tests.
     void scripts(std::string_view text) {
         for_each_line(text, [&](std::string_view line) {
             const auto begin = line.find_first_not_of(" \t");
@@ -237,7 +237,7 @@ private:
             if (!line.ends_with("_include.cmake\")")) { result_.reads.emplace_back(line.substr(begin)); }
         });
     }
-    /// What CMake read to make the build (its file API, cmakeFiles): of the tree all that is not known by its name, and all that
+    /// Files that CMake read to make the build (its file API, cmakeFiles): from the tree those not known by name, and all that
     /// the build itself wrote.
     void inputs(const std::string& text) {
         told_inputs_ = true;
@@ -260,13 +260,13 @@ private:
             result_.reads.push_back(path_in_tree(path, output_.root));
         }
     }
-    /// Whether a build can have put a file there that is neither in the tree nor in its own folder.
+    /// True if a build could have written a file there, outside the tree and its own folder.
     [[nodiscard]] bool is_writable(const std::string& path) const {
         constexpr std::string_view shared[]{"/tmp/", "/var/tmp/", "/dev/"};
         return (!output_.scratch.empty() && path.starts_with(output_.scratch)) ||
                std::any_of(std::begin(shared), std::end(shared), [&](const auto folder) { return path.starts_with(folder); });
     }
-    /// A test file that nothing lists and that does not compile.
+    /// A test file that no list contains and that does not compile.
     void not_compiled(const std::string& file, const std::string& log) {
         ReportedTest test;
         test.name = file;
@@ -308,7 +308,7 @@ private:
         const bool canary = name.starts_with(canary_prefix);
         invocation_.provisional = unlisted_.contains(plain_name);
         if (invocation_.provisional && !canary) {
-            // Called as its file: the target's name is our own.
+            // Named after its file, because the target's name is our own.
             const auto& file = unlisted_.at(plain_name);
             const auto stem = file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
             name = stem.substr(0, stem.rfind('.'));
@@ -323,7 +323,7 @@ private:
         }
         if (verdict.status == "disabled") { return tell(name, TestStatus::skipped, "disabled", {}); }
         const bool by_itself = verdict.message.starts_with("SKIP_");
-        // A framework's program that skipped a test was run: its recorder tells what became of it.
+        // A framework's program that skipped a test did run, and its recorder has the results.
         if (verdict.status == "notrun" && !(by_itself && !seen.empty() && seen.front()->kind != "plain")) {
             return tell(name, by_itself ? TestStatus::skipped : TestStatus::error,
                         by_itself ? "skipped" : "not run: " + verdict.message, seen.empty() ? command : seen.front()->sources);
@@ -405,14 +405,14 @@ private:
         told(own ? TestStatus::failed_assertion : TestStatus::error, "the program did not come to the end of its main\n" + text);
     }
 
-    /// The file of glibc's `program: file:line: function: Assertion `…' failed.`; empty: there is none.
+    /// Returns the file in glibc's `program: file:line: function: Assertion `…' failed.`. Empty: there is none.
     static std::string asserted_in(const std::string& output) {
         const auto mark = output.rfind(": Assertion `");
         if (mark == std::string::npos || output.find("' failed.", mark) == std::string::npos) { return {}; }
         const auto begin = output.rfind('\n', mark);
         std::string_view line(output);
         line = line.substr(begin == std::string::npos ? 0 : begin + 1, mark - (begin == std::string::npos ? 0 : begin + 1));
-        // `program: file:line: function`: the file is what stands before the first `:digits:`.
+        // `program: file:line: function`: the file ends before the first `:digits:`.
         for (auto colon = line.find(':'); colon != std::string_view::npos; colon = line.find(':', colon + 1)) {
             const auto end = line.find_first_not_of("0123456789", colon + 1);
             if (end == std::string_view::npos || end == colon + 1 || line[end] != ':') { continue; }
@@ -459,7 +459,8 @@ private:
         }
     }
 
-    /// Whether what the program says of itself is not what counts.
+    /// True if a property makes CTest judge the test by its output, or expect it to fail, instead of using the program's own
+    /// result.
     static bool by_text(const json::object& test) {
         return has_property(test, {"WILL_FAIL", "PASS_REGULAR_EXPRESSION", "FAIL_REGULAR_EXPRESSION"});
     }
@@ -473,7 +474,7 @@ private:
         for (const auto& each : properties != nullptr && properties->is_array() ? properties->get_array() : json::array{}) {
             const auto* property = each.if_object();
             const auto name = property == nullptr ? std::string{} : ctest_text(*property, "name");
-            if (name.empty() || name == "COST") { continue; }  // What earlier runs took: it orders them.
+            if (name.empty() || name == "COST") { continue; }  // Duration of earlier runs, which decides the order.
             lines.insert(name + ": " + (property->contains("value") ? json::serialize(property->at("value")) : "") + "\n");
         }
         for (const auto& line : lines) { invocation.how += line; }
@@ -497,10 +498,10 @@ private:
     std::map<std::string, Verdict> verdicts_;
     std::set<std::string, std::less<>> programs_;
     std::map<std::string, std::string> unlisted_;  ///< File by target.
-    std::map<std::string, std::string> logs_;      ///< Of what did not compile, by target.
+    std::map<std::string, std::string> logs_;      ///< By target: the log of what did not compile.
     std::vector<Recorded> processes_;
     bool told_inputs_ = false;
-    TestInvocation invocation_;  ///< Of the test that is being told.
+    TestInvocation invocation_;  ///< Invocation of the test being reported.
     std::set<std::string> with_passes_;
     std::set<std::string> with_canary_;
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t max_failure_text = 64UL << 10U;
 
-/// Every format that a language file can name, by name.
+/// All formats that a language file can name, by name.
 constexpr std::array known_formats{
     Format{"cargo-test", FormatInput::out, &parse_cargo_test},
     Format{"go-test-json", FormatInput::out, &parse_go_test_json},

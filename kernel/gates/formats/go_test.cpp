@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `go test -json` (go doc test2json), 1.10 and later: one event a line. Tests are the top ones; a sub-test is part of its test,
-// whose outcome is the worst of them. A line `agentforge: folder /…` that config/languages/go/each.sh prints first tells a
-// package's folder.
+// `go test -json` (go doc test2json), 1.10 and later: one event a line. Tests are the top-level ones; a sub-test is part of its
+// test, whose outcome is the worst of them. config/languages/go/each.sh first prints `agentforge: folder /…`, the folder of a
+// package.
 #include "gates/formats/format.hpp"
 
 #include <algorithm>
@@ -17,15 +17,15 @@ constexpr std::size_t go_kept_output = 64UL << 10U;
 
 struct GoTest {
     std::string output;
-    std::vector<std::string> ends;  ///< pass, fail, skip: of the test itself, once where all is well.
+    std::vector<std::string> ends;  ///< pass, fail or skip of the test itself; exactly one if all is well.
 };
 
 struct GoPackage {
-    std::string folder;  ///< Relative to the root; not told: `?`.
+    std::string folder;  ///< Relative to the root. `?` if not reported.
     bool folder_told = false;
     std::vector<std::string> order;
     std::map<std::string, GoTest> tests;
-    std::string output;  ///< Of no test.
+    std::string output;  ///< Outside any test.
     std::string end;
     std::string failed_build;
 };
@@ -43,7 +43,7 @@ std::string_view go_trimmed(std::string_view text) {
     return text;
 }
 
-/// Without the framework's own lines; a panic's text without its stack.
+/// Without the framework's own lines, and without the stack of a panic.
 std::string go_message(std::string_view output, bool panicked) {
     std::string message;
     bool stack = false;
@@ -57,7 +57,7 @@ std::string go_message(std::string_view output, bool panicked) {
     return failure_text(message);
 }
 
-/// `slug_test.go:11: …`: the first line of a test file that the output names.
+/// `slug_test.go:11: …`: returns the first line of a test file that the output names.
 std::uint64_t go_line(std::string_view output) {
     const auto at = output.find("_test.go:");
     if (at == std::string_view::npos) { return 0; }
@@ -100,7 +100,7 @@ struct GoEvents {
     std::map<std::string, GoPackage> packages;
     std::vector<std::string> order;
     std::map<std::string, std::string>
-        builds;  ///< By import path; go 1.24 and later tell them in events, others on standard error.
+        builds;  ///< By import path. go 1.24 and later report them as events, older ones on standard error.
     std::string root;
     std::string problem;
 
@@ -148,7 +148,7 @@ struct GoEvents {
     }
 };
 
-/// What the compiler said of one package: `# example.com/slug [example.com/slug.test]`, then its lines.
+/// Returns the compiler's output for one package: `# example.com/slug [example.com/slug.test]`, then its lines.
 std::string go_build_output(std::string_view err, const std::string& package) {
     std::string text;
     bool inside = false;
@@ -163,7 +163,7 @@ std::string go_build_output(std::string_view err, const std::string& package) {
     return text;
 }
 
-/// Each test file that the compiler names is an error; where it names none, the package is told by itself.
+/// Each test file that the compiler names is an error. If it names none, the package itself is reported.
 void go_not_built(const std::string& package, const std::string& output, const std::string& root,
                   std::vector<ReportedTest>& tests) {
     std::map<std::string, std::pair<std::uint64_t, std::string>> files;
@@ -240,7 +240,7 @@ FormatResult parse_go_test_json(const RunOutput& output) {
         }
         go_not_built(name, text.empty() ? std::string(output.err.substr(0, 4096)) : text, events.root, result.tests);
     }
-    // A file without a package clause keeps go from loading anything: it says so on standard error alone.
+    // A file without a package clause prevents go from loading anything, which only standard error says.
     const bool loaded_nothing = events.order.empty() && broken.empty() && events.problem.empty();
     if (loaded_nothing && output.err.find(".go:") != std::string_view::npos) {
         go_not_built("(module)", std::string(output.err.substr(0, 4096)), events.root, result.tests);

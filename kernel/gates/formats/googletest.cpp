@@ -22,7 +22,7 @@ const json::array* gtest_list(const json::object& value, const char* key) {
     return found == nullptr ? nullptr : found->if_array();
 }
 
-/// GoogleTest writes an exception as a failure at "unknown file".
+/// GoogleTest reports an exception as a failure at "unknown file".
 bool is_exception(std::string_view failure) {
     return failure.starts_with("unknown file") || failure.find("\nunknown file") != std::string_view::npos;
 }
@@ -55,7 +55,7 @@ ReportedTest gtest_case(const std::string& suite, const json::object& value) {
     return test;
 }
 
-/// Appends one program's report. Answers with what is wrong with it.
+/// Appends one program's report. Returns what is wrong with it.
 std::string gtest_report(const std::string& name, std::string_view content, std::vector<ReportedTest>& tests) {
     boost::system::error_code error;
     const auto value = json::parse({content.data(), content.size()}, error);
@@ -86,7 +86,7 @@ std::string gtest_report(const std::string& name, std::string_view content, std:
 }  // namespace
 
 void gtest_names(std::string_view suite, std::string_view name, ReportedTest& test) {
-    // `Instance/Suite` and `test/0` are one case of a parametrised test; `Suite/0` and `test` are one of a typed suite.
+    // `Instance/Suite` and `test/0` are a case of a parametrised test; `Suite/0` and `test` are from a typed suite.
     std::string parameters;
     if (const auto slash = suite.find('/'); slash != std::string_view::npos) {
         const auto tail = suite.substr(suite.rfind('/') + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JUnit XML as pytest, Surefire, CTest, Vitest, jest-junit, node, gotestsum and others write it. There is no standard; this reads
-// what they have in common: testsuites, testsuite (nested at will), testcase, and in it failure, error, skipped.
+// JUnit XML as written by pytest, Surefire, CTest, Vitest, jest-junit, node, gotestsum and others. There is no standard; this
+// reads the common elements: testsuites, testsuite (nested to any depth), testcase, and in it failure, error, skipped.
 #include <algorithm>
 #include <charconv>
 
@@ -31,7 +31,8 @@ bool is_path_of_source(const std::string& text) {
     return slash != std::string::npos && dot != std::string::npos && dot > slash && text.find(' ') == std::string::npos;
 }
 
-/// Some writers call everything a failure and name the exception: `TypeError` is no assertion, `AssertionFailedError` is one.
+/// Some writers report everything as a failure and name the exception: `TypeError` is not an assertion, `AssertionFailedError` is
+/// one.
 bool is_other_error(const std::string& type) {
     if (!type.ends_with("Error") && !type.ends_with("Exception")) { return false; }
     for (const auto* word : {"Assert", "Expect", "Fail", "Comparison"}) {
@@ -46,8 +47,8 @@ bool is_java_class(const std::string& name) {
     return RE2::FullMatch(name, form);
 }
 
-/// Classes and methods as the source has them: `Outer$Inner` is `Outer::Inner`, `writes{long, String}[1]` (Surefire before 3) and
-/// `writes(long, String)[1]` are `writes[1]`.
+/// Converts classes and methods to their form in the source: `Outer$Inner` to `Outer::Inner`; `writes{long, String}[1]` (Surefire
+/// before 3) and `writes(long, String)[1]` to `writes[1]`.
 void take_java_names(ReportedTest& test) {
     static const RE2 in_braces(R"(^([\pL_][\pL\pN_]*)\{[^{}]*\})");
     static const RE2 in_parentheses(R"(^([\pL_][\pL\pN_]*)\([^()]*\))");
@@ -151,14 +152,14 @@ private:
         if (test_.name == test_.file && !test_.file.empty()) {
             test_.suite.clear();  // The file as a whole, which could not be loaded.
         } else if (test_.suite == test_.file && !test_.file.empty()) {
-            // Vitest: the class is the file, the name holds the suites.
+            // Vitest: the class is the file, and the name contains the suites.
             test_.suite.clear();
             for (auto at = test_.name.find(" > "); at != std::string::npos; at = test_.name.find(" > ")) {
                 test_.suite += (test_.suite.empty() ? "" : "::") + test_.name.substr(0, at);
                 test_.name.erase(0, at + 3);
             }
         } else if (test_.suite.empty() || test_.suite == "test") {
-            // node: the suites are the elements around it.
+            // node: the suites are the enclosing elements.
             test_.suite.clear();
             for (const auto& suite : suites_) {
                 if (!suite.name.empty() && suite.name != test_.file) {
@@ -168,7 +169,7 @@ private:
         }
         take_java_names(test_);
         take_meson_name(test_);
-        // CTest and GoogleTest say it in an attribute.
+        // CTest and GoogleTest report it in an attribute.
         const auto status = attributes.getValue("status");
         if (status == "notrun" || status == "disabled") { test_.status = TestStatus::skipped; }
         if (status == "fail") { test_.status = TestStatus::failed_assertion; }
@@ -198,7 +199,7 @@ private:
             return;
         }
         if (test_.name == test_.file && test_.status == TestStatus::failed_assertion) { test_.status = TestStatus::error; }
-        // Meson says nothing of a failure but what the program wrote.
+        // Meson reports a failure only by the program's output.
         const bool unexplained =
             test_.message.empty() && (test_.status == TestStatus::failed_assertion || test_.status == TestStatus::error);
         test_.message = failure_text(unexplained ? errors_ : test_.message);
@@ -213,7 +214,7 @@ private:
     FormatResult& result_;
     std::vector<Suite> suites_;
     ReportedTest test_;
-    std::string errors_;  ///< What the test wrote on standard error.
+    std::string errors_;  ///< The test's output on standard error.
     std::size_t depth_ = 0;
     bool inside_ = false;
     bool in_detail_ = false;
@@ -226,7 +227,7 @@ FormatResult parse_junit_xml(const RunOutput& output) {
     FormatResult result;
     for (const auto& [name, content] : output.files) {
         if (!name.ends_with(".xml")) { continue; }
-        // No writer of JUnit XML declares a document type; entities are how a small file becomes an endless one.
+        // No JUnit XML writer declares a document type, and entities can expand a small file without end.
         if (content.find("<!DOCTYPE") != std::string::npos || content.find("<!ENTITY") != std::string::npos) {
             result.problem = name + " declares a document type, which no test report does";
             continue;
@@ -235,7 +236,7 @@ FormatResult parse_junit_xml(const RunOutput& output) {
         JunitReader reader(one);
         try {
             Poco::XML::SAXParser parser;
-            parser.setFeature(Poco::XML::XMLReader::FEATURE_NAMESPACES, false);  // Names as they are written.
+            parser.setFeature(Poco::XML::XMLReader::FEATURE_NAMESPACES, false);  // Names stay as written.
             parser.setContentHandler(&reader);
             parser.parseMemoryNP(content.data(), content.size());
         } catch (const Poco::Exception& error) {

@@ -22,7 +22,7 @@ Error not_its_format(std::string_view format, const std::string& file, std::size
             "Correct the coverage command of the language's runner, or its format.", ErrorKind::invalid};
 }
 
-/// Whether the text is one; more than can be held is the most that can.
+/// Parses a whole number. Larger values saturate.
 bool whole_number(std::string_view text, std::uint64_t& value) {
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (failure == std::errc::result_out_of_range) { value = ~std::uint64_t{0}; }
@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    /// The lines of the file that a report means; nullptr: none of the tree's.
+    /// Returns the lines of the file that a report names, or nullptr if the tree has no such file.
     std::map<std::uint64_t, std::uint64_t>* lines_of(std::string_view name) {
         if (const auto known = names_.find(name); known != names_.end()) {
             return known->second.empty() ? nullptr : &counts_[known->second];
@@ -158,7 +158,7 @@ private:
         });
     }
 
-    /// Each line of a block; where blocks share a line, the one that was run more often.
+    /// Sets each line of a block. If blocks share a line, the higher count wins.
     Result<void> go(const std::string& file, std::string_view text) {
         static const RE2 block(R"(^(.+):([0-9]+)\.[0-9]+,([0-9]+)\.[0-9]+ [0-9]+ ([0-9]+)$)");
         return each_line(text, [&](std::string_view line, std::size_t number) -> Result<void> {

@@ -33,7 +33,7 @@ bool starts_ignoring_case(std::string_view text, std::string_view word) {
            });
 }
 
-/// Description and directive: `name # SKIP why`. A `\#` is no directive.
+/// Description and directive: `name # SKIP why`. A `\#` is not a directive.
 struct TapPoint {
     bool ok = false;
     std::uint64_t number = 0;
@@ -74,7 +74,7 @@ std::optional<TapPoint> test_point(std::string_view line) {
 struct TapLevel {
     std::optional<std::uint64_t> plan;
     std::uint64_t count = 0;
-    std::size_t first = 0;  ///< Of the tests told on this level and below, in the result.
+    std::size_t first = 0;  ///< Index in the result of the first test on this level or below.
 };
 
 class TapReader {
@@ -124,7 +124,7 @@ private:
         if (text.starts_with("1..")) { return plan(depth, text.substr(3)); }
         if (text.starts_with("Bail out!")) { return problem("the runner gave up: " + failure_text(trimmed_tap(text.substr(9)))); }
         if (const auto point = test_point(text)) { tell(depth, indent, *point); }
-        // Everything else is a comment, a version, or what the program printed.
+        // Everything else is a comment, a version, or output of the program.
     }
 
     void plan(std::size_t depth, std::string_view text) {
@@ -151,7 +151,7 @@ private:
 
     void close_below(std::size_t depth) {
         while (levels_.size() > depth + 1) {
-            // A level of its own that no test point closed: its tests ran and their parent was not told.
+            // A level that no test point closed: its tests ran, but their parent was not reported.
             check(levels_.back());
             levels_.pop_back();
         }
@@ -179,7 +179,7 @@ private:
             failing_child = failing_child || child.status == TestStatus::failed_assertion || child.status == TestStatus::error;
         }
         const bool has_children = first != result_.tests.size();
-        if (has_children && (point.ok || failing_child)) { return; }  // A suite; it says nothing that its tests do not.
+        if (has_children && (point.ok || failing_child)) { return; }  // A suite: it adds nothing to its tests.
         ReportedTest test;
         test.name = name;
         test.status = point.ok ? TestStatus::passed : TestStatus::failed_assertion;
@@ -196,7 +196,7 @@ private:
         pending_indent_ = indent;
     }
 
-    /// A path with a folder and an extension: runners that tell each file as a test of its own.
+    /// True for a path with a folder and an extension: some runners report each file as a test.
     static bool is_file(const std::string& name) {
         const auto dot = name.rfind('.');
         const auto slash = name.rfind('/');
@@ -204,7 +204,7 @@ private:
                name.size() - dot <= 6 && name.find(' ') == std::string::npos;
     }
 
-    /// What the YAML block below a test says: node's keys, and those that TAP names.
+    /// Reads the YAML block below a test: node's keys, and those that TAP defines.
     void finish_diagnostics() {
         if (!pending_) { return; }
         if (in_diagnostics_) { return; }
@@ -213,7 +213,7 @@ private:
         std::map<std::string, std::string, std::less<>> keys;
         std::string_view text = diagnostics_;
         std::string block;
-        const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());  // tape indents what stands in the block.
+        const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());  // tape indents the contents of the block.
         while (!text.empty()) {
             const auto end = text.find('\n');
             auto whole = text.substr(0, end);
@@ -253,7 +253,7 @@ private:
         }
         const auto& kind = keys["failureType"];
         const bool asserted = keys["code"] == "ERR_ASSERTION" || keys["name"] == "AssertionError";
-        // node says what was thrown; a runner that does not is taken at its word.
+        // node reports what was thrown. A runner that does not is believed.
         if (!kind.empty() && kind != "subtestsFailed" && !(kind == "testCodeFailure" && asserted)) {
             test.status = TestStatus::error;
         }

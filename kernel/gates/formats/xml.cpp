@@ -16,7 +16,7 @@ Error not_xml(const std::string& why) {
             "Run the tests again; a runner that was killed leaves half a report.", ErrorKind::invalid};
 }
 
-/// Builds the tree; what is too deep or too much ends the parse.
+/// Builds the tree. Stops the parse if it gets too deep or too large.
 class TreeBuilder final : public Poco::XML::DefaultHandler {
 public:
     XmlElement root;

@@ -50,7 +50,7 @@ bool path_matches(std::string_view glob, std::string_view path) {
     if (glob.front() == '/') { glob.remove_prefix(1); }
     const auto wanted = segments(glob);
     const auto given = segments(path);
-    // `**` is to segments what `*` is to characters: one backtracking point is enough.
+    // `**` is to segments as `*` is to characters: one backtracking point is enough.
     std::size_t w = 0;
     std::size_t g = 0;
     std::size_t star = wanted.size() + 1;

@@ -8,13 +8,13 @@
 
 namespace agentforge::kernel {
 
-/// Gitignore-style globs: `*` and `?` stay within a folder, `**` crosses; a glob without `/` matches at any depth;
-/// `tests/**/x.py` matches `tests/x.py` too; a leading `!` excludes, whatever the order.
+/// Gitignore-style globs: `*` and `?` do not cross `/`, `**` does. A glob without `/` matches at any depth. `tests/**/x.py` also
+/// matches `tests/x.py`. A leading `!` excludes, whatever the order.
 class Globs {
 public:
     Globs() = default;
     explicit Globs(std::vector<std::string> patterns);
-    /// Some positive glob matches (or there is none, only exclusions) and no exclusion does.
+    /// True if some positive glob matches (or there are only exclusions) and no exclusion does.
     [[nodiscard]] bool matches(std::string_view path) const;
     [[nodiscard]] bool empty() const noexcept { return wanted_.empty() && excluded_.empty(); }
 

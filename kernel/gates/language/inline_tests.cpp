@@ -8,14 +8,14 @@
 namespace agentforge::kernel {
 namespace {
 
-/// Reads Rust's tokens as far as braces need it.
+/// Reads Rust's tokens as far as finding braces requires.
 class BraceReader {
 public:
     explicit BraceReader(std::string_view text) : text_(text) {}
     [[nodiscard]] std::size_t at() const { return at_; }
     [[nodiscard]] bool done() const { return at_ >= text_.size(); }
 
-    /// The next character that is code; what is in strings and comments is passed over. 0 at the end.
+    /// Returns the next character of code, skipping strings and comments. 0 at the end.
     char next() {
         while (!done()) {
             const auto rest = text_.substr(at_);
@@ -29,7 +29,7 @@ public:
             } else if (is_raw(rest)) {
                 raw();
             } else if (is_character(rest)) {
-                at_ += rest[1] == '\\' ? 3 : 2;  // The quote, and one character or the escape's first.
+                at_ += rest[1] == '\\' ? 3 : 2;  // The quote, and one character or the first of an escape.
                 skip_to("'", 1);
             } else {
                 return text_[at_++];
@@ -97,7 +97,7 @@ private:
     std::size_t at_ = 0;
 };
 
-/// One past the end of the item that begins at the start of `text`.
+/// Returns one past the end of the item that begins at the start of `text`.
 std::size_t item_end(std::string_view text) {
     BraceReader reader(text);
     std::size_t depth = 0;
@@ -123,7 +123,7 @@ void append_line(std::string& part, std::string_view line) {
 ItemsSplit split_inline_tests(std::string_view text, const std::string& begins) {
     ItemsSplit split;
     const RE2 expression(begins, RE2::Quiet);
-    // Where code is: a line that begins inside of a string or comment begins no item.
+    // Marks where code is: a line that begins inside a string or comment begins no item.
     BraceReader reader(text);
     std::size_t at = 0;
     while (at < text.size()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that stand in the file they test: such a file in two parts.
+// Splits a file that contains its own tests into two parts.
 #pragma once
 
 #include <string>
@@ -7,17 +7,16 @@
 
 namespace agentforge::kernel {
 
-/// The text of the items that are tests, and all other lines, each without empty lines: where nothing but tests was written,
-/// `code` is as it was; where nothing but code was, `tests` is.
+/// The text of the test items, and all other lines, both without empty lines. If only tests were added, `code` is unchanged; if
+/// only code was added, `tests` is.
 struct ItemsSplit {
     std::string tests;
     std::string code;
-    std::string lines = {};  ///< The whole text with the lines of the items empty, so that numbers of lines hold.
+    std::string lines = {};  ///< The whole text with the items' lines emptied, so line numbers stay the same.
 };
 
-/// An item begins with a line that `begins` (RE2) matches outside of strings and comments, and ends with the `}` of its first
-/// `{`, or with a `;` before that. Strings, raw strings, characters and comments are those of Rust; what is not closed belongs to
-/// the tests.
+/// An item begins with a line that `begins` (RE2) matches outside strings and comments. It ends with the `}` of its first `{`, or
+/// with an earlier `;`. Strings, raw strings, characters and comments follow Rust's syntax. An unclosed one belongs to the tests.
 [[nodiscard]] ItemsSplit split_inline_tests(std::string_view text, const std::string& begins);
 
 }  // namespace agentforge::kernel

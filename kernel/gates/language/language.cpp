@@ -17,7 +17,7 @@
 namespace agentforge::kernel {
 namespace {
 
-/// Reads fields of a YAML mapping; remembers the first thing that is wrong, with its place.
+/// Reads the fields of a YAML mapping. Keeps the first error, with its place.
 class Reader {
 public:
     explicit Reader(const YamlDocument& document) : document_(document) {}
@@ -107,7 +107,7 @@ public:
         }
         return result;
     }
-    /// Calls `each` with every mapping of a list and its pointer.
+    /// Calls `each` with every mapping in a list and its pointer.
     template <typename Each>
     void list(const json::object& value, const std::string& pointer, const char* key, Each each) {
         const auto* found = value.if_contains(key);
@@ -189,7 +189,7 @@ void read_runner_configuration(Reader& reader, const json::object& root, Languag
     }
 }
 
-/// A pattern that finds errors in a tool's output must say what is the file, the line and the message.
+/// A pattern for errors in a tool's output must have groups for the file, the line and the message.
 std::string error_pattern(Reader& reader, const json::object& value, const std::string& pointer, const char* key, bool required) {
     auto text = reader.pattern(value, pointer, key, required);
     if (text.empty()) { return text; }
@@ -457,7 +457,7 @@ void read_type_checkers(Reader& reader, const json::object& root, Language& lang
     });
 }
 
-/// A path of a tree: relative, without a way out of it.
+/// True for a relative path that does not leave the tree.
 bool stays_inside(const std::string& path) {
     const std::filesystem::path parts(path);
     return !path.empty() && parts.is_relative() &&
@@ -710,8 +710,8 @@ std::string section_text(std::string_view content, const FileSection& section) {
         content.remove_prefix(end == std::string_view::npos ? content.size() : end + 1);
         const auto first = line.find_first_not_of(" \t");
         if (first != std::string_view::npos && line[first] == '[') {
-            // A multi-line array's `]` does not begin a header; a nested `[` line inside one only ends the section early for
-            // files that no TOML formatter writes, and then in both trees alike.
+            // The `]` of a multi-line array does not begin a header. A nested `[` line inside one ends the section early, but no
+            // TOML formatter writes such files, and both trees are read alike.
             inside = RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), begins);
         }
         if (inside) { result.append(line).push_back('\n'); }

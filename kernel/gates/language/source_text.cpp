@@ -58,8 +58,8 @@ private:
         return end == std::string_view::npos ? text_.size() : end;
     }
 
-    /// The whole of a directive with its continuations; behind `#else` everything up to `#endif`, since only one branch has
-    /// matching braces.
+    /// Skips a directive with its continuation lines; after `#else` skips up to `#endif`, because only one branch has matching
+    /// braces.
     bool directive() {
         if (!rules_.preprocessor || text_[at_] != '#') { return false; }
         for (auto before = at_; before > 0 && text_[before - 1] != '\n'; --before) {
@@ -115,7 +115,7 @@ private:
     bool quoted() {
         for (const auto& quote : rules_.quotes) {
             if (!here(quote.begins)) { continue; }
-            // `1'000` and a name that ends in the letter of a prefix: no text begins there.
+            // `1'000`, and a name that ends in the letter of a prefix: no text begins there.
             if (at_ > 0 && is_word_byte(text_[at_ - 1]) && (quote.character || is_word_byte(quote.begins.front()))) { continue; }
             const auto begin = at_;
             auto at = at_ + quote.begins.size();
@@ -172,7 +172,7 @@ private:
     CodeText result_;
 };
 
-/// Finds the functions of one text, those in other blocks (classes, functions) too.
+/// Finds the functions of one text, including those in other blocks (classes, functions).
 class FunctionFinder {
 public:
     FunctionFinder(const CodeText& text, const CodeRules& rules)
@@ -209,7 +209,7 @@ private:
         return count;
     }
 
-    /// How many decisions the functions in it have, which are theirs.
+    /// Returns the number of decisions in the block itself, without those of the functions in it.
     std::int64_t scan(std::size_t from, std::size_t to, std::size_t depth) {
         std::int64_t taken = 0;
         auto start = from;
@@ -219,7 +219,8 @@ private:
             if (c == '(') {
                 const auto close = matching(at, '(', ')');
                 if (close == std::string::npos || close >= to) { return taken; }
-                // Arguments may hold functions (callbacks, anonymous classes), which are found below; a parameter list has none.
+                // Arguments may contain functions (callbacks, anonymous classes), which are found below. A parameter list
+                // contains none.
                 if (std::string_view(code_).substr(at, close - at).find('{') != std::string_view::npos && depth < deepest_block) {
                     taken += scan(at + 1, close, depth + 1);
                 }
@@ -286,7 +287,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 namespace {
 
-/// Names, and each other byte that is no space.
+/// Splits into names and single other bytes, without spaces.
 std::vector<std::string_view> names_and_marks(std::string_view text) {
     std::vector<std::string_view> found;
     for (std::size_t at = 0; at < text.size();) {
@@ -356,7 +357,7 @@ int bracket_balance(std::string_view line) {
 
 namespace {
 
-/// The column where the code of a line starts; npos if it has no code.
+/// Returns the column where the code of a line starts; npos if it has none.
 std::size_t indentation(std::string_view line) { return line.find_first_not_of(" \t\r"); }
 
 std::vector<FunctionLines> indented_functions(std::string_view code) {
@@ -420,7 +421,7 @@ std::set<std::string> telling_literals(const CodeText& text) {
 
 namespace {
 
-/// A literal without its marks, so that `'a'` is `"a"`.
+/// Returns a literal without its quotes, so that `'a'` equals `"a"`.
 std::string without_marks(const std::string& literal) {
     const auto mark = literal.find_first_of("\"'`");
     if (mark == std::string::npos) { return literal; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gates need of git: recorded trees, and one folder that can be made to be any of them.
+// What gates need of git: recorded trees, and one folder that can become any of them.
 #pragma once
 
 #include <filesystem>
@@ -16,14 +16,14 @@
 
 namespace agentforge::kernel {
 
-/// Recorded trees by id. `make_tree_checkout` is the real one; tests keep trees in memory.
+/// Recorded trees by id. `make_tree_checkout` returns the real one; tests keep trees in memory.
 class TreeCheckout {
 public:
     virtual ~TreeCheckout() = default;
     [[nodiscard]] virtual std::filesystem::path path() const = 0;
-    /// The folder of the whole tree, where `path` is a part of it.
+    /// The folder of the whole tree, if `path` is a part of it.
     [[nodiscard]] virtual std::filesystem::path top() const { return path(); }
-    /// Makes the folder be exactly the tree; whatever else was in it, ignored files too, is gone.
+    /// Makes the folder exactly the tree. Everything else in it is removed, including ignored files.
     [[nodiscard]] virtual Result<void> check_out(std::string_view tree) = 0;
     [[nodiscard]] virtual Result<std::vector<TreeChange>> changes(std::string_view old_tree, std::string_view new_tree) = 0;
     [[nodiscard]] virtual Result<std::vector<std::string>> files(std::string_view tree) = 0;
@@ -32,8 +32,9 @@ public:
 
 /// Both must outlive the result.
 [[nodiscard]] std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, Worktree& worktree);
-/// The worktree is made, by `open`, when the first tree is checked out: a large one costs seconds and as much disk as the
-/// checkout, and a task may end before its first gate. `path` is where it will be. The repository must outlive the result.
+/// The same, but calls `open` to create the worktree only when the first tree is checked out. A large one takes seconds and as
+/// much disk as the checkout, and a task may end before its first gate. `path`: where it will be. The repository must outlive the
+/// result.
 [[nodiscard]] std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, std::filesystem::path path,
                                                                std::function<Result<Worktree>()> open);
 

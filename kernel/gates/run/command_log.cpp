@@ -8,7 +8,7 @@
 namespace agentforge::kernel {
 namespace {
 
-/// To a tenth.
+/// Rounded to a tenth.
 std::string seconds(std::chrono::milliseconds time) {
     const auto tenths = (time.count() + 50) / 100;
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";

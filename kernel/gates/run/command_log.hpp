@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands that gates ran, for which tree and how long: shows where their time goes. Plain values; nothing is run here.
+// The commands that gates ran, on which tree and for how long, to show where time goes. Plain values; runs nothing.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ namespace agentforge::kernel {
 
 /// One command that a gate ran.
 struct GateCommand {
-    std::string command;  ///< As the language's file names it: build, collect, tests, plain, coverage, syntax, types, metrics, …
+    std::string command;  ///< As named in the language's file: build, collect, tests, plain, coverage, syntax, types, metrics, …
     std::string purpose;  ///< `mutants`, `change-taken-back`, …; empty: to measure the tree as it is.
     std::string tree;     ///< Empty: the command needs none.
     std::chrono::milliseconds duration{0};
@@ -24,8 +24,8 @@ inline constexpr const char* purpose_mutants = "mutants";
 
 /// Where the time of a task's gates went.
 struct GateTime {
-    std::chrono::milliseconds total{0};    ///< Of all commands.
-    std::chrono::milliseconds mutants{0};  ///< Of those on mutants.
+    std::chrono::milliseconds total{0};    ///< Time of all commands.
+    std::chrono::milliseconds mutants{0};  ///< Time of the commands on mutants.
     std::chrono::milliseconds floor{
         0};  ///< One clean build and one suite: the longest of each on the last tree whose tests were run.
     [[nodiscard]] std::chrono::milliseconds without_mutants() const noexcept { return total - mutants; }
@@ -34,10 +34,10 @@ struct GateTime {
 [[nodiscard]] GateTime time_of(const std::vector<GateCommand>& commands);
 
 [[nodiscard]] json::array to_json(const std::vector<GateCommand>& commands);
-/// Leaves out entries that are not commands.
+/// Skips entries that are not commands.
 [[nodiscard]] std::vector<GateCommand> gate_commands_from_json(const json::value& value);
 
-/// `12 s without mutants, 8 s for mutants; one clean build and suite takes 3 s`; empty if nothing was run.
+/// Returns, for instance, `12 s without mutants, 8 s for mutants; one clean build and suite takes 3 s`. Empty if nothing was run.
 [[nodiscard]] std::string in_words(const GateTime& time);
 [[nodiscard]] json::object to_json(const GateTime& time);
 

@@ -30,7 +30,7 @@ void replace_all(std::string& text, std::string_view name, std::string_view valu
     }
 }
 
-/// Whether a text holds the system's words for a disk that does not give what is on it.
+/// True if a text contains the system's messages for a disk that cannot be read.
 bool names_failing_read(std::string_view output) {
     return output.find("Input/output error") != std::string_view::npos || output.find("EIO") != std::string_view::npos;
 }
@@ -154,7 +154,7 @@ Result<std::unique_ptr<ScratchFolder>> ScratchFolder::make(const std::string& di
 }
 
 ScratchFolder::~ScratchFolder() {
-    std::error_code ignored;  // What a hostile run locked against removal stays below the scratch directory.
+    std::error_code ignored;  // What a hostile run protected against removal stays below the scratch directory.
     std::filesystem::remove_all(path_, ignored);
 }
 
@@ -307,7 +307,7 @@ Result<void> LanguageCommands::place(const Language& language, const std::string
     AF_CHECK(checkout_.check_out(tree));
     placed_ = tree;
     for (const auto& [path, content] : stand_in_) {
-        // Not written through: a worktree may share its files with another.
+        // Never writes through the file: a worktree may share its files with another.
         std::error_code none;
         std::filesystem::remove(checkout_.path() / path, none);
         AF_CHECK(make_directories((checkout_.path() / path).parent_path()));
@@ -335,9 +335,7 @@ Result<void> LanguageCommands::place(const Language& language, const std::string
 Result<void> LanguageCommands::lay_beside(const std::string& name, const std::string& target) {
     const auto link = checkout_.path() / name;
     std::error_code failure;
-    if (std::filesystem::exists(std::filesystem::symlink_status(link, failure))) {
-        return {};
-    }  // The tree's own, or what was fetched.
+    if (std::filesystem::exists(std::filesystem::symlink_status(link, failure))) { return {}; }  // The tree's own, or fetched.
     AF_CHECK(make_directories(link.parent_path()));
     std::filesystem::create_symlink(target, link, failure);
     if (failure) {
@@ -391,7 +389,7 @@ Result<void> LanguageCommands::check_machine(const ProcessOutcome& outcome, bool
     if (outcome.exit_code == 0 && !outcome.timed_out) { return {}; }
     const bool named = names_failing_machine(outcome.out) || names_failing_machine(outcome.err);
     if (!doubtful && !named) { return {}; }
-    // A test takes its files away before anybody looks at the disk.
+    // A test deletes its files before the disk is checked.
     constexpr std::uint64_t room_for_a_test = 64ULL << 20U;
     int failure = failure_of_writing(scratch_directory_, room_for_a_test);
     if (failure == 0 && (names_failing_read(outcome.out) || names_failing_read(outcome.err))) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a language's commands, confined: the tree can be read, scratch can be written, there is no network.
+// Runs a language's commands, confined: the tree is readable, scratch is writable, there is no network.
 #pragma once
 
 #include <chrono>
@@ -22,61 +22,58 @@
 
 namespace agentforge::kernel {
 
-/// `gates:` of the settings.
+/// The settings `gates:`.
 struct GateSettings {
     std::map<std::string, std::string, std::less<>> programs;  ///< `python3: /home/me/venv/bin/python`
-    std::map<std::string, std::chrono::seconds, std::less<>>
-        timeouts;  ///< By command: tests, integration, tests_after_edit, setup, build, collect, affected, syntax, types, metrics,
-                   ///< skeleton.
+    /// By command: tests, integration, tests_after_edit, setup, build, collect, affected, syntax, types, metrics, skeleton.
+    std::map<std::string, std::chrono::seconds, std::less<>> timeouts;
     std::map<std::string, std::int64_t, std::less<>> thresholds;  ///< By check id.
-    std::vector<std::string> integration_tests;                   ///< Globs: test files that wait for the end of a phase.
-    std::size_t mutants = 10;           ///< At most so many altered lines show whether new tests notice; 0: none.
-    bool without_new_test = false;      ///< Delivers work without a new test, whatever the request's words.
-    std::vector<std::string> readable;  ///< More that commands may read: a virtual environment.
-    std::uint64_t max_processes = 512;  ///< Processes and threads that one command may have at once.
-    std::vector<std::string>
-        command;  ///< What `{command}` stands for, alone in an argument: the tests of the language `generic`.
+    std::vector<std::string> integration_tests;                   ///< Globs: test files that run only at the end of a phase.
+    std::size_t mutants = 10;           ///< Maximum number of altered lines that show whether new tests notice. 0: none.
+    bool without_new_test = false;      ///< Delivers work without a new test, whatever the request says.
+    std::vector<std::string> readable;  ///< Additional folders that commands may read: a virtual environment.
+    std::uint64_t max_processes = 512;  ///< Limit on simultaneous processes and threads of one command.
+    std::vector<std::string> command;   ///< Replaces an argument `{command}`: the tests of the language `generic`.
 
     /// Errors: `invalid` AF-GATE-012 unknown key or wrong type.
     [[nodiscard]] static Result<GateSettings> read(const json::object& settings);
 };
 
-/// The variables of a language's toolchains (`toolchains` of its file), as the user has them or as they usually are.
+/// Returns the environment variables of a language's toolchains (`toolchains` of its file): the user's values, or the usual ones.
 [[nodiscard]] std::map<std::string, std::string> toolchains_of(const Language& language,
                                                                const std::map<std::string, std::string>& environment);
 
 /// Which tests of a tree are run, and for what.
 struct TestSelection {
     std::vector<std::string> files;
-    std::vector<std::string> names;  ///< Single tests of the files, by the last part of their ids; empty: all. For runners with
-                                     ///< `single`, which may run more.
-    /// A phase is judged by it: the build folder is one that only this tree's runs could write to, so nothing that another tree
-    /// left there counts. Otherwise it is the folder that is kept between the runs of a task: quick, for feedback.
+    /// Single tests of the files, by the last part of their ids. Empty: all. For runners with `single`, which may run more.
+    std::vector<std::string> names;
+    /// A phase is judged by it: only this tree's runs could write to the build folder, so leftovers of another tree cannot count.
+    /// Otherwise uses the folder that is kept between the runs of a task: fast, for feedback.
     bool judged = false;
-    std::string timeout =
-        {};  ///< In place of `tests`, the setting that bounds it, where that is set: integration, tests_after_edit.
-    std::map<std::string, std::string> instead = {};  ///< Path → bytes that stand in these plain files of the tree for this run;
-                                                      ///< a path that the tree has not is one more file.
-    std::optional<std::chrono::seconds> at_most = {};  ///< The run takes no longer, whatever the settings allow.
-    std::string purpose = {};                          ///< GateCommand::purpose of the commands it runs.
-    bool calls = false;  ///< The run has a file for the calls that varied functions tell (TestRun::calls).
-    /// Judged: a tree that this one holds whole, in whose folder it is built; what that tree's build left there its own could
-    /// leave as well.
+    std::string timeout = {};  ///< The setting that limits it in place of `tests`, if set: integration, tests_after_edit.
+    /// Path → bytes that replace these plain files of the tree for this run. A path that the tree lacks is added.
+    std::map<std::string, std::string> instead = {};
+    std::optional<std::chrono::seconds> at_most = {};  ///< Time limit in addition to the settings.
+    std::string purpose = {};                          ///< GateCommand::purpose of its commands.
+    bool calls = false;  ///< The run has a file for the calls that varied functions record (TestRun::calls).
+    /// For judged runs: a tree that this one contains whole, in whose folder it is built. Whatever that tree's build left there,
+    /// its own could leave as well.
     std::string built_in = {};
 };
 
-/// How the build of a tree went.
+/// The outcome of building a tree.
 struct BuildOutcome {
     bool built = true;
-    std::string problem;              ///< Not built: how it ended, in one sentence.
-    std::string output;               ///< Of the step that failed: standard output, then standard error.
-    std::vector<ToolMessage> errors;  ///< What `build_error` found in it.
+    std::string problem;              ///< Not built: how the build ended, in one sentence.
+    std::string output;               ///< Output of the failed step: standard output, then standard error.
+    std::vector<ToolMessage> errors;  ///< The errors that `build_error` found in it.
 };
 
-/// AF-GATE-060: a language runs its tests by `gates.command`, which is not set.
+/// Returns AF-GATE-060: a language runs its tests by `gates.command`, which is not set.
 [[nodiscard]] Error no_command(const std::string& language);
 
-/// Where dependencies are, and who approves of fetching them; see GateRunner::Options.
+/// Where dependencies are, and who approves fetching them; see GateRunner::Options.
 struct DependencySettings {
     std::string directory;
     std::string setup = "ask";
@@ -88,51 +85,49 @@ public:
                      std::map<std::string, std::string> environment, GateSettings settings, DependencySettings dependencies = {},
                      std::shared_ptr<std::vector<GateCommand>> log = {});
 
-    /// Checks the tree out and lays what it depends on beside it, for the commands that follow.
-    /// Errors: AF-GATE-100 dependencies were not fetched yet and nobody has approved it; AF-GATE-101 they could not be; git's
-    /// own. Lays a link beside the tree unless it has such a file itself. Errors: AF-GATE-101.
+    /// Places a link beside the tree unless it has such a file itself. Errors: AF-GATE-101.
     [[nodiscard]] Result<void> lay_beside(const std::string& name, const std::string& target);
-    /// Lays readable folders beside the tree that are called as what the language would fetch (`node_modules`): the user has
-    /// fetched it.
+    /// Places the user's readable folders beside the tree if their names are those of what the language would fetch
+    /// (`node_modules`): the user has fetched them.
     [[nodiscard]] Result<void> lay_users_folders(const Language& language);
+    /// Checks the tree out and places its dependencies beside it, for the commands that follow. Errors: AF-GATE-100 dependencies
+    /// were not fetched yet and no one has approved it; AF-GATE-101 they could not be fetched; git's own.
     [[nodiscard]] Result<void> place(const Language& language, const std::string& tree, const Stop& stop);
-    /// From now on these files (path and content) stand in each tree that is checked out, in place of its own; none: as trees
-    /// are.
+    /// Replaces these files (path and content) in each tree that is checked out from now on. None: trees stay as they are.
     void stand_in(std::map<std::string, std::string> files) { stand_in_ = std::move(files); }
     [[nodiscard]] bool stands_in_nothing() const noexcept { return stand_in_.empty(); }
     /// Sets the user's commit. What compiling it leaves behind (a compiler cache) may be used for other trees.
     void trust(std::string tree) { trusted_ = std::move(tree); }
-    /// What the tree depends on. Errors: git's own.
+    /// Returns the dependencies of the tree. Errors: git's own.
     [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const Language& language, const std::string& tree);
-    /// Fetches what is not ready. Errors: as `fetch`.
+    /// Fetches missing dependencies. Errors: as `fetch`.
     [[nodiscard]] Result<void> set_up(const Language& language, const std::string& tree, const Stop& stop);
 
-    /// Builds and runs the tests of the selection on the tree, which is checked out first, with the canaries. A build that fails
-    /// is a believed run in which each file is an error; a tree for which no runner is declared is a run that is not believed.
-    /// Errors: AF-GATE-003 a program is missing; AF-GATE-005 cancelled; AF-GATE-040 a canary could not be put in its place; git's
-    /// and the sandbox's own.
+    /// Checks the tree out, builds it and runs the selected tests with the canaries. A failed build is a trusted run in which
+    /// each file is an error. A tree without a declared runner gives a run that is not trusted. Errors: AF-GATE-003 a program is
+    /// missing; AF-GATE-005 cancelled; AF-GATE-040 a canary could not be placed; git's and the sandbox's own.
     [[nodiscard]] Result<TestRun> run_tests(const Language& language, const std::string& tree, const TestSelection& selection,
                                             const Stop& stop);
-    /// The runner's build alone; nothing where it has none.
+    /// Runs only the runner's build. Nothing if it has none.
     [[nodiscard]] Result<BuildOutcome> build(const Language& language, const std::string& tree, bool judged, const Stop& stop);
-    /// How often the lines of the tree are run by its tests, by the runner's coverage command.
+    /// How often the tests run each line of the tree, by the runner's coverage command.
     struct LinesRun {
         bool measured = false;
-        std::string reason;   ///< Not measured: why, in one sentence; empty: the runner has no such command.
-        bool failed = false;  ///< It should have been.
+        std::string reason;   ///< Not measured: why, in one sentence. Empty: the runner has no such command.
+        bool failed = false;  ///< True if it should have been measured.
         LineCounts counts;
     };
     /// Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<LinesRun> lines_run(const Language& language, const std::string& tree,
                                              const std::vector<std::string>& tests, const Stop& stop);
-    /// What is run plainly.
+    /// The selection for a plain run.
     struct PlainSelection {
         std::vector<std::string> files;
-        std::vector<std::string>
-            tests;  ///< Ids of the files that pass; run in the opposite order, where the runner takes single ones.
-        std::vector<std::string> beside;  ///< Files that may call a test file by its name.
-        bool all_pass = false;            ///< The whole suite does: for runners that run all of it.
-        /// Files that the change touches, as they were before it; empty optional: not there. For `{before}`, a copy of the tree
+        /// Ids of the files' passing tests. They run in reverse order if the runner can select single tests.
+        std::vector<std::string> tests;
+        std::vector<std::string> beside;  ///< Files that may name a test file.
+        bool all_pass = false;            ///< The whole suite passes: for runners that run all of it.
+        /// Files that the change touches, with their former content (empty optional: not there). `{before}` is a copy of the tree
         /// with these.
         std::map<std::string, std::optional<std::string>> before;
         std::chrono::seconds at_most{30};
@@ -141,25 +136,25 @@ public:
         bool measured = false;
         bool passed = false;
         std::string reason;  ///< Not measured: why.
-        std::string words;   ///< Its last.
+        std::string words;   ///< Its last words.
     };
-    /// Tests that pass, run as their user would: in a copy of the tree at another place, test files under other names, without
+    /// Runs passing tests as their user would: in a copy of the tree at another place, with test files under other names, without
     /// recorder and AgentForge's variables. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<PlainRun> run_plainly(const Language& language, const std::string& tree, const PlainSelection& selection,
                                                const Stop& stop);
-    /// Test files that a change of these source files affects; empty optional: the runner cannot tell, so all.
+    /// Returns the test files that a change of these source files affects. Empty optional: the runner cannot tell, so all.
     [[nodiscard]] Result<std::optional<std::vector<std::string>>> affected(const Language& language, const std::string& tree,
                                                                            const std::vector<std::string>& sources,
                                                                            const Stop& stop);
-    /// The runner that is used for a tree; nullptr: none is declared for it.
+    /// Returns the runner for a tree, or nullptr if none is declared for it.
     [[nodiscard]] Result<const TestRunner*> runner(const Language& language, const std::string& tree);
-    /// Runs a helper that answers on standard output; `tree` empty: no tree is needed. `missing_is_error` false: a program
-    /// that is not installed gives an empty optional. `files` fill in `{files}`.
+    /// Runs a helper that writes to standard output. `tree` empty: no tree is needed. `missing_is_error` false: returns an empty
+    /// optional if the program is not installed. `files` fill in `{files}`.
     [[nodiscard]] Result<std::optional<ProcessOutcome>> run(const Language& language, const LanguageCommand& command,
                                                             const std::string& tree, const std::string& input, const Stop& stop,
                                                             bool missing_is_error = true,
                                                             const std::vector<std::string>& files = {});
-    /// The JSON objects that a helper wrote, up to its end mark. Errors: AF-GATE-003 it failed or has no end mark.
+    /// Returns the JSON objects that a helper wrote, up to its end mark. Errors: AF-GATE-003 it failed or wrote no end mark.
     [[nodiscard]] Result<std::vector<json::object>> run_for_lines(const Language& language, const std::string& command,
                                                                   const std::string& tree, const json::object& input,
                                                                   const Stop& stop);
@@ -168,7 +163,7 @@ public:
     [[nodiscard]] TreeCheckout& checkout() noexcept { return checkout_; }
 
 private:
-    /// What the words in braces of an argument stand for.
+    /// The values for the words in braces of an argument.
     struct Filling {
         std::filesystem::path scratch;
         std::filesystem::path results;
@@ -178,7 +173,7 @@ private:
         std::vector<std::string> files;
         std::vector<std::string> names;
         std::vector<std::string> tests = {};
-        std::filesystem::path root = {};    ///< In place of the folder that is checked out.
+        std::filesystem::path root = {};    ///< Replaces the checked-out folder.
         std::filesystem::path before = {};  ///< The same folder without the change.
     };
     [[nodiscard]] ProcessRequest request(const Language& language, const LanguageCommand& command, const Filling& filling,
@@ -190,20 +185,20 @@ private:
                                              Filling& filling, const Stop& stop);
     [[nodiscard]] Result<TestRun> run_native(const Language& language, const TestRunner& runner, const std::string& tree,
                                              const TestSelection& selection, Filling& filling, const Stop& stop);
-    /// Into the folder that is checked out, until the next tree is.
+    /// Writes into the checked-out folder, until the next tree is checked out.
     [[nodiscard]] Result<void> put_instead(const std::map<std::string, std::string>& files);
     [[nodiscard]] Result<BuildOutcome> run_build(const Language& language, const TestRunner& runner, const Filling& filling,
                                                  const Stop& stop);
-    /// Puts the canaries in their places. The paths that were filled in come back in `paths`.
+    /// Places the canaries. Returns the filled-in paths in `paths`.
     [[nodiscard]] Result<std::vector<PlacedCanary>> place_canaries(const Language& language, const TestRunner& runner,
                                                                    const TestSelection& selection, const Filling& filling,
                                                                    std::vector<std::filesystem::path>& paths);
     [[nodiscard]] Result<std::filesystem::path> build_folder(const Language& language, const TestRunner& runner,
                                                              const std::string& tree, bool judged);
-    /// Errors: AF-GATE-100 this output says that something is missing which nobody has approved of fetching.
+    /// Errors: AF-GATE-100 this output reports something missing whose fetch no one has approved.
     [[nodiscard]] Result<void> check_fetched(const std::string& output) const;
-    /// What a command that failed on a disk that takes no writes says nothing of the tree. The disk is tried where there is
-    /// reason to: the output names such a failure, or is `doubtful`, that is without a result to believe. Only the trial decides.
+    /// If a command failed on a disk that accepts no writes, the result says nothing about the tree. Tests the disk if there is a
+    /// reason: the output names such a failure, or it is `doubtful`, which means without a trusted result. Only the test decides.
     /// Errors: `io` AF-GATE-106.
     [[nodiscard]] Result<void> check_machine(const ProcessOutcome& outcome, bool doubtful) const;
     [[nodiscard]] Error machine_failed(const std::string& how) const;
@@ -215,22 +210,22 @@ private:
     std::map<std::string, std::string> environment_;
     GateSettings settings_;
     DependencySettings dependencies_;
-    std::vector<Fetched> fetched_;                                       ///< Of the tree that was placed last.
-    std::vector<std::pair<const SetupRule*, SetupStep>> tried_without_;  ///< The same: what is not there, and not required.
+    std::vector<Fetched> fetched_;                                       ///< Dependencies of the tree placed last.
+    std::vector<std::pair<const SetupRule*, SetupStep>> tried_without_;  ///< Also of it: missing but not required dependencies.
     std::map<std::string, std::string> stand_in_;
     json::object confinement_;
     std::shared_ptr<std::vector<GateCommand>> log_;  ///< May be null.
-    std::string placed_;                             ///< The tree that was placed last.
-    std::string purpose_;                            ///< Of the current command.
+    std::string placed_;                             ///< The tree placed last.
+    std::string purpose_;                            ///< Purpose of the current command.
     std::string trusted_;                            ///< The user's commit.
-    std::map<std::string, std::vector<std::string>>
-        judged_folders_;  ///< By language and runner: folders of trees, the newest last.
+    /// By language and runner: folders of trees, the newest last.
+    std::map<std::string, std::vector<std::string>> judged_folders_;
 };
 
-/// One run's own folder below the scratch directory; gone, with all in it, when the run is over.
+/// A run's own folder below the scratch directory. Deleted with its contents when the run is over.
 class ScratchFolder {
 public:
-    /// With the folders home, tmp, canary and results in it.
+    /// Creates it with the folders home, tmp, canary and results.
     [[nodiscard]] static Result<std::unique_ptr<ScratchFolder>> make(const std::string& directory);
     explicit ScratchFolder(std::filesystem::path path) : path_(std::move(path)) {}
     ~ScratchFolder();
@@ -242,8 +237,8 @@ private:
     std::filesystem::path path_;
 };
 
-/// A plain file of one link, read without following a symbolic link; nothing where the run made something else of it, or it is
-/// larger than `limit`.
+/// Reads a plain file with one link, without following a symbolic link. Returns nothing if the run replaced it by something else,
+/// or if it is larger than `limit`.
 [[nodiscard]] std::optional<std::string> read_plain_file(const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace agentforge::kernel

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* ready_mark = ".agentforge-ready";
-/// How the user reaches the network and his package indexes.
+/// Variables for the user's network access and package indexes.
 constexpr std::array network_variables{"PIP_INDEX_URL",
                                        "PIP_EXTRA_INDEX_URL",
                                        "PIP_TRUSTED_HOST",
@@ -159,7 +159,9 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
                      step.folder, "Look whether the folder can be written.", ErrorKind::io};
     }
     std::error_code failure;
-    if (fs::is_regular_file(fs::symlink_status(folder / ready_mark, failure))) { return {}; }  // Somebody else has, meanwhile.
+    if (fs::is_regular_file(fs::symlink_status(folder / ready_mark, failure))) {
+        return {};
+    }  // Another process has fetched it meanwhile.
     fs::remove_all(folder, failure);
     AF_CHECK(make_directories(folder));
     for (const auto& path : step.files) {

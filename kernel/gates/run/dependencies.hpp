@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dependencies of a tree: fetched once for each content of its lockfiles, with network, when somebody has approved; then
+// Dependencies of a tree: fetched once for each content of its lockfiles, with network, after a person has approved; then
 // read-only.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace agentforge::kernel {
 
-/// What was fetched by one rule, as the commands of the gates use it: paths filled in.
+/// What one rule fetched, as the gates' commands use it: with paths filled in.
 struct Fetched {
     std::string folder;
     std::map<std::string, std::string> environment;
@@ -24,28 +24,28 @@ struct Fetched {
     std::map<std::string, std::string> programs;
 };
 
-/// The rules of a language that hold for a tree. `programs`: what the user names himself; a rule that only gives such programs is
-/// left out.
+/// Returns the rules of a language that apply to a tree. `programs`: those named by the user; skips a rule that only provides
+/// these.
 [[nodiscard]] Result<std::vector<std::pair<const SetupRule*, SetupStep>>> steps_of(
     const Language& language, const std::string& tree, TreeCheckout& checkout, const std::string& directory,
     const std::map<std::string, std::string, std::less<>>& programs);
-/// AF-GATE-100: what a lockfile names is not there, and nobody has approved of fetching it.
+/// Returns AF-GATE-100: a lockfile's dependencies are missing, and no one has approved fetching them.
 [[nodiscard]] Error not_fetched(const SetupStep& step);
 [[nodiscard]] Fetched fetched_by(const SetupRule& rule, const SetupStep& step);
 
-/// What a fetch is given besides its rule.
+/// What a fetch needs in addition to its rule.
 struct FetchPlace {
-    std::map<std::string, std::string> toolchains;  ///< Variables that say where toolchains are.
-    std::map<std::string, std::string>
-        environment;  ///< The whole one; the allow-listed part, proxies and package indexes are passed on.
+    std::map<std::string, std::string> toolchains;  ///< Variables that locate toolchains.
+    /// The complete environment. The allow-listed part, proxies and package indexes are passed on.
+    std::map<std::string, std::string> environment;
     std::vector<std::string> readable;
-    std::filesystem::path scratch;    ///< With `home` and `tmp` in it.
+    std::filesystem::path scratch;    ///< Contains `home` and `tmp`.
     std::chrono::seconds timeout{0};  ///< 0: the rule's.
 };
 
-/// Runs the rule's command in the step's folder, which holds the step's files and nothing else. What it leaves counts once it has
-/// ended well: a folder without the mark that is written then is emptied before the next attempt. Of several processes that fetch
-/// the same one does. Errors: AF-GATE-101, AF-GATE-003, AF-GATE-005; git's, the file system's and the sandbox's own.
+/// Runs the rule's command in the step's folder, which contains only the step's files. Its result counts only after it has
+/// succeeded, which writes a mark: a folder without the mark is emptied before the next attempt. If several processes fetch the
+/// same, one does the work. Errors: AF-GATE-101, AF-GATE-003, AF-GATE-005; git's, the file system's and the sandbox's own.
 [[nodiscard]] Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::string& tree, TreeCheckout& checkout,
                                  ProcessRunner& processes, const FetchPlace& place, const Stop& stop);
 

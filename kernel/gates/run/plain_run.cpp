@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs tests as their user would: no recorder, another place, other names of files, another order, none of AgentForge's
+// Runs tests as their user would: no recorder, another place, other file names, another order, and none of AgentForge's
 // variables.
 #include <algorithm>
 
@@ -15,10 +15,10 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t largest_copy = 200UL << 20U;
 constexpr std::size_t most_entries = 20'000;
-/// Only the command itself ends so, whatever the tests that it starts print or end with.
+/// Only the command itself exits with this code, whatever its tests print or return.
 constexpr int exit_not_measured = 77;
 
-/// Empty: copied; else why not, in a few words.
+/// Returns why the tree could not be copied, in a few words. Empty: it was copied.
 std::string copy_tree(const fs::path& from, const fs::path& to) {
     std::error_code failure;
     std::uintmax_t bytes = 0;
@@ -85,7 +85,7 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
     }
     AF_CHECK(place(language, tree, stop));
     SystemIdSource ids;
-    // Not among AgentForge's own folders, whose names would tell.
+    // Outside AgentForge's own folders, whose names would reveal the run.
     std::error_code none;
     const ScratchFolder place_of_its_own(fs::temp_directory_path(none) / ids.random_hex(6));
     AF_TRY(const auto scratch, ScratchFolder::make(place_of_its_own.path().string()));
@@ -101,7 +101,7 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
     for (const auto& file : selection.files) {
         names[file] = file;
         if (!chosen->plain_renames) { continue; }
-        // What another file calls by its name keeps it, and what calls itself so.
+        // A file keeps its name if another file, or the file itself, mentions it.
         const auto own = name_without_ending(file);
         bool named = false;
         for (const auto& other : selection.beside) {

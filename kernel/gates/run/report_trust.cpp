@@ -13,14 +13,14 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::size_t max_message = 500;
-const std::string unknown_folder = "?";  // Of a test whose file is not known: any canary may have to speak for it.
+const std::string unknown_folder = "?";  // Folder of a test whose file is unknown: any canary may have to vouch for it.
 
 std::string folder_of(std::string_view file) {
     const auto slash = file.rfind('/');
     return slash == std::string_view::npos ? std::string{} : std::string(file.substr(0, slash));
 }
 
-/// How bad an outcome is when one test was told twice.
+/// Ranks outcomes, for a test that was reported twice.
 int badness(TestStatus status) {
     switch (status) {
         case TestStatus::passed:
@@ -43,7 +43,7 @@ bool some_match(const std::vector<std::string>& patterns, const std::string& tex
                        [&](const auto& pattern) { return RE2::PartialMatch(text, RE2(pattern, RE2::Quiet)); });
 }
 
-/// The message's 500 characters; where the marker stands later, they begin with its line.
+/// Returns 500 characters of the message. If the marker comes later, they begin with its line.
 std::string shown(const std::string& message, const std::string& marker) {
     auto from = std::size_t{0};
     if (const auto at = marker.empty() ? std::string::npos : message.find(marker);
@@ -54,7 +54,7 @@ std::string shown(const std::string& message, const std::string& marker) {
     return ellipsis(std::string_view(message).substr(from), max_message);
 }
 
-/// Reads a report into the kernel's terms.
+/// Converts a report to the kernel's terms.
 class ReportReader {
 public:
     explicit ReportReader(const ReportContext& context)
@@ -87,7 +87,7 @@ public:
         }
     }
 
-    /// Tests that were collected and not told; they are added as errors.
+    /// Tests that were collected but not reported; they are added as errors.
     std::vector<std::string> not_told(const FormatResult& collected, TestRun& run) {
         std::vector<std::string> missing;
         for (const auto& test : collected.tests) {
@@ -130,7 +130,7 @@ public:
     [[nodiscard]] bool failures() const { return failures_ || canary_seen_; }
 
 private:
-    /// Of a test file that the call is not about. A test that stands where no test file is expected always counts.
+    /// True for a test in a file that was not requested. A test outside all test files always counts.
     [[nodiscard]] bool not_asked_for(const TestOutcome& outcome) const {
         return !outcome.file.empty() && !wanted_.contains(outcome.file) && is_test_file(outcome.file);
     }
@@ -157,12 +157,12 @@ private:
             return;
         }
         const auto path = path_in_tree(test.file, context_.root);
-        // Where formats tell no files, the copies cannot be told from each other and only their number counts.
+        // If a format names no files, the copies are indistinguishable and only their number counts.
         folders_known_ = folders_known_ && !path.empty();
         ++canaries_failed_[folder_of(path)];
     }
 
-    /// The place that the tree's test files confirm; nullopt: none of them.
+    /// Returns the candidate place that the tree's test files confirm, or nullopt.
     std::optional<ReportedTest::Place> confirmed(const ReportedTest& test) const {
         for (const auto& place : test.places) {
             const auto path = path_in_tree(place.file, context_.root);
@@ -178,7 +178,7 @@ private:
         return std::nullopt;
     }
 
-    /// The file of the tree that a test belongs to; empty: not known.
+    /// Returns the file of the tree that a test belongs to. Empty: unknown.
     std::string file_of(const ReportedTest& test) const {
         const auto path = path_in_tree(test.file, context_.root);
         for (const auto& source : test.sources) {
@@ -197,8 +197,8 @@ private:
         const auto found = context_.declared.find(plain);
         return found == context_.declared.end() ? std::string{} : found->second;
     }
-    /// Of a class or module, its packages before it: `com/example/FooTest` is …/com/example/FooTest.java, or stands in another
-    /// file of such a folder.
+    /// Returns the file of a class or module, given with its packages: `com/example/FooTest` is …/com/example/FooTest.java, or in
+    /// another file of such a folder.
     std::string file_of_class(const std::string& path) const {
         const auto own = only_one([&](const std::string& file) {
             const auto stem = file.substr(0, file.rfind('.'));
@@ -224,7 +224,7 @@ private:
         return found;
     }
 
-    /// With the test files that its program was made of: the rest of it is the project's.
+    /// Includes the test files that its program was built from; the rest of the program is the project's.
     TestInvocation invocation_of(const ReportedTest& test) const {
         auto invocation = *test.invocation;
         std::set<std::string> files;
@@ -235,7 +235,7 @@ private:
         fill_out(invocation.how);
         return invocation;
     }
-    /// Each tree is built in a folder of its own.
+    /// Each tree is built in its own folder.
     void fill_out(std::string& text) const {
         for (auto at = text.find(context_.build); !context_.build.empty() && at != std::string::npos;
              at = text.find(context_.build, at)) {
@@ -251,7 +251,7 @@ private:
         }
         TestOutcome outcome;
         outcome.file = file_of(test);
-        // The folders of `com.example.SlugTest` are in the file's path already.
+        // The file's path already contains the folders of `com.example.SlugTest`.
         if (const auto dot = test.suite.substr(0, test.suite.find("::")).rfind('.');
             test.file.empty() && dot != std::string::npos) {
             auto package = folder_of(outcome.file);
@@ -284,7 +284,7 @@ private:
             }
         }
         auto message = sanitize_utf8(test.message);
-        // Where the tree is checked out says nothing, and is another place for every task.
+        // The checkout's path is meaningless, and differs for every task.
         for (auto at = message.find(context_.root + "/"); !context_.root.empty() && at != std::string::npos;
              at = message.find(context_.root + "/", at)) {
             message.erase(at, context_.root.size() + 1);
@@ -388,8 +388,7 @@ std::vector<ToolMessage> find_messages(const std::string& pattern, std::string_v
         const auto place = groups.find(name);
         return place == groups.end() ? std::string{} : std::string(parts[static_cast<std::size_t>(place->second)]);
     };
-    static const RE2 symbol_line(
-        R"((?:\[ERROR\])?\s+(symbol:\s+.*))");  // javac says on a line of its own which symbol it cannot find.
+    static const RE2 symbol_line(R"((?:\[ERROR\])?\s+(symbol:\s+.*))");  // javac names the missing symbol on a separate line.
     while (!text.empty()) {
         const auto end = text.find('\n');
         const re2::StringPiece line(text.data(), std::min(end, text.size()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a report of a native runner is believed, and its tests as the kernel names them. Pure: values in, a TestRun out.
+// Decides whether a native runner's report is trusted, and gives its tests the kernel's ids. Pure: values in, a TestRun out.
 #pragma once
 
 #include <map>
@@ -13,37 +13,37 @@
 
 namespace agentforge::kernel {
 
-/// One copy of a canary that was put somewhere before the run.
+/// One copy of a canary that was placed before the run.
 struct PlacedCanary {
-    std::string directory;   ///< Of the tests beside it, relative to the tree; empty with `everywhere`.
-    bool everywhere = true;  ///< It speaks for the whole run.
+    std::string directory;   ///< Folder of the tests beside it, relative to the tree. Empty with `everywhere`.
+    bool everywhere = true;  ///< It applies to the whole run.
     std::size_t tests = 1;
 };
 
 struct ReportContext {
     const TestRunner* runner = nullptr;
-    std::string unique;  ///< Names the canaries.
+    std::string unique;  ///< Identifies the canaries.
     std::vector<PlacedCanary> canaries;
-    std::string marker;  ///< Of skeletons.
+    std::string marker;  ///< Identifies skeletons.
     std::string root;
-    std::string build;                            ///< The build folder, as it stands in reports.
-    std::vector<std::string> test_files;          ///< All of the tree's, sorted.
-    std::vector<std::string> files;               ///< Those that were asked for; a test of another one is left out.
-    std::map<std::string, std::string> declared;  ///< Test name → file, where one file only declares it.
-    std::map<std::pair<std::string, std::string>, std::string>
-        declared_beside;  ///< Folder (ending in `/`, or empty) and name → file.
+    std::string build;                            ///< The build folder, as it appears in reports.
+    std::vector<std::string> test_files;          ///< All test files of the tree, sorted.
+    std::vector<std::string> files;               ///< The requested ones. Tests of other files are dropped.
+    std::map<std::string, std::string> declared;  ///< Test name → file, if only one file declares it.
+    /// Folder (ending in `/`, or empty) and name → file.
+    std::map<std::pair<std::string, std::string>, std::string> declared_beside;
     std::optional<FormatResult> collected;
     std::chrono::seconds timeout{0};
 };
 
-/// Believed only if the format calls the report complete, the process ended by itself with an exit code that agrees with the
-/// outcomes, each test that was collected has an outcome, and every canary failed at an assertion. A canary may be missing where
-/// nothing passed: its folder, or the whole run, did not build. Otherwise no test counts as passed.
-/// A test told twice counts once, with the worse outcome. Ids are `file::suite::name`, or `file::name`; a file that could not be
-/// loaded is an error whose id is the file. A test of no known file has the id `suite::name` and is kept.
+/// A report is trusted only if the format calls it complete, the process ended by itself with an exit code that agrees with the
+/// outcomes, each collected test has an outcome, and every canary failed at an assertion. A canary may be missing if nothing
+/// passed: its folder, or the whole run, did not build. Without trust no test counts as passed. A test reported twice counts
+/// once, with the worse outcome. Ids are `file::suite::name` or `file::name`. A file that could not be loaded is an error whose
+/// id is the file. A test of an unknown file has the id `suite::name` and is kept.
 [[nodiscard]] TestRun judge_report(const FormatResult& report, const ReportContext& context, const ProcessOutcome& outcome);
 
-/// Test names that exactly one of the files declares, by the runner's `declaration`.
+/// Returns the test names that exactly one of the files declares, by the runner's `declaration`.
 [[nodiscard]] std::map<std::string, std::string> declared_in(const std::string& declaration,
                                                              const std::vector<std::pair<std::string, std::string>>& contents);
 
@@ -53,7 +53,7 @@ struct ToolMessage {
     std::uint64_t line = 0;
     std::string message;
 };
-/// Line by line; a message that ends with a colon goes on in the next line that says something. Paths below `root` are made
+/// Searches line by line. A message that ends with a colon continues in the next line with content. Makes paths below `root`
 /// relative to it.
 [[nodiscard]] std::vector<ToolMessage> find_messages(const std::string& pattern, std::string_view text, const std::string& root);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a language's tests: chooses the runner, builds, places the canaries, runs, and hands over what came of it to be judged.
+// Runs a language's tests: chooses the runner, builds, places the canaries, runs, and passes the results on to be judged.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -33,7 +33,7 @@ void fill_in(std::string& text, const std::string& name, const std::string& valu
     }
 }
 
-/// Every plain file below the folder, sorted; `problem` says what could not be taken.
+/// Returns every plain file below the folder, sorted. `problem` says what could not be read.
 std::vector<std::pair<std::string, std::string>> read_reports(const fs::path& folder, std::string& problem) {
     std::vector<std::pair<std::string, std::string>> files;
     std::size_t bytes = 0;
@@ -74,9 +74,10 @@ FormatResult parse_output(const std::string& name, const RunOutput& output) {
     return format->parse(output);
 }
 
-constexpr std::size_t most_build_errors = 8;  ///< Told at once; later ones often follow from earlier ones.
+constexpr std::size_t most_build_errors = 8;  ///< Shown at once. Later ones often follow from earlier ones.
 
-/// A build that failed, as a run: nothing was run, each file is an error, its own before those of others.
+/// Represents a failed build as a run: nothing ran, and each file is an error. A file's own error is preferred to those of
+/// others.
 TestRun not_built(const BuildOutcome& built, const TestSelection& selection) {
     TestRun run;
     run.believed = true;
@@ -100,13 +101,13 @@ TestRun not_built(const BuildOutcome& built, const TestSelection& selection) {
     return run;
 }
 
-/// What a program says that may have no more processes or threads, in the words of the system and of the languages' libraries.
+/// Messages of a program that cannot create more processes or threads, from the system and the languages' libraries.
 constexpr std::array<std::string_view, 5> no_more_processes{"Resource temporarily unavailable", "can't start new thread",
                                                             "unable to create native thread", "failed to create new OS thread",
                                                             "failed to spawn thread"};
 
-/// Names the setting where a run came to its limit of processes. As root the sandbox ends such a run and says so; otherwise the
-/// kernel refuses the next process, and only what the test then says tells it.
+/// Names the setting if a run reached its limit of processes. As root, the sandbox ends such a run and reports it. Otherwise the
+/// kernel refuses the next process, and only the test's message shows it.
 void name_process_limit(TestRun& run, std::uint64_t limit) {
     const auto setting = std::to_string(limit) + " processes and threads at once, the limit that gates.max_processes sets";
     if (const auto* ended = run.confinement.if_contains("limit")) {
@@ -153,7 +154,7 @@ Result<fs::path> LanguageCommands::build_folder(const Language& language, const 
     const auto stem = language.name + "-" + runner.name;
     const auto name = stem + (judged ? "-tree-" + tree.substr(0, 20) : "-kept");
     if (judged) {
-        // RED's tree is measured again at the end of GREEN, and both when REFACTOR ends: the newest ones stay.
+        // RED's tree is measured again at the end of GREEN, and both when REFACTOR ends: keeps the newest ones.
         constexpr std::size_t kept_trees = 3;
         auto& order = judged_folders_[stem];
         std::erase(order, name);
@@ -173,8 +174,8 @@ Result<fs::path> LanguageCommands::build_folder(const Language& language, const 
 Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const TestRunner& runner, const Filling& filling,
                                                  const Stop& stop) {
     BuildOutcome built;
-    // What compiled the user's own commit compiles the same for later trees. Those only read it: a build of theirs could leave
-    // there what it likes.
+    // Compiler output of the user's own commit is valid for later trees. They only read it: their own builds could leave anything
+    // there.
     const auto compiled = fs::path(scratch_directory_) / "build" / "compiled";
     std::error_code none;
     const bool fresh = !filling.build.empty() && fs::is_empty(filling.build, none) && !none;
@@ -194,8 +195,9 @@ Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const
         built.built = false;
         built.output = sanitize_utf8(outcome.out + outcome.err);
         built.errors = find_messages(runner.build_error, built.output, checkout_.path().string());
-        std::erase_if(built.errors,
-                      [&](const auto& error) { return error.file.starts_with(language.directory + "/"); });  // Of our own helper.
+        std::erase_if(built.errors, [&](const auto& error) {
+            return error.file.starts_with(language.directory + "/");
+        });  // From our own helper.
         const auto words = last_words(outcome.err.empty() ? outcome.out : outcome.err);
         AF_CHECK(check_fetched(built.output));
         AF_CHECK(check_machine(outcome, true));
@@ -227,7 +229,7 @@ Result<std::vector<PlacedCanary>> LanguageCommands::place_canaries(const Languag
     std::vector<PlacedCanary> placed;
     std::map<std::string, std::string> folders;  // With the first file of each.
     for (const auto& file : selection.files) { folders.emplace(folder_part(file), file); }
-    const bool alone = folders.empty();  // Without test files the canaries show that the runner works.
+    const bool alone = folders.empty();  // Without test files, the canaries show that the runner works.
     if (alone) { folders.emplace("", ""); }
     for (const auto& canary : runner.canaries) {
         const bool needs_a_test = !canary.fill.empty() || canary.path.find("{directory}") != std::string::npos;
@@ -271,7 +273,7 @@ Result<std::vector<PlacedCanary>> LanguageCommands::place_canaries(const Languag
 
 Result<void> LanguageCommands::put_instead(const std::map<std::string, std::string>& files) {
     for (const auto& [path, content] : files) {
-        // Never through a link: the old name goes, and a file of its own comes.
+        // Never writes through a link: removes the old name and creates a new file.
         const auto place = checkout_.path() / path;
         std::error_code failure;
         const auto status = fs::symlink_status(place, failure);
@@ -297,7 +299,7 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
         bounded = *chosen;
         bounded->run.timeout =
             std::min(known == settings_.timeouts.end() ? chosen->run.timeout : known->second, *selection.at_most);
-        bounded->run.name = "";  // No setting's.
+        bounded->run.name = "";  // No setting applies.
         chosen = &*bounded;
     }
     if (chosen == nullptr) {
@@ -378,7 +380,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     std::vector<fs::path> paths;
     AF_TRY(context.canaries, place_canaries(language, runner, selection, filling, paths));
     context.build = filling.build.string();
-    // What a build runs is the project's: it could keep the secret and write what only the recorder may.
+    // The project controls what a build runs. It could keep the secret and write what only the recorder may.
     auto unarmed = filling;
     unarmed.secret.clear();
     AF_TRY(const auto built, run_build(language, runner, unarmed, stop));
@@ -450,7 +452,7 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
     filling.results = scratch->path() / "results";
     filling.unique = ids.random_hex(12);
     filling.files = tests;
-    // Built otherwise than for the tests, so elsewhere; kept between the trees of a task, since nothing is proved by it.
+    // Built differently from the tests, so in another folder. Kept between the trees of a task, because it proves nothing.
     filling.build = fs::path(scratch_directory_) / "build" / (language.name + "-" + chosen->name + "-coverage");
     AF_CHECK(make_directories(filling.build));
     auto call = request(language, *chosen->coverage, filling, chosen->environment, "");
@@ -510,7 +512,7 @@ Result<std::optional<std::vector<std::string>>> LanguageCommands::affected(const
     AF_TRY(filling.build, build_folder(language, *chosen, tree, false));
     AF_TRY(const auto outcome,
            start(language, "affected", request(language, *chosen->affected, filling, chosen->environment, ""), stop));
-    // What fails or says nothing useful costs time, never a test: everything is run.
+    // If it fails or is useless, that costs time but never a test: everything runs.
     if (outcome.exit_code != 0 || outcome.timed_out || outcome.out_truncated) {
         return std::optional<std::vector<std::string>>{};
     }

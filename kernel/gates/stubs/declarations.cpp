@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a specification declares, written into a tree before anything is implemented, and whether that compiles.
+// Writes a specification's declarations into a tree before anything is implemented, and checks that they compile.
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -14,12 +14,12 @@
 namespace agentforge::kernel {
 namespace {
 
-constexpr int most_rounds = 12;  ///< A compiler tells the errors of one package, crate or file at a time.
+constexpr int most_rounds = 12;  ///< A compiler reports the errors of one package, crate or file at a time.
 constexpr std::size_t most_told = 5;
 
 json::array texts(const std::vector<std::string>& values) { return json::array(values.begin(), values.end()); }
 
-/// Whether lines of the old text are gone from the new one: a declaration that was only added breaks nothing that calls another.
+/// True if lines of the old text are missing in the new one. A declaration that was only added breaks no caller.
 bool takes_away(std::string_view before, std::string_view after) {
     std::istringstream old_lines{std::string(before)};
     std::istringstream new_lines{std::string(after)};
@@ -72,8 +72,8 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::declarations(c
     };
     if (!found->skeletons.empty()) {
         const bool plain = is_plain_skeleton(found->skeletons);
-        // What else a declaration depends on: in C and C++ the headers, where its types stand; elsewhere its package, the module
-        // it is part of.
+        // What else a declaration depends on: in C and C++ the headers with its types; elsewhere its package, the module it
+        // belongs to.
         constexpr std::size_t most_files = 2000;
         const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
         for (const auto& file : existing) {
@@ -167,8 +167,7 @@ Result<void> Measure::fit_callers(const TypeChecker& checker, const std::string&
     AF_TRY(const auto before, errors_beside(*found, checker, tree, {}, stop));
     std::set<std::string> known;
     for (const auto& each : before) { known.insert(each.file + "\n" + each.message); }
-    // What did not build before says nothing about the specification where it says the same now; nor do tests that are there
-    // already and wait for what is specified.
+    // An error from before the declarations says nothing about the specification. Neither do existing tests that wait for it.
     const auto is_old = [&](const Violation& each) {
         return known.contains(each.file + "\n" + each.message) || (!each.file.empty() && found->belongs_to_tests(each.file));
     };
@@ -200,7 +199,7 @@ Result<const Measure::Declared*> Measure::declared(const std::string& tree, cons
     AF_TRY(const auto* checker, declared_checker(tree));
     AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
     AF_TRY(const bool replaces, replaces_lines(tree, result.files));
-    // Without a build step, a type error does not keep tests from running. A body that no longer fits its changed signature may.
+    // Without a build step, a type error does not stop tests from running. A body that no longer fits its changed signature may.
     if (!result.files.empty() && checker != nullptr && (!runs_as_it_is || replaces)) {
         AF_CHECK(fit_callers(*checker, tree, result, stop));
     }

@@ -34,7 +34,7 @@ std::string squeezed(std::string_view text) {
     return result;
 }
 
-/// The same text, comments and literals replaced by blanks: places stay where they are.
+/// Returns the text with comments and literals blanked. Positions stay the same.
 std::string code_only(std::string_view text) {
     std::string code(text);
     const auto blank = [&](std::size_t from, std::size_t to) {
@@ -72,7 +72,7 @@ std::string code_only(std::string_view text) {
     return code;
 }
 
-/// The place of what closes the bracket at `open`; npos: nothing does.
+/// Returns the position of the bracket that closes the one at `open`; npos: none.
 std::size_t closing(std::string_view code, std::size_t open) {
     std::size_t depth = 0;
     for (auto at = open; at < code.size(); ++at) {
@@ -82,7 +82,7 @@ std::size_t closing(std::string_view code, std::size_t open) {
     return std::string_view::npos;
 }
 
-/// Where `word` stands as a whole word, from `from` on.
+/// Returns where `word` occurs as a whole word, from `from` on.
 std::size_t find_word(std::string_view code, std::string_view word, std::size_t from = 0) {
     for (auto at = code.find(word, from); at != std::string_view::npos; at = code.find(word, at + 1)) {
         const auto after = at + word.size();
@@ -119,7 +119,7 @@ constexpr std::array<std::string_view, 14> type_words{"void",   "bool",   "char"
 constexpr std::array<std::string_view, 8> no_types{"const", "volatile", "struct",   "class",
                                                    "enum",  "typename", "register", "restrict"};
 
-/// The name of a parameter; empty: it has none.
+/// Returns the name of a parameter. Empty: it has none.
 std::string parameter_name(std::string text) {
     text = text.substr(0, split_top(text, '=').empty() ? 0 : split_top(text, '=').front().size());
     if (const auto pointer = text.find("(*"); pointer != std::string::npos) {
@@ -135,7 +135,7 @@ std::string parameter_name(std::string text) {
         std::find(no_types.begin(), no_types.end(), name) != no_types.end()) {
         return {};
     }
-    // Something that is a type has to stand before it.
+    // A type must come before it.
     auto before = squeezed(text.substr(0, begin));
     for (const auto word : no_types) {
         for (auto at = find_word(before, word); at != std::string::npos; at = find_word(before, word)) {
@@ -145,7 +145,7 @@ std::string parameter_name(std::string text) {
     return before.find_first_not_of(" ") == std::string::npos ? std::string{} : name;
 }
 
-/// Parameter types without names and defaults, to compare.
+/// Returns parameter types without names and defaults, for comparison.
 std::string parameter_types(std::string_view parameters) {
     std::string types;
     for (auto part : split_top(parameters, ',')) {
@@ -160,7 +160,7 @@ std::string parameter_types(std::string_view parameters) {
     return types;
 }
 
-/// Parameter types without names and defaults, as they are written: a parameter called `key` names no type `key`.
+/// Returns parameter types without names and defaults, as written: a parameter called `key` does not name a type `key`.
 std::string types_alone(std::string_view parameters) {
     std::string types;
     for (auto part : split_top(parameters, ',')) {
@@ -176,9 +176,9 @@ std::string types_alone(std::string_view parameters) {
 
 struct CFunction {
     std::string text;           ///< As given, without `;`.
-    std::size_t name = 0;       ///< Where the declarator's last name begins in `text`,
-    std::size_t qualified = 0;  ///< and its qualifiers.
-    std::size_t open = 0;       ///< Its parameters' brackets.
+    std::size_t name = 0;       ///< Start in `text` of the declarator's last name,
+    std::size_t qualified = 0;  ///< and of its qualifiers.
+    std::size_t open = 0;       ///< The opening bracket of its parameters.
     std::size_t close = 0;
     [[nodiscard]] std::string own_name() const { return squeezed(std::string_view(text).substr(name, open - name)); }
     [[nodiscard]] std::string parameters() const { return text.substr(open + 1, close - open - 1); }
@@ -189,7 +189,7 @@ struct CFunction {
     }
 };
 
-/// Among the parameters `{}` is a default argument.
+/// Among the parameters, `{}` is a default argument.
 bool has_body(std::string_view code) {
     int depth = 0;
     for (const char each : code) {
@@ -225,7 +225,7 @@ CFunction parse_function(const std::string& signature) {
             ? from
             : call + 8 + (squeezed(code.substr(call + 8)).find("()") == 0 ? code.substr(call + 8).find(')') + 1 : 0);
     result.open = code.find('(', search);
-    // Attributes and types may have brackets too: [[deprecated("…")]], decltype(…).
+    // Attributes and types may also have brackets: [[deprecated("…")]], decltype(…).
     while (result.open != std::string::npos) {
         const auto word_end = code.find_last_not_of(' ', result.open - (result.open > 0 ? 1 : 0));
         const auto keyword = [&](std::string_view word) {
@@ -293,7 +293,7 @@ std::vector<std::string> name_parts(const std::string& name) {
     return parts;
 }
 
-/// Without `template <…>` in front.
+/// Removes a leading `template <…>`.
 std::string without_template(const std::string& text) {
     if (!text.starts_with("template")) { return text; }
     int depth = 0;
@@ -306,7 +306,8 @@ std::string without_template(const std::string& text) {
     return text;
 }
 
-/// A constant, a variable or `#define`: something with a value and no parameters. Its name; empty: it is none.
+/// Returns the name of a constant, a variable or a `#define`: something with a value and no parameters. Empty: it is none of
+/// these.
 std::string value_name(const std::string& signature) {
     const auto text = squeezed(signature);
     if (text.starts_with("#define ")) {
@@ -330,12 +331,12 @@ std::string value_name(const std::string& signature) {
     return begin > 0 ? code.substr(begin, end - begin) : std::string{};
 }
 
-/// `class X`, `struct X`, `enum class X`, `using X`, templates of them: the keyword; empty: a function.
+/// Returns the keyword of `class X`, `struct X`, `enum class X`, `using X` and templates of them. Empty: a function.
 std::string type_keyword(const std::string& signature) {
     const auto text = without_template(squeezed(signature));
     for (const auto* word : {"class", "struct", "enum", "union", "using", "typedef"}) {
         if (text.starts_with(std::string(word) + " ")) {
-            // `struct point make(…)` is a function of C.
+            // `struct point make(…)` is a C function.
             const auto brace = text.find('{');
             const auto bracket = text.find('(');
             if (word != std::string("using") && word != std::string("typedef") && bracket < brace) { return {}; }
@@ -448,7 +449,7 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] bool has_type(const std::string& name) const { return body_of(name).has_value(); }
 
-    /// A class, struct, enum or alias of that name is defined here, not only announced.
+    /// True if a class, struct, enum or alias of that name is defined here, not only declared.
     [[nodiscard]] bool defines_type(const std::string& name) const {
         if (has_type(name)) { return true; }
         const auto code = code_only(text_);
@@ -463,11 +464,11 @@ public:
         return false;
     }
 
-    /// Whether the name stands in its code at all.
+    /// True if the name occurs in its code.
     [[nodiscard]] bool mentions(const std::string& name) const { return find_word(code_only(text_), name) != std::string::npos; }
     [[nodiscard]] bool has_define(const std::string& name) const { return text_.find("#define " + name) != std::string::npos; }
 
-    /// Whether the file has a function of that name with these parameters.
+    /// True if the file has a function of that name with these parameters.
     [[nodiscard]] bool declares(const CFunction& function, const std::string& owner) const {
         const auto code = code_only(text_);
         auto from = std::size_t{0};
@@ -504,11 +505,11 @@ public:
     void include(const std::string& line) {
         if (text_.find("#include " + line) == std::string::npos) { includes_.insert(line); }
     }
-    /// Writes the includes that are wanted, once everything is declared.
+    /// Writes the required includes, once everything is declared.
     void finish() {
         if (includes_.empty()) { return; }
         const auto code = code_only(text_);
-        // Behind the last include, else behind `#pragma once` or the guard, else at the top.
+        // After the last include, else after `#pragma once` or the guard, else at the top.
         auto place = std::size_t{0};
         for (const auto* mark : {"#include", "# include"}) {
             if (const auto last = code.rfind(mark); last != std::string::npos) { place = std::max(place, line_end(last)); }
@@ -540,7 +541,7 @@ public:
         if (!spaces.empty()) {
             std::string whole;
             for (const auto& each : spaces) { whole += (whole.empty() ? "" : "::") + each; }
-            // Nested one by one: C++11 and 14 do not know a::b.
+            // Nested one by one: C++11 and 14 lack a::b.
             std::string head;
             std::string tail;
             for (const auto& each : spaces) {
@@ -597,7 +598,7 @@ private:
         const auto begin = text_.rfind('\n', at);
         return begin == std::string::npos ? 0 : begin + 1;
     }
-    /// Behind the `#define` of an include guard; 0: there is none.
+    /// Returns the position after the `#define` of an include guard; 0: there is none.
     [[nodiscard]] std::size_t guard_end() const {
         const auto code = code_only(text_);
         const auto first = code.find_first_not_of(" \t\n");
@@ -605,7 +606,7 @@ private:
         const auto define = code.find("#define", first);
         return define == std::string::npos ? 0 : line_end(define);
     }
-    /// From behind `{` to `}` of the class's or struct's definition.
+    /// Returns the range from after `{` to `}` of the definition of the class or struct.
     [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> body_of(const std::string& name) const {
         const auto code = code_only(text_);
         for (auto at = find_word(code, name); at != std::string::npos; at = find_word(code, name, at + 1)) {
@@ -641,7 +642,7 @@ public:
         for (auto& interface : interfaces) { unwrap(interface); }
         interfaces_ = &interfaces;
         Skeletons result;
-        // Types and values first: methods and parameters need them.
+        // Types and values first, because methods and parameters need them.
         for (const bool types : {true, false}) {
             for (const auto& interface : interfaces) {
                 try {
@@ -682,7 +683,7 @@ private:
         if (!interface.name.starts_with(spaces)) { interface.name = spaces + interface.name; }
     }
 
-    /// A class as it is written, each method that it declares with the skeleton's body.
+    /// Returns a class as written, with the skeleton's body for each method that it declares.
     std::string with_bodies(CFile& target, const std::string& text, const std::string& name) {
         const auto code = code_only(text);
         const auto open = code.find('{');
@@ -740,13 +741,13 @@ private:
         for (const auto header : wanted) { target.include("<" + std::string(header) + ">"); }
     }
 
-    /// How a header of the tree is included: by what stands behind its `include/` folder, else by its whole path.
+    /// Returns how a header of the tree is included: by the path after its `include/` folder, else by its whole path.
     static std::string include_path(const std::string& header) {
         const auto folder = header.rfind("include/");
         return folder != std::string::npos && (folder == 0 || header[folder - 1] == '/') ? header.substr(folder + 8) : header;
     }
 
-    /// Headers of the project for the types that a declaration names; a type that two headers declare is left to the author.
+    /// Includes the project's headers for the types in a declaration. A type that two headers declare is left to the author.
     void project_includes(CFile& target, const std::string& path, const std::string& text) {
         const auto code = code_only(text);
         std::set<std::string> words;
@@ -772,7 +773,7 @@ private:
         }
     }
 
-    /// The namespaces of `a::b::f`, and the class among them, if the last is one.
+    /// Returns the namespaces of `a::b::f`, and the class if the last part is one.
     std::pair<std::vector<std::string>, std::string> scope_of(std::vector<std::string> parts, CFile& target) {
         parts.pop_back();
         if (parts.empty()) { return {}; }
@@ -900,7 +901,7 @@ private:
             target.add_member(owner, "    " + plain.text + body(plain, whole, c, "    "));
             return;
         }
-        // Declared here, defined in a source file of the tree that the specification names too?
+        // Checks whether it is declared here and defined in a source file of the tree that the specification also names.
         const auto partner = std::find_if(interfaces_->begin(), interfaces_->end(), [&](const SkeletonInterface& other) {
             return &other != &interface && other.name == interface.name && is_header(other.file) != is_header(interface.file);
         });
@@ -909,7 +910,7 @@ private:
             if (exists(source) && is_header(interface.file)) { return target.append(spaces, plain.text + ";\n"); }
             if (!exists(source) && is_source(interface.file)) {
                 return;
-            }  // No list of sources names it: the header has the body.
+            }  // No list of sources names it, so the header has the body.
         }
         add_failing_includes(target, plain);
         auto head = plain.text;

@@ -14,17 +14,17 @@ namespace {
 
 struct PlainKind {
     std::string_view name;
-    const char* function;  ///< RE2 of a whole signature, `name` in its last group.
-    const char* bare;      ///< The same without the word before it, which is `prefix`.
+    const char* function;  ///< RE2 of a whole signature. Its last group is the name.
+    const char* bare;      ///< The same without the word before it, `prefix`.
     const char* prefix;
-    const char* type;   ///< RE2 of a whole declaration of a type, `name` in its last group.
-    const char* value;  ///< The same of a constant, a variable or another name of a type.
-    const char* named;  ///< RE2 of a type or value in a file; `%` is the name.
+    const char* type;   ///< RE2 of a whole declaration of a type. Its last group is the name.
+    const char* value;  ///< The same for a constant, a variable or a type alias.
+    const char* named;  ///< RE2 of a type or value in a file. `%` is the name.
     const char*
-        head;  ///< RE2 of what stands before the parameters of a function in a file; `%` is the name, the first group a receiver.
+        head;  ///< RE2 of the text before a function's parameters in a file. `%` is the name; the first group is a receiver.
 };
 
-// Parameters hold no braces, semicolons or comments; `interface{}` and `struct{}` are taken out before a signature is looked at.
+// Parameters contain no braces, semicolons or comments. `interface{}` and `struct{}` are removed before a signature is matched.
 constexpr PlainKind plain_kinds[] = {
     {"go", R"(func\s+(?:\([^(){};]*\)\s*)?(\w+)(?:\[[^\]{};]*\])?\s*\([^{};]*)", R"((\w+)\s*\([^{};]*)", "func ",
      R"((?s)type\s+(\w+)(?:\[[^\]]*\])?\s+(?:=\s*)?[^\s(].*)", R"((?:const|var)\s+(\w+)\b[^\n;]*)",
@@ -44,7 +44,7 @@ constexpr PlainKind plain_kinds[] = {
      R"((?m)^[ \t]*()(?:(?:public|protected|private|static|final|abstract|synchronized)\s+)*(?:<[^{};()]*>\s*)?(?:[\w.<>\[\], ?]+\s+)?%\s*\()"},
 };
 
-/// Packages of the standard library that a signature may name by their last part.
+/// Standard library packages that a signature may name by their last part.
 constexpr std::pair<std::string_view, std::string_view> go_packages[] = {
     {"errors", "errors"},      {"fmt", "fmt"},         {"time", "time"},       {"io", "io"},
     {"context", "context"},    {"sync", "sync"},       {"strings", "strings"}, {"bytes", "bytes"},
@@ -67,7 +67,7 @@ constexpr std::pair<std::string_view, std::string_view> java_packages[] = {
     {"java.nio.file", "Path Files"},
     {"java.util.concurrent", "Callable Future ExecutorService CompletableFuture TimeUnit ConcurrentHashMap"}};
 
-/// How these languages are read where only brackets matter.
+/// Rules for reading these languages when only brackets matter.
 CodeRules bracket_rules() {
     CodeRules rules;
     rules.line_comments = {"//"};
@@ -85,7 +85,7 @@ std::string dense(std::string_view text) {
     return result;
 }
 
-/// From an opening bracket to what closes it; npos: nothing does.
+/// Returns the position of the bracket that closes an opening one; npos: none.
 std::size_t closing_bracket(std::string_view code, std::size_t open) {
     std::size_t depth = 0;
     for (auto at = open; at < code.size(); ++at) {
@@ -153,16 +153,16 @@ Parameters read_parameters(std::string_view kind, std::string_view text) {
     return result;
 }
 
-/// A function's head, as far as its callers and its body see it.
+/// A function's header, as far as it matters to callers and body.
 struct Head {
     Parameters parameters;
     std::string result;
 };
 
-/// `text` is a head up to its body, `open` its parameters' bracket.
+/// `text`: a header up to its body. `open`: the opening bracket of its parameters.
 Head read_head(std::string_view kind, std::string_view text, std::size_t open) {
     Head head;
-    // `java.nio.file.Path` and `Path` are the same type where it is imported.
+    // `java.nio.file.Path` and `Path` are the same type if it is imported.
     std::string unqualified(text);
     if (kind == "java") {
         const std::string before(unqualified.substr(0, open));
@@ -211,7 +211,7 @@ std::string folder_path(std::string_view path) {
     return slash == std::string_view::npos ? std::string{} : std::string(path.substr(0, slash));
 }
 
-/// Go: a body that is gone may have been all that used an import.
+/// Go: a removed body may have been the only user of an import.
 std::string without_unused_imports(const std::string& text) {
     const auto code = read_code(text, bracket_rules()).code;
     static const RE2 import_line(R"re((?m)^(\s*(?:import\s+)?)(?:([\w.]+)\s+)?"([^"\n]+)"[ \t]*(?://.*)?$)re");
@@ -290,7 +290,7 @@ public:
         if (kind_.name == "rust") { use_types_of_others(interface.file, signature); }
     }
 
-    /// All that will be declared: a declaration may name a type that another file gets.
+    /// Registers everything to be declared: a declaration may name a type that goes into another file.
     void know(const std::vector<SkeletonInterface>& interfaces) {
         for (const auto& each : interfaces) {
             std::string name;
@@ -323,7 +323,7 @@ private:
         return text;
     }
 
-    /// In Go also in another file of the package.
+    /// In Go, also in another file of the package.
     [[nodiscard]] bool is_named(const std::string& path, const std::string& name) const {
         const RE2 pattern(with_name(kind_.named, name));
         const auto written = files_.find(path);
@@ -364,7 +364,7 @@ private:
         import_what_is_named(content(path), signature);
     }
 
-    /// Rust: a type must use its parameters: `(std::marker::PhantomData<(K, V)>)`; empty: it has none.
+    /// Rust: a type must use its parameters: `(std::marker::PhantomData<(K, V)>)`. Empty: it has none.
     static std::string unused_parameters(const std::string& signature) {
         std::string generics;
         if (!RE2::PartialMatch(signature, R"(\bstruct\s+\w+\s*<(.*)>\s*$)", &generics)) { return {}; }
@@ -390,7 +390,7 @@ private:
         import_what_is_named(text, signature);
     }
 
-    /// The type that a method belongs to; empty: none.
+    /// Returns the type that a method belongs to. Empty: none.
     [[nodiscard]] std::string owner_of(const std::string& name, const std::string& signature) const {
         std::string owner;
         if (kind_.name == "go") {
@@ -400,13 +400,13 @@ private:
             auto before = own == std::string::npos ? std::string{} : name.substr(0, name.find_last_not_of(".:", own) + 1);
             if (const auto generics = before.find('<'); generics != std::string::npos) { before.erase(generics); }
             owner = last_part(before);
-            // A module's name is no type's.
+            // A module's name is not a type.
             if (!owner.empty() && (owner.front() < 'A' || owner.front() > 'Z')) { owner.clear(); }
         }
         return owner;
     }
 
-    /// Rust: the type that has a method of that name, else the only type of the file.
+    /// Rust: returns the type that has a method of that name, else the only type of the file.
     static std::string likely_owner(const std::string& text, const std::string& name) {
         const auto code = read_code(text, bracket_rules()).code;
         std::set<std::string> types;
@@ -425,7 +425,7 @@ private:
         return types.size() == 1 ? *types.begin() : std::string{};
     }
 
-    /// Rust: whether a place stands in an `impl` of the type.
+    /// Rust: true if a place is in an `impl` of the type.
     static bool in_impl(const std::string& code, std::size_t place, const std::string& owner) {
         static const RE2 begin(R"((?m)^\s*impl\b[^{;]*\{)");
         re2::StringPiece rest(code);
@@ -446,7 +446,7 @@ private:
         return owner.empty();
     }
 
-    /// Looks for the function; one whose callers would see another signature gets the wanted one.
+    /// Finds the function. If its signature differs for callers, changes it to the requested one.
     Known change(std::string& text, const std::string& name, const std::string& owner, const std::string& signature) const {
         const auto code = read_code(text, bracket_rules()).code;
         const RE2 head(with_name(kind_.head, name));
@@ -481,19 +481,21 @@ private:
             }
             if (const auto end = code.find(';', close); open == std::string::npos || end < open) {
                 return Known::as_wanted;
-            }  // Declared only.
+            }  // Only declared.
             const auto end = closing_bracket(code, open);
             if (end == std::string::npos) { return Known::as_wanted; }
             const auto have = read_head(kind_.name, std::string_view(code).substr(begin, open - begin), parameters - begin);
             if (have.parameters.types == wanted.parameters.types && have.result == wanted.result) { return Known::as_wanted; }
-            if (kind_.name == "java" && have.parameters.types != wanted.parameters.types) { continue; }  // Another of its name.
+            if (kind_.name == "java" && have.parameters.types != wanted.parameters.types) {
+                continue;
+            }  // An overload of the same name.
             replace(text, code, begin, open, end, have, wanted, name, signature);
             return Known::changed;
         }
         return Known::no;
     }
 
-    /// The body stays where it can: the same result, and no name in it that is gone.
+    /// Keeps the body if possible: the same result, and no name in it was removed.
     void replace(std::string& text, const std::string& code, std::size_t begin, std::size_t open, std::size_t end,
                  const Head& have, const Head& wanted, const std::string& name, std::string signature) const {
         auto first = begin;
@@ -520,7 +522,7 @@ private:
         text.replace(first, end + 1 - first, function_text(signature, name, text.substr(line, first - line)));
     }
 
-    /// Without indent on its first line and without line end.
+    /// Without indentation on its first line and without line end.
     [[nodiscard]] std::string function_text(const std::string& signature, const std::string& name,
                                             const std::string& indent) const {
         if (kind_.name == "go") { return signature + " {\n\tpanic(\"" + marker_ + " " + name + "\")\n}"; }
@@ -556,7 +558,7 @@ private:
         const auto end = closing_bracket(text, mark + block.size() - 2);
         text.insert(end, "\n" + lines);
     }
-    /// Go: the type of a method that nothing declares: `type Cache[K any, V any] struct{}` for `(c *Cache[K, V])`.
+    /// Go: declares the type of a method if nothing does: `type Cache[K any, V any] struct{}` for `(c *Cache[K, V])`.
     void declare_receiver(const std::string& path, const std::string& owner, const std::string& signature) {
         std::string list;
         RE2::PartialMatch(signature, R"(^func\s+\([^)\[]*\[([^\]]*)\])", &list);
@@ -565,10 +567,10 @@ private:
         declare_type(path, owner, "type " + owner + (parameters.empty() ? "" : "[" + parameters + "]") + " struct{}");
     }
 
-    /// Whether this writer began the block: further methods join it.
+    /// True if this writer started the block: further methods are added to it.
     [[nodiscard]] bool is_ours(const std::string& path, const std::string& block) const { return ours_.contains(path + block); }
 
-    /// Packages of the standard library that a declaration names and its file does not import.
+    /// Imports the standard library packages that a declaration names and its file does not import.
     void import_what_is_named(std::string& text, const std::string& signature) const {
         if (kind_.name == "go") {
             static const RE2 qualified(R"(\b([a-z]\w*)\.[A-Z])");
@@ -599,7 +601,7 @@ private:
         }
     }
 
-    /// Rust: `use crate::account::NotEnough;` where another file of the crate declares what a signature names.
+    /// Rust: adds `use crate::account::NotEnough;` if another file of the crate declares what a signature names.
     void use_types_of_others(const std::string& path, const std::string& signature) {
         for (const auto& [name, file] : declared_types_) {
             auto& text = content(path);
@@ -616,12 +618,12 @@ private:
                         "use crate" + module_path(file) + "::" + name + ";\n");
         }
     }
-    /// The folder of a crate's sources: `crates/a/src`.
+    /// Returns the folder of a crate's sources: `crates/a/src`.
     static std::string crate_of(const std::string& path) {
         const auto sources = path.starts_with("src/") ? 0 : path.rfind("/src/");
         return sources == std::string::npos ? std::string() : path.substr(0, sources + (path.starts_with("src/") ? 3 : 4));
     }
-    /// `src/bank/account.rs` is `::bank::account`; a crate's own root is empty.
+    /// Returns `::bank::account` for `src/bank/account.rs`. Empty for the crate's root.
     static std::string module_path(const std::string& path) {
         auto inside = path.substr(std::min(path.size(), crate_of(path).size() + 1));
         inside = inside.substr(0, inside.rfind('.'));
@@ -641,7 +643,7 @@ private:
         text.insert(text.find(package) + package.size(), "\nimport \"" + path + "\"\n");
     }
 
-    /// Of a package of the module that has this folder's name, else of the standard library; empty: of neither.
+    /// Returns the import path of the module's package with this folder name, else of the standard library's. Empty: neither.
     [[nodiscard]] std::string go_path(const std::string& word) const {
         std::string module;
         const auto go_mod = contents_.find("go.mod");
@@ -700,7 +702,7 @@ private:
         }
         auto name = folder.substr(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/') + 1);
         if (name.empty()) {
-            // The top: the module's last part, as the tests beside it will have it.
+            // The top folder: the module's last part, which the tests beside it will use.
             const auto module = contents_.find("go.mod");
             if (module != contents_.end()) {
                 RE2::PartialMatch(module->second, R"((?m)^module\s+(?:\S*/)?([A-Za-z]\w*)\s*$)", &name);
@@ -710,7 +712,7 @@ private:
         return name.empty() ? "main" : name;
     }
 
-    /// A module is part of a crate only where its parent says so.
+    /// A module belongs to a crate only if its parent declares it.
     void make_known(const std::string& path) {
         const auto folder = folder_path(path);
         const auto module = stem_of(path);
@@ -722,7 +724,7 @@ private:
             if (!RE2::PartialMatch(text, R"((?m)^\s*(?:pub(?:\([a-z ]+\))?\s+)?mod\s+)" + module + R"(\b)")) {
                 static const RE2 head(R"((?:(?:[ \t]*(?://[^\n]*|#!\[[^\n]*))?\n)*)");
                 re2::StringPiece rest(text);
-                RE2::Consume(&rest, head);  // What the file says of itself stays at its head.
+                RE2::Consume(&rest, head);  // Comments and attributes of the file itself stay at the top.
                 const bool says = text.starts_with("//!") || text.starts_with("#![");
                 text.insert(says ? static_cast<std::size_t>(rest.data() - text.data()) : 0, "pub mod " + module + ";\n");
             }

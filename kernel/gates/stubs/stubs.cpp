@@ -22,7 +22,7 @@ std::string filled_mark(const StubRules& stubs, const std::string& marker, const
     return mark;
 }
 
-/// Each line as a comment, at its own indent.
+/// Turns each line into a comment at its own indentation.
 std::string commented(std::string_view body, const std::string& comment) {
     std::string result;
     for (std::size_t at = 0; at < body.size();) {
@@ -37,7 +37,7 @@ std::string commented(std::string_view body, const std::string& comment) {
     return result;
 }
 
-/// The innermost ones around these lines, by their begin.
+/// Returns the innermost functions around these lines, by their begin.
 std::vector<CodeFunction> functions_around(const std::vector<CodeFunction>& functions, const std::set<std::uint64_t>& lines) {
     std::map<std::size_t, const CodeFunction*> chosen;
     for (const auto line : lines) {
@@ -45,7 +45,7 @@ std::vector<CodeFunction> functions_around(const std::vector<CodeFunction>& func
         for (const auto& each : functions) {
             if (each.first_line <= line && line <= each.last_line) {
                 innermost = &each;
-            }  // They are in order, an inner one behind the one around it.
+            }  // They are sorted; an inner one comes after the one around it.
         }
         if (innermost != nullptr) { chosen[innermost->begin] = innermost; }
     }
@@ -54,7 +54,7 @@ std::vector<CodeFunction> functions_around(const std::vector<CodeFunction>& func
     return result;
 }
 
-/// The text with these of its functions marked, those left out that cannot end a test.
+/// Returns the text with these functions marked, except those that cannot end a test.
 std::string marked(std::string_view text, const CodeText& read, const std::vector<CodeFunction>& functions,
                    const StubRules& stubs, const std::string& marker) {
     std::string result(text);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of a project that are written and do nothing yet: `pass`, `todo!()`, `throw`, an empty body, a constant in place of
-// an answer.
+// Functions of a project that exist but do nothing yet: `pass`, `todo!()`, `throw`, an empty body, a constant as the answer.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +13,18 @@ namespace agentforge::kernel {
 
 struct StubRules;
 
-/// The text with each stub in it, and each function of these names whatever it does, made to end the test that comes there, with
-/// the marker and the function's name, before it does what it does; as it is where it has none. Lines move only by those of
-/// `head`. Errors: none; a text that cannot be read is left alone.
+/// Returns the text with each stub in it, and each function of these names whatever it does, marked: it first ends the test that
+/// calls it, with the marker and the function's name. Returns it unchanged if there is none. Lines move only by those of `head`.
+/// Errors: none; an unreadable text stays as it is.
 [[nodiscard]] std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs,
                                      const std::string& marker, const std::set<std::string>& named = {});
 
-/// The text with the innermost function around each of these lines marked.
+/// Returns the text with the innermost function around each of these lines marked.
 [[nodiscard]] std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs,
                                             const std::set<std::uint64_t>& lines, const std::string& marker);
 
-/// The text with the innermost function around each of these lines turned into a stub: it ends any test that calls it and keeps
-/// its old body as comments. Functions that already are such stubs, and lines outside functions, stay unchanged.
+/// Returns the text with the innermost function around each of these lines turned into a stub: it ends any test that calls it and
+/// keeps its old body as comments. Functions that already are such stubs, and lines outside functions, stay unchanged.
 [[nodiscard]] std::string stub_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs,
                                             const std::set<std::uint64_t>& lines, const std::string& marker);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that do not load before what they test exists: nobody declared it, or a language has no way to. They wait for GREEN,
-// where the bodies of what was written are taken out again to see them fail.
+// Tests that do not load before what they test exists: it was not declared, or the language cannot declare it. They wait for
+// GREEN, where the new bodies are removed again to see them fail.
 #include <algorithm>
 
 #include <re2/re2.h>
@@ -12,8 +12,8 @@
 namespace agentforge::kernel {
 namespace {
 
-/// The name that a message misses, as far as it says one: what stands behind `named`, `undefined:` or javac's `symbol:`, else the
-/// first in quotes.
+/// Returns the missing name in a message, if it says one: the word after `named`, `undefined:` or javac's `symbol:`, else the
+/// first one in quotes.
 std::string missing_name(std::string_view message) {
     static const RE2 said(R"((?:\bnamed |\bname |undefined: |undefined reference to |symbol:\s+\w+\s+)(?:‘|'|"|`)?([\w.:$]+))");
     static const RE2 called(R"(([\w$]+)\)? is not a (?:function|constructor)$)");
@@ -27,10 +27,10 @@ std::string missing_name(std::string_view message) {
     return name.substr(name.find_last_of(".:/") + 1);
 }
 
-/// The parts of a specification that name code. Its prose may have any word, and counts only where no interface names any.
+/// The parts of a specification that name code. Its prose may contain any word, and counts only if no interface names any.
 struct Specified {
-    std::string names;  ///< Of interfaces and components, with their signatures.
-    std::string files;  ///< Of these, and those to be created or changed.
+    std::string names;  ///< Names of interfaces and components, with their signatures.
+    std::string files;  ///< Their files, and those to be created or changed.
 };
 
 Specified what_is_to_be_written(const json::object& specification) {
@@ -55,7 +55,7 @@ Specified what_is_to_be_written(const json::object& specification) {
 }
 
 /// A name that the specification does not mention is the test's own mistake, such as a missing helper or import. A file name
-/// counts only where a module is missing: a test that forgot to import the package `errors` does not mean the file `errors.go`.
+/// counts only if a module is missing: a test that forgot to import the package `errors` does not mean the file `errors.go`.
 bool is_specified(std::string_view message, const std::string& name, const Specified& specified) {
     static const RE2 of_identifier(
         R"((?i)undefined|undeclared|not declared|cannot find (?:symbol|value|function|type|macro)|not found in this scope)");
@@ -66,7 +66,7 @@ bool is_specified(std::string_view message, const std::string& name, const Speci
     return name.empty() || stands_in(specified.names) || (!is_identifier && stands_in(specified.files));
 }
 
-/// Each line of what a compiler said misses a name that the specification has.
+/// True if each line of the compiler's output misses a name that the specification has.
 bool only_misses_what_is_specified(std::string_view message, const RE2& undeclared, const Specified& specified) {
     while (!message.empty()) {
         const auto end = std::min(message.find('\n'), message.size());
@@ -83,7 +83,7 @@ bool only_misses_what_is_specified(std::string_view message, const RE2& undeclar
 
 bool is_broken_file(const TestOutcome& test) { return test.id == test.file && test.status == TestStatus::error; }
 
-/// A file that came to a function without its body while it was loaded fails with all of its tests.
+/// A file that reached a function without its body while loading fails with all its tests.
 void fail_at_loading(TestRun& run, const TestRun& whole, const std::string& marker) {
     std::set<std::string> files;
     for (const auto& test : run.tests) {

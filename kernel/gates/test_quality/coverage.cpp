@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the lines that a task changed its tests run; by the language's `coverage` command.
+// Finds which of a task's changed lines its tests run, with the language's `coverage` command.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -39,7 +39,7 @@ Result<Coverage> Measure::coverage_by_lines(const Language& language, const std:
     for (const auto& file : tests) {
         AF_TRY(const auto content, checkout_->file(tree, file));
         if (!content) { continue; }
-        // Of a file that holds tests beside other code, the tests alone.
+        // If a file contains tests beside other code, only the tests.
         const auto text = language.may_hold_tests(file) ? split_inline_tests(*content, language.inline_begins).tests : *content;
         known.merge(telling_literals(read_code(text, language.code)));
     }
@@ -87,7 +87,7 @@ Result<Coverage> Measure::coverage_by_lines(const Language& language, const std:
     }
     for (const auto& source : sources) {
         const auto counts = run.counts.find(source.path);
-        // The first line at or behind one that can be run, in what a person would call the same place.
+        // Returns the first executable line at or after one, at a place that a person would call the same.
         const auto ran = [&](std::uint64_t line) {
             if (counts == run.counts.end()) { return false; }
             const auto at = counts->second.lower_bound(line);
@@ -107,7 +107,7 @@ Result<Coverage> Measure::coverage_by_lines(const Language& language, const std:
             }
             continue;
         }
-        // In no report: part of no program that the tests run. Its functions, then, are run by nothing.
+        // In no report: not part of any program that the tests run. So nothing runs its functions.
         for (const auto& function : functions_of(source.text, language.code)) {
             for (const auto line : source.changed) {
                 if (line <= function.first_line || line > function.last_line) { continue; }
@@ -183,7 +183,7 @@ Result<Coverage> Measure::coverage(const std::string& base_tree, const std::stri
         ++measured_lines[each.file];
         if (coverage_number(line, "count") == 0) { unseen[each.file].push_back(std::move(each)); }
     }
-    // The command sees the process of the tests alone: a file of which it saw nothing may be a program that they start.
+    // The command only sees the test process. A file of which it saw nothing may be a program that the tests start.
     bool elsewhere = false;
     for (const auto& [file, count] : measured_lines) {
         auto& missing = unseen[file];

@@ -25,7 +25,7 @@ constexpr std::string_view another_value = "another value";
 
 struct Line {
     std::string_view text;  ///< As written.
-    std::string_view code;  ///< The same bytes, texts and comments blank.
+    std::string_view code;  ///< The same bytes with texts and comments blanked.
 };
 
 struct Alteration {
@@ -34,7 +34,7 @@ struct Alteration {
     std::string told = {};
 };
 
-/// What `replace` becomes, its groups taken from the line as it is written.
+/// Expands `replace`, taking its groups from the line as written.
 std::string filled(const std::string& replace, const Line& line, const std::vector<re2::StringPiece>& groups) {
     std::string result;
     for (std::size_t at = 0; at < replace.size(); ++at) {
@@ -67,7 +67,7 @@ void by_rule(const MutationRule& rule, const Line& line, std::vector<Alteration>
         const auto replacement = filled(rule.replace, line, groups);
         auto text = std::string(line.text.substr(0, begin)) + replacement + std::string(line.text.substr(end));
         const auto altered = std::string(line.code.substr(0, begin)) + replacement + std::string(line.code.substr(end));
-        // A part that goes on in the next line cannot stand among other words.
+        // A part that continues in the next line cannot be moved among other words.
         const bool whole = std::all_of(groups.begin() + 1, groups.end(), [](const re2::StringPiece& group) {
             return group.size() < 2 || bracket_balance({group.data(), group.size()}) == 0;
         });
@@ -78,9 +78,9 @@ void by_rule(const MutationRule& rule, const Line& line, std::vector<Alteration>
     }
 }
 
-/// Another value for a literal of this line. A line that begins with a text is documentation or a directive of its own.
+/// Returns another value for a literal of this line. A line that begins with a text is documentation or a directive.
 std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t begin, const Line& line) {
-    if (literal.begin < begin || literal.end > begin + line.text.size()) { return std::nullopt; }  // Over several lines.
+    if (literal.begin < begin || literal.end > begin + line.text.size()) { return std::nullopt; }  // Spans several lines.
     const auto at = literal.begin - begin;
     const auto before = line.text.substr(0, at);
     const auto after = line.text.substr(literal.end - begin);
@@ -94,7 +94,7 @@ std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t 
         return Alteration{"another number",
                           std::string(before) + std::to_string(std::stoll(std::string(written)) + 1) + std::string(after)};
     }
-    // Behind the opening mark, whatever it is: `f"`, `'`, `"""`.
+    // After the opening quote, whatever it is: `f"`, `'`, `"""`.
     const auto mark = written.find_first_of("\"'`");
     if (mark == std::string_view::npos) { return std::nullopt; }
     auto inside = mark;
@@ -102,7 +102,7 @@ std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t 
     const bool empty = inside == written.size();
     if (empty) { inside = mark + (written.size() - mark) / 2; }
     if (inside >= written.size() || (empty && (written.size() - mark) % 2 != 0)) { return std::nullopt; }
-    // A character stays one.
+    // A character stays a character.
     if (written[mark] == '\'' && written.size() == 3 && std::isalnum(static_cast<unsigned char>(written[1])) != 0) {
         return Alteration{"another text", std::string(before) + (written[1] == 'x' ? "'y'" : "'x'") + std::string(after)};
     }
@@ -110,7 +110,7 @@ std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t 
                                           std::string(written.substr(inside)) + std::string(after)};
 }
 
-/// The same for a literal that something must equal exactly: a number with decimals can be none of a tolerance.
+/// The same for a literal that something must equal exactly: a decimal number may be a tolerance.
 std::optional<Alteration> other_exact(const CodeLiteral& literal, std::size_t begin, const Line& line) {
     std::string whole;
     std::string decimals;
@@ -120,12 +120,12 @@ std::optional<Alteration> other_exact(const CodeLiteral& literal, std::size_t be
                                             std::string(line.text.substr(literal.end - begin))};
 }
 
-/// Data: a word or a number of it.
+/// Data: alters a word or a number.
 std::optional<Alteration> other_word(std::string_view line) {
     const auto at =
         std::find_if(line.begin(), line.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; });
     if (at == line.end()) { return std::nullopt; }
-    // The last one: in `key: value` the value.
+    // The last one: in `key: value`, the value.
     auto end = line.size();
     while (end > 0 && std::isalnum(static_cast<unsigned char>(line[end - 1])) == 0) { --end; }
     auto begin = end;
@@ -154,7 +154,7 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
     for (const auto number : lines) {
         if (number == 0 || number > written.size() || number > left.size() || number > blanked.size()) { continue; }
         const Line line{written[number - 1], blanked[number - 1]};
-        // Another line stands in its place in `code`, or nothing: it is no line of code.
+        // In `code` the line differs or is empty: it is not a line of code.
         if (line.text != left[number - 1] || line.text.size() != line.code.size() || without_margins(line.code).empty()) {
             continue;
         }
@@ -218,14 +218,14 @@ std::optional<std::string> other_literal_result(const Line& line, std::size_t be
     return std::nullopt;
 }
 
-/// Whether the result already is the neutral value that the rules would replace it with.
+/// True if the result already is the neutral value that the rules would insert.
 bool is_neutral_result(const Line& line) {
     static const RE2 neutral(
         R"(^\s*(?:return\s+)?(?:None|nil|null|nullptr|std::nullopt|[\w:]*(?:<.*>)?\{\}|[\w:<>]+::(?:new|default)\(\)|vec!\[\]|std::\w+(?:<.*>)?\(\))\s*;?\s*$)");
     return RE2::FullMatch(re2::StringPiece(line.code.data(), line.code.size()), neutral);
 }
 
-/// A line that returns a result, altered once for each kind of value. Empty if the line returns none.
+/// Alters a line that returns a result, once for each kind of value. Empty if the line returns none.
 std::vector<Alteration> other_results(const std::string& path, const Line& line, std::size_t begin, const CodeText& read,
                                       const std::vector<MutationRule>& mutations) {
     std::vector<Alteration> found;
@@ -236,7 +236,7 @@ std::vector<Alteration> other_results(const std::string& path, const Line& line,
     for (const auto& rule : mutations) {
         if (rule.name != wanted || !(rule.files.empty() || rule.files.matches(path))) { continue; }
         std::vector<Alteration> by_this;
-        const bool computed = !rule.told.empty();  // From the result itself, when it is there.
+        const bool computed = !rule.told.empty();  // Computed from the result itself.
         if (literal) {
             by_this.push_back({rule.name, *literal});
         } else if (computed || !is_neutral_result(line)) {
@@ -246,8 +246,7 @@ std::vector<Alteration> other_results(const std::string& path, const Line& line,
     }
     const auto altered = std::find_if(found.begin(), found.end(), [&](const Alteration& each) { return each.text != line.text; });
     if (altered == found.end()) { return {}; }
-    // A rule for another way to write a result finds none here: this one is altered all the same where that rule alters the
-    // others.
+    // A rule for another way to write a result does not match here. Alters this one anyway if that rule alters the others.
     const auto other = *altered;
     if (!is_neutral_result(line)) {
         std::replace_if(
@@ -317,11 +316,11 @@ std::vector<AlteredResults> altered_results(const std::string& path, std::string
 
 namespace {
 
-/// How many brackets are open before a place of the line.
+/// Returns how many brackets are open before a place in the line.
 int depth_at(const Line& line, std::size_t place) { return bracket_balance(line.code.substr(0, place)); }
 
-/// Literals that stand in as few brackets as any: arguments of the assertion itself, not of what it calls (`assertEquals(4, f(5),
-/// 0.1)`).
+/// Returns the literals with the fewest brackets around them: arguments of the assertion itself, not of calls inside it
+/// (`assertEquals(4, f(5), 0.1)`).
 std::vector<const CodeLiteral*> outermost(const std::vector<const CodeLiteral*>& literals, const Line& line, std::size_t begin) {
     std::vector<const CodeLiteral*> result;
     int least = 0;
@@ -337,8 +336,8 @@ std::vector<const CodeLiteral*> outermost(const std::vector<const CodeLiteral*>&
     return result;
 }
 
-/// A row of a table of cases with another value at its end, where such tables have what is expected: `("a", 1, True),`, `{"a",
-/// 200},`.
+/// Returns a row of a table of cases with another value at its end, where such tables have the expected result: `("a", 1,
+/// True),`, `{"a", 200},`.
 std::optional<std::string> other_row(std::string_view line) {
     static const RE2 row(R"re(^(\s*[({\[].*[,:]\s*)(-?\d{1,9}|True|False|true|false|"[^"\\]*"|'[^'\\]*')(\s*[)}\]]+,?\s*)$)re");
     std::string before;
@@ -353,7 +352,7 @@ std::optional<std::string> other_row(std::string_view line) {
     return before + (quoted ? value.substr(0, 1) + "~" + value.substr(1) : std::to_string(std::stoll(value) + 1)) + after;
 }
 
-/// Literals that something is compared with directly: `f() == 4`.
+/// Returns literals that something is compared with directly: `f() == 4`.
 std::vector<const CodeLiteral*> equated(const std::vector<const CodeLiteral*>& literals, std::string_view code,
                                         std::size_t begin) {
     static const RE2 equal(R"([^=!<>]={2,3}\s*$)");
@@ -365,7 +364,7 @@ std::vector<const CodeLiteral*> equated(const std::vector<const CodeLiteral*>& l
     return result;
 }
 
-/// What stands at the front of `text`, up to a comma or the end of the brackets around it.
+/// Returns the start of `text`, up to a comma or the end of the surrounding brackets.
 std::string_view first_operand(std::string_view text) {
     int open = 0;
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -377,7 +376,7 @@ std::string_view first_operand(std::string_view text) {
     return text;
 }
 
-/// Whether one call stands on both sides of a comparison, `f(1) == f(1)` or `assertEqual(f(1), f(1))`: it expects nothing.
+/// True if the same call is on both sides of a comparison, `f(1) == f(1)` or `assertEqual(f(1), f(1))`: it expects nothing.
 bool compares_with_itself(const Line& line) {
     static const RE2 parting(R"(={2,3}|,)");
     re2::StringPiece found;
@@ -392,8 +391,8 @@ bool compares_with_itself(const Line& line) {
     return false;
 }
 
-/// Whether a call is given these literals and nothing else, `Equal("a", "b")`: they are what the code is given, and its answer is
-/// compared with none.
+/// True if a call has exactly these literals as arguments, `Equal("a", "b")`: they are the code's input, and its answer is
+/// compared with none of them.
 bool are_all_arguments(std::string_view text, const std::vector<const CodeLiteral*>& literals) {
     static const RE2 parted(R"(\s*,\s*)");
     for (std::size_t at = 1; at < literals.size(); ++at) {
@@ -404,7 +403,7 @@ bool are_all_arguments(std::string_view text, const std::vector<const CodeLitera
     return text.substr(0, literals.front()->begin).ends_with('(') && text.substr(literals.back()->end).starts_with(')');
 }
 
-/// The largest number with decimals, if there is one: beside a tolerance, what is expected within it.
+/// Returns the largest decimal number, if there is one: beside a tolerance, it is the expected value.
 const CodeLiteral* largest_decimal(const std::vector<const CodeLiteral*>& literals) {
     static const RE2 decimal(R"(\d{1,9}\.\d+)");
     const CodeLiteral* largest = nullptr;
@@ -415,8 +414,8 @@ const CodeLiteral* largest_decimal(const std::vector<const CodeLiteral*>& litera
     return largest;
 }
 
-/// Whether something must equal what stands at this place: behind `==` or `!=` outside every call, or an argument (or an element
-/// of one) of a call that says so.
+/// True if something must equal what is at this place: after `==` or `!=` outside every call, or an argument (or an element of
+/// one) of an equality assertion.
 bool must_be_equal(const Line& line, std::size_t place) {
     static const RE2 compared(R"([^=!<>][=!]={1,2}[^=])");
     static const RE2 equality(R"((?i)(?:(?:_|^|str)eq|equals?|tobe|same|^is)!?$)");
@@ -448,7 +447,7 @@ OtherExpectations with_other_expectations(std::string_view text, const std::set<
     if (rules.empty()) { return {}; }
     static const RE2 within(R"((?i)\babs\(|near|approx|close|almost|delta|tolerance|epsilon|places)");
     static const RE2 asserts(R"((?i)==|assert|expect|require|check|\bis\(|\bto(?:be|equal|strictequal)\(|equal|!=)");
-    // Names of modules: with another one the file would not load.
+    // Names of modules: with another one, the file would not load.
     static const RE2 imports(R"(^\s*(?:import|from|export\b.*\bfrom|use|package|#\s*include)\b|=\s*require\()");
     const auto read = read_code(text, rules);
     const auto blanked = lines_of(read.code);
@@ -471,8 +470,8 @@ OtherExpectations with_other_expectations(std::string_view text, const std::set<
         literals = direct.size() == 1           ? direct
                    : compares_with_itself(line) ? std::vector<const CodeLiteral*>()
                                                 : outermost(literals, line, begin);
-        // What is expected is the last on the line, or before it where only commas part them: elements of a list, or a message
-        // behind the value. One alone, since an input and its result that change alike may still fit.
+        // The expected value is the last on the line, or before it if only commas separate them: elements of a list, or a message
+        // after the value. Alters only one, because an input and its result that change alike may still match.
         const bool arguments = literals.size() > 1 && depth_at(line, literals.front()->begin - begin) == 1;
         if (arguments && are_all_arguments(text, literals)) { literals.clear(); }
         if (literals.size() > 1 && !arguments) {
@@ -492,11 +491,11 @@ OtherExpectations with_other_expectations(std::string_view text, const std::set<
                 result.decisive = true;
             }
         }
-        // Beside a tolerance, which with another value may take in more.
+        // Beside a tolerance, which with another value may accept more.
         const bool tolerant = RE2::PartialMatch(words, within);
         const auto* decimal = direct.size() == 1 || literals.empty() ? nullptr : largest_decimal(tolerant ? all : literals);
         if (decimal != nullptr) { literals = {decimal}; }
-        // From the right, so that places on the left hold.
+        // From right to left, so that positions on the left stay valid.
         for (auto literal = literals.rbegin(); literal != literals.rend(); ++literal) {
             const Line rest{std::string_view(line.text).substr(0, std::min(line.text.size(), (*literal)->end - begin)),
                             line.code};
@@ -516,7 +515,7 @@ OtherExpectations with_other_expectations(std::string_view text, const std::set<
 
 namespace {
 
-/// Whether a line asserts that something equals a literal, and nothing else: `assert f(1) == 2`, `self.assertEqual(f(1), 2)`.
+/// True if a line asserts that something equals a literal, and nothing else: `assert f(1) == 2`, `self.assertEqual(f(1), 2)`.
 bool is_plain_equality(const Line& line, const std::vector<CodeLiteral>& literals, std::size_t begin) {
     static const RE2 assertion(R"(^\s*assert\s[^=!<>]*[^=!<>\s]\s*==\s*$)");
     static const RE2 words(R"(\b(?:not|and|or|if|for|lambda|is|in)\b)");
@@ -532,7 +531,7 @@ bool is_plain_equality(const Line& line, const std::vector<CodeLiteral>& literal
             RE2::PartialMatch(after, message)) {
             return true;
         }
-        // Of two literals in the assertion's own brackets, `f() + 1, 8`, both are changed, and may still fit.
+        // With two literals in the assertion's own brackets, `f() + 1, 8`, both are changed and may still match.
         const auto alone = std::ranges::none_of(literals, [&](const CodeLiteral& other) {
             return &other != &literal && other.begin >= begin && other.end <= begin + line.code.size() &&
                    depth_at(line, other.begin - begin) == 1;
@@ -552,11 +551,12 @@ std::set<std::string> plainly_equating(std::string_view text, const std::set<std
     const auto read = read_code(text, rules);
     const auto written = lines_of(text);
     const auto blanked = lines_of(read.code);
-    std::map<std::string, std::pair<std::size_t, bool>> functions;  // How many have the name, and whether one of them does.
+    std::map<std::string, std::pair<std::size_t, bool>>
+        functions;  // The number of functions with the name, and whether one of them does.
     for (const auto& function : function_lines(text, rules)) {
         auto& [count, equating] = functions[function.name];
         ++count;
-        // Deeper lines may stand behind a condition.
+        // Deeper lines may be inside a condition.
         std::size_t margin = std::string::npos;
         for (auto number = function.first + 1; number <= std::min<std::size_t>(function.last, blanked.size()); ++number) {
             const auto here = blanked[number - 1].find_first_not_of(" \t");
@@ -578,13 +578,13 @@ std::set<std::string> plainly_equating(std::string_view text, const std::set<std
 std::vector<Mutant> choose_mutants(std::vector<std::vector<Mutant>> by_file, std::size_t most) {
     std::erase_if(by_file, [](const auto& mutants) { return mutants.empty(); });
     if (by_file.empty() || most == 0) { return {}; }
-    // Each file's share; what one does not need, others take.
+    // Each file's share. What one does not need, others get.
     std::vector<std::vector<Mutant>> spread;
     for (auto& mutants : by_file) {
         std::size_t lines = 1;
         while (lines < mutants.size() && mutants[lines].line > mutants[lines - 1].line) { ++lines; }
-        // More lines than will be taken: every second or third of the first round comes first, so that the end of a long change
-        // is seen as well.
+        // If there are more lines than needed, takes every second or third of the first round first, so that the end of a long
+        // change is also covered.
         const auto step = std::max<std::size_t>(1, (lines + most - 1) / most);
         std::vector<Mutant> order;
         for (std::size_t first = 0; first < step; ++first) {
@@ -611,7 +611,7 @@ std::string with_text_as_comment(std::string_view before, std::string_view after
     const auto comment = [&](std::string_view margin) {
         std::string text;
         for (const auto line : lines_of(after)) {
-            // A backslash at its end would take the next line along (C and C++).
+            // A backslash at its end would continue into the next line (C and C++).
             auto kept = std::string(line);
             while (kept.ends_with('\\') || kept.ends_with('\r')) { kept.pop_back(); }
             text += std::string(margin) + mark + " " + kept + "\n";
@@ -623,7 +623,7 @@ std::string with_text_as_comment(std::string_view before, std::string_view after
     for (const auto line : lines_of(before)) {
         if (!marker.empty() && line.find(marker) != std::string_view::npos) {
             const auto margin = line.find_first_not_of(" \t");
-            // In a body that stands on the line of its head (`def f(): raise …`) there is no place for it.
+            // A body on the line of its header (`def f(): raise …`) has no place for it.
             const bool alone = margin != std::string_view::npos && margin > 0;
             if (alone) {
                 result += comment(line.substr(0, margin));
@@ -656,7 +656,7 @@ bool ends_lines_otherwise(std::string_view text) {
            text.find("\xE2\x80\xA9") != std::string_view::npos;  // U+2028, U+2029.
 }
 
-/// Code without texts that are statements of their own, where nothing else is a comment over lines: Python's docstrings.
+/// Returns the code without texts that are statements, if the language has no other multi-line comments: Python's docstrings.
 CodeText without_docstrings(CodeText read, const CodeRules& rules) {
     if (!rules.comment_begins.empty()) { return read; }
     const std::string code = read.code;
@@ -681,8 +681,8 @@ CodeText without_docstrings(CodeText read, const CodeRules& rules) {
     return read;
 }
 
-/// The lines of a text that a change touches, without what is a comment by the look of the line alone: `read_code` can be led
-/// astray, by a regular expression with a quote in it, say, and then takes code for a comment.
+/// The lines of a text that a change touches, without lines that look like comments. `read_code` can be misled, for instance by a
+/// regular expression with a quote in it, and then takes code for a comment.
 class ChangedCode {
 public:
     ChangedCode(std::string_view text, const CodeRules& rules)

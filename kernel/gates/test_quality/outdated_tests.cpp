@@ -43,7 +43,7 @@ bool has_word(std::string_view line, std::string_view word) {
     return false;
 }
 
-/// The parts of a test's name, from the outside in: its class or suite, itself, and what it is given (`TestSize/given`).
+/// Returns the parts of a test's name, outermost first: its class or suite, itself, and its parameter (`TestSize/given`).
 std::vector<std::string> parts_of_name(std::string_view name) {
     std::vector<std::string> parts;
     while (!name.empty()) {
@@ -61,14 +61,14 @@ std::vector<std::string> parts_of_name(std::string_view name) {
     return parts;
 }
 
-/// An annotation or a comment.
+/// True for an annotation or a comment.
 bool belongs_to_the_next(std::string_view line) {
     line = stripped(line);
     return line.starts_with('@') || line.starts_with('#') || line.starts_with("//") || line.starts_with("/*") ||
            line.starts_with('*');
 }
 
-/// The line of a test: the first with its whole name, else the first with its innermost part that stands below its outer ones.
+/// Returns the line of a test: the first with its whole name, else the first with its innermost part below its outer ones.
 std::optional<std::size_t> line_of_test(const std::vector<std::string_view>& lines, const TestOutcome& test) {
     const auto line_with = [&](const std::string& word, std::size_t from) -> std::optional<std::size_t> {
         for (std::size_t at = from; at < lines.size(); ++at) {
@@ -86,7 +86,7 @@ std::optional<std::size_t> line_of_test(const std::vector<std::string_view>& lin
     return found;
 }
 
-/// Where each test begins, by number of its line (from 1).
+/// Returns where each test begins, by line number (from 1).
 std::map<std::uint64_t, std::string> beginnings(const std::vector<std::string_view>& lines,
                                                 const std::vector<TestOutcome>& tests) {
     std::map<std::uint64_t, std::string> begin;

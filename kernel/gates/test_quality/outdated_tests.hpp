@@ -14,28 +14,27 @@ namespace agentforge::kernel {
 /// An existing test with lines that a task changed or removed.
 struct ChangedTest {
     std::string id;                   ///< Empty: the lines belong to no known test.
-    std::uint64_t line = 0;           ///< The first such line, in the file as it was before the task.
-    std::vector<std::string> before;  ///< These lines, without the spaces around them.
-    std::vector<std::string> after;   ///< The lines that the test has instead.
+    std::uint64_t line = 0;           ///< The first such line, in the file before the task.
+    std::vector<std::string> before;  ///< These lines, trimmed.
+    std::vector<std::string> after;   ///< The lines that replace them.
     std::string file = {};
 
-    /// `file:line`.
+    /// Returns `file:line`.
     [[nodiscard]] std::string place() const { return file + ":" + std::to_string(line); }
 };
 
-/// The tests of one file that have changed or removed lines, in the order of the file; lines before the first test come first,
-/// without an id. `tests` are those of the file before the task. A line belongs to the last test that begins above it: the first
-/// line with the test's own name, and the annotations and comments directly above that one. Lines that were only added change no
-/// test.
+/// Returns the tests of one file with changed or removed lines, in file order. Lines before the first test come first, without an
+/// id. `tests`: those of the file before the task. A line belongs to the last test that begins above it. A test begins with the
+/// first line that has its name, or with the annotations and comments directly above. Added lines alone change no test.
 [[nodiscard]] std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view now,
                                                      const std::vector<TestOutcome>& tests);
 
-/// The ids of the tests that `names` mean: a whole id, or enough of its end (`test_a`, `TestX::test_a`). With parameters, all of
-/// them.
+/// Returns the ids of the tests that `names` refer to: a whole id, or enough of its end (`test_a`, `TestX::test_a`). With
+/// parameters, all of them.
 [[nodiscard]] std::vector<std::string> tests_named(const std::vector<std::string>& names, const std::vector<TestOutcome>& tests);
 
-/// What a person is shown of a changed test, on one line: its id, old and new lines, `why` the specification calls it outdated,
-/// and a hash of both.
+/// Returns one line about a changed test for people: its id, old and new lines, `why` the specification calls it outdated, and a
+/// hash of both.
 [[nodiscard]] std::string changed_test_line(const ChangedTest& test, std::string_view why);
 
 }  // namespace agentforge::kernel

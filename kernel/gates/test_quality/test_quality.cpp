@@ -36,9 +36,9 @@ std::string listed(const std::vector<std::string>& names) {
     return text;
 }
 
-constexpr std::size_t fewest_mutants = 3;  ///< That must survive before it counts, where time ended before all were tried.
+constexpr std::size_t fewest_mutants = 3;  ///< This many must survive to count if time ran out before all were tried.
 
-/// How these tests, which pass, take an altered line; nothing where none of them could be run.
+/// Returns how these passing tests react to an altered line. Nothing if none of them could be run.
 std::optional<Noticed> noticed_by(const std::vector<std::string>& ids, const std::vector<TestOutcome>& tests) {
     std::optional<Noticed> result;
     for (const auto& id : ids) {
@@ -51,7 +51,7 @@ std::optional<Noticed> noticed_by(const std::vector<std::string>& ids, const std
     return result;
 }
 
-/// Functions that the change adds, of which several lines were altered and no test noticed any: `name of file`.
+/// Returns functions added by the change of which several lines were altered without any test noticing: `name of file`.
 std::vector<std::string> unnoticed_functions(const std::vector<TriedMutant>& tried) {
     constexpr std::size_t several = 2;
     std::map<std::string, std::pair<std::size_t, bool>> functions;  // How often tried, and whether noticed.
@@ -68,7 +68,7 @@ std::vector<std::string> unnoticed_functions(const std::vector<TriedMutant>& tri
     return names;
 }
 
-/// Whether everything was built. Go builds each package by itself and reports those that do not build as errors.
+/// True if everything was built. Go builds each package separately and reports those that do not build as errors.
 bool is_built(const TestRun& run) {
     static const RE2 said("^(?:the package )?does not build: ");
     const auto is_unbuilt = [](const TestOutcome& test) {
@@ -77,8 +77,8 @@ bool is_built(const TestRun& run) {
     return !run.not_built && std::none_of(run.tests.begin(), run.tests.end(), is_unbuilt);
 }
 
-/// The functions whose altered results no new test noticed: those that the specification declares or, if none of these was tried,
-/// the first of the others.
+/// Returns the functions whose altered results no new test noticed: those that the specification declares or, if none of these
+/// was tried, the first of the others.
 std::vector<const TriedMutant*> ignored_results(const std::vector<TriedMutant>& tried) {
     std::vector<const TriedMutant*> declared;
     std::vector<const TriedMutant*> others;
@@ -104,7 +104,7 @@ bool is_documentation(const Language& language, std::string_view path) {
     static const RE2 known(
         R"((?:LICENSE|README|CHANGELOG|AUTHORS)(?:[-_.\w]*\.(?:txt|md|rst|adoc)|(?:-[A-Z0-9]+)*(?:-[0-9.]+)?)|[A-Z][A-Z_-]+\.(?:md|rst|adoc))");
     static const RE2 text(R"(.*\.(?:md|rst|adoc))");
-    // Elsewhere a program may read such a file: a template of a letter, say.
+    // Elsewhere a program may read such a file, for instance a letter template.
     static const RE2 folder(
         R"((?i)(?:.*/)?(?:docs?|documentation|guides?|book|manual|site|website|wiki|adr|rfcs?|notes|examples?|handbook|tutorials?|changelogs?|\.github)/.*)");
     if (RE2::FullMatch(re2::StringPiece(name.data(), name.size()), known)) { return true; }
@@ -114,7 +114,7 @@ bool is_documentation(const Language& language, std::string_view path) {
 
 namespace {
 
-/// The request begins by asking for something to be made.
+/// True if the request begins by asking to make something.
 bool asks_to_build(const re2::StringPiece& words) {
     static const RE2 builds(
         R"((?i)^\W*(?:please\W+)?(?:add|implement|create|write|build|support|make|introduce|let|allow|provide|give|extend|handle|teach|return|fix)\b)");
@@ -169,9 +169,9 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
     Verdict verdict;
     std::vector<const TriedMutant*> survived;
     std::size_t noticed = 0;
-    std::map<std::string, bool> files;  // Whether a mutant of it was noticed.
+    std::map<std::string, bool> files;  // Whether one of its mutants was noticed.
     bool guarded = false;
-    std::set<std::string> at_fault;  // A stage that may not change tests can hand these back.
+    std::set<std::string> at_fault;  // Tests that a stage which may not change them can hand back.
     const auto blame = [&at_fault](const auto& tests) {
         for (const auto& id : tests) { at_fault.insert(without_parameters(id)); }
     };
@@ -207,7 +207,7 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
             "return what the specification says.");
     }
     for (const auto& id : evidence.equal_to_others) {
-        if (evidence.expects_anything) { break; }  // Said of all of them.
+        if (evidence.expects_anything) { break; }  // Reported for all of them.
         verdict.blocking.push_back(
             id +
             " passes as well when the literals that it says a result equals are others, so that result is equal to everything; "
@@ -237,7 +237,7 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
             each +
             ", which only the implementation brings, so the tests take what they expect from it; a test must hold what it expects itself.");
     }
-    std::map<std::string, bool> contradicted;  // Outdated test → one of its cases fails as it was.
+    std::map<std::string, bool> contradicted;  // Outdated test → whether one of its cases fails in its former version.
     for (const auto& test : evidence.outdated) { contradicted[without_parameters(test.id)] |= test.status != TestStatus::passed; }
     for (const auto& test : evidence.covered_up) {
         verdict.blocking.push_back(
@@ -265,7 +265,7 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
         verdict.blocking.push_back(
             "The request asks for code, and nothing but documentation, comments and tests has changed; do what the request says.");
     }
-    // A few of many, tried in the time there was, are chance.
+    // A few out of many, as far as time allowed, are chance.
     const bool enough = !evidence.cut_short || evidence.tried.size() >= fewest_mutants;
     if (evidence.mutated && new_tests && noticed == 0 && !survived.empty() && enough) {
         verdict.blocking.push_back(
@@ -280,7 +280,8 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
                                    told(*mutant) + "), so none tests what it returns; " + "the tests must be written again.");
         blame(evidence.fresh);
     }
-    // One requirement's tests may speak for lines that were not reached in time; what the others' notice says nothing of them.
+    // A requirement's tests may cover lines that were not reached in time. That other tests notice a mutant says nothing about
+    // them.
     if (evidence.mutated && verdict.blocking.empty() && !evidence.cut_short && evidence.tried.size() >= fewest_mutants) {
         for (const auto& requirement : unproven_requirements(evidence)) {
             verdict.blocking.push_back(requirement + " is tested by nothing that compares: its new tests (" +
@@ -345,14 +346,13 @@ Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& langua
         constexpr std::size_t largest = 1UL << 20U;
         if (!now || now->size() > largest || !is_valid_utf8(*now)) { continue; }
         const auto code = language.may_hold_tests(change.path) ? split_inline_tests(*now, language.inline_begins).lines : *now;
-        // Lines that only have the new name are not what a test of the change must notice.
+        // A test of the change need not notice lines that only use the new name.
         const auto old = whole_files ? std::string() : with_new_names(before.value_or(""), *now, request);
         auto found = mutants_of(change.path, *now, code, changed_line_numbers(*now, old), language.code,
                                 source ? language.mutations : std::vector<MutationRule>{});
         (source ? sources : data).push_back(std::move(found));
     }
-    // Data says something only where the change is nothing but data: otherwise a file that nothing reads but a test would speak
-    // for the code.
+    // Data counts only if the change is nothing but data. Otherwise a file that only a test reads would vouch for the code.
     return source_changed ? sources : data;
 }
 
@@ -396,7 +396,9 @@ Result<std::vector<Measure::ResultMutant>> Measure::result_mutants(const GateCal
         for (auto& each :
              altered_results(change.path, *now, code, changed_line_numbers(*now, old), language.code, language.mutations)) {
             const bool is_declared = named.contains({change.path, each.function});
-            if (!is_declared && each.function == "main") { continue; }  // Its result is the program's, which few tests look at.
+            if (!is_declared && each.function == "main") {
+                continue;
+            }  // Its result is the program's exit code, which few tests check.
             (is_declared ? declared : others).push_back({change.path, is_declared, std::move(each)});
         }
     }
@@ -430,7 +432,7 @@ Result<std::optional<TestRun>> Measure::run_mutant(const Language& language, con
 Result<void> Measure::try_results(const GateCall& call, const Language& language, MeaningRequest& request,
                                   TestQualityEvidence& evidence, const Stop& stop) {
     AF_TRY(auto possible, result_mutants(call, language, request.red_tree));
-    // Held-out tests may be all that looks at one of these functions.
+    // Held-out tests may be the only ones that check one of these functions.
     const auto& held = call.baseline->held_out;
     const auto& tree = held.files.empty() ? call.tree : held.tree;
     auto files = request.files;
@@ -466,11 +468,11 @@ Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request,
     const bool guards_only = evidence.fresh.empty();
     const auto before = guards_only ? call.baseline->base_tree : request.red_tree;
     AF_TRY(auto possible, mutants(*found, before, call.tree, false, call.baseline->request));
-    // A change that only takes away: what is left beside it.
+    // A change that only removes: checks what is left beside it.
     if (guards_only && std::all_of(possible.begin(), possible.end(), [](const auto& each) { return each.empty(); })) {
         AF_TRY(possible, mutants(*found, before, call.tree, true, call.baseline->request));
     }
-    // Some do not build, and do not count; and where a requirement's tests have noticed none yet, more are tried.
+    // Some do not build and do not count. If a requirement's tests have noticed none yet, more are tried.
     const auto chosen = choose_mutants(std::move(possible), 3 * most);
     request.mutants_until =
         std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
@@ -497,7 +499,7 @@ Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request,
 
 namespace {
 
-/// The text of each function with one of these names, and its first line.
+/// Returns the text of each function with one of these names, and its first line.
 std::map<std::string, std::pair<std::uint64_t, std::string>> texts_of_functions(std::string_view text,
                                                                                 const std::set<std::string>& names,
                                                                                 const CodeRules& rules) {
@@ -643,7 +645,8 @@ Result<std::set<std::string>> Measure::changed_as_outdated(const GateCall& call)
 
 namespace {
 
-/// Tests that are not outdated, in files with tests that are: their lines may not change, but what stands around them may have.
+/// Tests that are not outdated, in files with outdated ones: their lines may not change, but the lines around them may have
+/// changed.
 void add_covered_up(const GreenEvidence& green, const std::set<std::string>& outdated, const TestRun& run,
                     TestQualityEvidence& evidence) {
     std::set<std::string> files;
@@ -708,7 +711,7 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
         if (!now || is_link(file)) { continue; }
         auto lines = changed_line_numbers(*now, before.value_or(""));
         if (found->may_hold_tests(file)) {
-            // The tests among other code only.
+            // Only the tests among other code.
             const auto code = split_inline_tests(*now, found->inline_begins).lines;
             const auto with = changed_line_numbers(*now, code);
             std::erase_if(lines, [&](const auto line) { return !with.contains(line); });
@@ -827,7 +830,7 @@ Result<std::map<std::string, std::string>> Measure::change_as_comments(const Lan
     if (language.code.line_comments.empty()) { return files; }
     AF_TRY(const auto* runner, commands_->runner(language, tree));
     const bool interpreted =
-        runner != nullptr && runner->format == "agentforge-lines";  // Where a file of comments alone is as good as none.
+        runner != nullptr && runner->format == "agentforge-lines";  // For runners that accept a file with only comments.
     AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
     for (const auto& change : changes) {
         if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) {

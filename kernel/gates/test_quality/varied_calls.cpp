@@ -24,7 +24,7 @@ std::string trimmed(std::string_view text) {
                                            : std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
 }
 
-/// Parted by the commas that stand in no brackets.
+/// Splits at commas outside brackets.
 std::vector<std::string> parameters_of(std::string_view list) {
     std::vector<std::string> result;
     int depth = 0;
@@ -41,7 +41,7 @@ std::vector<std::string> parameters_of(std::string_view list) {
     return result;
 }
 
-/// The groups of a pattern in the order in which they are asked for; nothing if the whole text does not match.
+/// Returns the groups of a pattern in the requested order. Nothing if the whole text does not match.
 std::optional<std::vector<std::string>> groups(const std::string& text, const std::string& pattern,
                                                const std::vector<std::string>& names) {
     const RE2 expression(pattern, RE2::Quiet);
@@ -66,7 +66,7 @@ void fill(std::string& text, const std::string& key, const std::string& value) {
     }
 }
 
-/// Whether a body says nothing of the list but that it is not used, and asks for nothing but its length.
+/// True if a body does nothing with the list except ignore it explicitly and ask for its length.
 bool ignores(std::string body, const std::string& list) {
     const auto name = RE2::QuoteMeta(list);
     RE2::GlobalReplace(&body,
@@ -157,7 +157,7 @@ std::string told(const VariedFunction& function, const ToldCall& call) {
     return "`" + function.name + "` of [" + ellipsis(list, 100) + "]";
 }
 
-/// The sources hold a list, right before its result.
+/// True if the sources contain the list, right before its result.
 bool is_written(const ToldCall& call, const std::vector<std::vector<double>>& sources) {
     std::vector<double> both;
     for (const auto each : call.list) { both.push_back(std::abs(each)); }

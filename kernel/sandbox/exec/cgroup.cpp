@@ -50,7 +50,7 @@ bool is_delegated(const char* folder) {
     return false;
 }
 
-/// Whether `name` is one of the words of the file.
+/// True if `name` is one of the words in the file.
 bool lists(const char* path, const char* name) {
     char text[512];
     if (!read_text(path, text)) { return false; }
@@ -90,7 +90,7 @@ bool set_limit(const char* folder, const char* file, std::uint64_t value) {
     return value == 0 || write_text(Name(folder, file).text, text);
 }
 
-/// The number after `key` at the start of a line of an events file.
+/// Returns the number after `key` at the start of a line of an events file.
 std::uint64_t count_of(int events, const char* key) {
     char text[512];
     if (events < 0 || !read_text(events, text)) { return 0; }
@@ -125,7 +125,7 @@ bool Cgroup::make(const char* mount, const char* own, const Policy& policy) {
     if (!holds_processes) { *strrchr(above, '/') = '\0'; }
     if (strlen(above) < strlen(mount) || !is_delegated(above) || !limit_children(above, holds_processes)) { return false; }
     snprintf(folder_, sizeof folder_, "%s/agentforge-%d", above, static_cast<int>(getpid()));
-    if (mkdir(folder_, 0755) != 0 && errno != EEXIST) { return false; }  // An earlier process of this id may have left it.
+    if (mkdir(folder_, 0755) != 0 && errno != EEXIST) { return false; }  // An earlier process with this id may have left it.
     if (set_limit(folder_, "memory.max", policy.memory) && set_limit(folder_, "pids.max", policy.processes)) {
         write_text(Name(folder_, "memory.swap.max").text, "0");
         write_text(Name(folder_, "memory.oom.group").text, "1");

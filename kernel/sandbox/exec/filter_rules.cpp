@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the system-call filters of agentforge-exec, compiled by libseccomp, as a header of BPF programs. Runs in the build, so
-// that the helper needs no library and loads a filter with one call.
+// Writes the system call filters of agentforge-exec, compiled by libseccomp, as a header of BPF programs. Runs during the build,
+// so the helper needs no library and loads a filter with one call.
 //
-// Everything is allowed but what stands here, and what is not of this machine's own architecture kills the process. Each filter
-// holds the rules of all, and one choice of sockets:
+// Everything is allowed except what is listed here. A call of another architecture than the machine's kills the process. Each
+// filter has the common rules and one choice of sockets:
 //
-//   full             UNIX sockets of its own namespaces, Internet sockets, routes to look at
-//   full_internet    with the network of the machine, where the kernel cannot keep abstract UNIX sockets apart
-//   landlock         no sockets but a socketpair of streams; and what namespaces would hold apart
+//   full             UNIX sockets of its own namespaces, Internet sockets, reading routes
+//   full_internet    the same with the machine's network, if the kernel cannot keep abstract UNIX sockets apart
+//   landlock         no sockets except a socketpair of streams; refuses what namespaces would isolate
 //   landlock_internet  the same, with Internet sockets
 #include <seccomp.h>
 
@@ -27,11 +27,11 @@
 
 namespace {
 
-constexpr std::uint64_t of_32_bits = 0xFFFF'FFFF;  // The kernel looks at these alone; a rule must not be passed by with others.
+constexpr std::uint64_t of_32_bits = 0xFFFF'FFFF;  // The kernel checks only these bits. Other bits must not bypass a rule.
 constexpr std::uint32_t not_permitted = SCMP_ACT_ERRNO(EPERM);
 constexpr std::uint32_t not_there = SCMP_ACT_ERRNO(ENOSYS);  // Programs then do without, as on an older kernel.
 
-// Newer than the library that Debian 12 has; the numbers are those of every architecture.
+// Newer than the library in Debian 12. The numbers are the same on every architecture.
 constexpr int clone3_call = 435;
 constexpr int openat2_call = 437;
 constexpr int fchmodat2_call = 452;
@@ -57,7 +57,7 @@ public:
     Filter& operator=(const Filter&) = delete;
     ~Filter() { seccomp_release(context_); }
 
-    /// What this architecture does not have needs no rule.
+    /// A call that this architecture does not have needs no rule.
     void answer(std::uint32_t action, int call, std::vector<scmp_arg_cmp> when = {}) {
         if (call == __NR_SCMP_ERROR || call < 0) { return; }
         const int error = seccomp_rule_add_array(context_, action, call, static_cast<unsigned>(when.size()), when.data());
@@ -66,7 +66,7 @@ public:
     void answer(std::uint32_t action, std::initializer_list<const char*> calls) {
         for (const char* call : calls) { answer(action, number(call)); }
     }
-    /// Where the argument has any of these bits, besides what else must hold.
+    /// Refuses the call if the argument has any of these bits and the other conditions hold.
     void refuse_bits(int call, unsigned argument, std::uint64_t bits, const std::vector<scmp_arg_cmp>& also = {}) {
         for (std::uint64_t bit = 1; bit <= bits; bit <<= 1U) {
             if ((bits & bit) == 0) { continue; }
@@ -98,7 +98,7 @@ scmp_arg_cmp equals(unsigned argument, std::uint64_t value) {
     return SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, of_32_bits, value);
 }
 
-/// A file that its owner left set-uid is run with that owner's rights by anybody.
+/// A set-uid file runs with its owner's rights for every user.
 void refuse_setuid_bits(Filter& filter) {
     constexpr std::uint64_t bits = S_ISUID | S_ISGID;
     filter.refuse_bits(Filter::number("chmod"), 1, bits);
@@ -112,7 +112,7 @@ void refuse_setuid_bits(Filter& filter) {
         filter.refuse_bits(Filter::number("open"), 2, bits, {SCMP_CMP64(1, SCMP_CMP_MASKED_EQ, creating, creating)});
         filter.refuse_bits(Filter::number("openat"), 3, bits, {SCMP_CMP64(2, SCMP_CMP_MASKED_EQ, creating, creating)});
     }
-    filter.answer(not_there, openat2_call);  // Its mode lies in memory, where a filter cannot look.
+    filter.answer(not_there, openat2_call);  // Its mode is in memory, which a filter cannot read.
 }
 
 void refuse_devices(Filter& filter) {
@@ -127,14 +127,14 @@ void refuse_namespaces_and_mounts(Filter& filter) {
         CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
     filter.refuse_bits(Filter::number("clone"), 0, kinds);
     filter.refuse_bits(Filter::number("unshare"), 0, kinds | 0x80U /* CLONE_NEWTIME */);
-    filter.answer(not_there, clone3_call);  // Its flags lie in memory; the C library falls back to clone.
+    filter.answer(not_there, clone3_call);  // Its flags are in memory. The C library falls back to clone.
     filter.answer(not_permitted, {"setns", "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree",
                                   "fsopen", "fsconfig", "fsmount", "fspick", "quotactl", "quotactl_fd", "swapon", "swapoff"});
     filter.answer(not_permitted, mount_setattr_call);
     filter.answer(not_permitted, open_tree_attr_call);
 }
 
-/// Parts of the kernel that tests do without, and that were the way out of many a sandbox.
+/// Parts of the kernel that tests do not need and that sandbox escapes have used.
 void refuse_kernel_parts(Filter& filter) {
     filter.answer(not_there, {"io_uring_setup", "io_uring_enter", "io_uring_register"});
     filter.answer(not_permitted, {"keyctl",
@@ -162,7 +162,7 @@ void refuse_kernel_parts(Filter& filter) {
                                   "iopl",
                                   "ioperm",
                                   "vhangup"});
-    filter.answer(not_there, memfd_secret_call);  // Nobody sees how much memory it holds.
+    filter.answer(not_there, memfd_secret_call);  // Its memory is invisible to the limits.
     constexpr std::uint64_t type_into_terminal = 0x5412;
     constexpr std::uint64_t paste_into_console = 0x541C;
     for (const std::uint64_t request : {type_into_terminal, paste_into_console}) {
@@ -170,7 +170,7 @@ void refuse_kernel_parts(Filter& filter) {
     }
 }
 
-/// Every family but these. A number with more than 32 bits is refused too.
+/// Allows only these families. Also refuses a number with more than 32 bits.
 void allow_families(Filter& filter, std::initializer_list<int> allowed) {
     const int call = Filter::number("socket");
     constexpr int last = 63;
@@ -181,16 +181,15 @@ void allow_families(Filter& filter, std::initializer_list<int> allowed) {
     }
     filter.answer(not_permitted, call, {SCMP_CMP64(0, SCMP_CMP_GT, static_cast<std::uint64_t>(last))});
     filter.answer(not_permitted, call,
-                  {SCMP_CMP64(0, SCMP_CMP_EQ, AF_NETLINK), SCMP_CMP64(2, SCMP_CMP_NE, 0)});  // Routes (0) alone.
+                  {SCMP_CMP64(0, SCMP_CMP_EQ, AF_NETLINK), SCMP_CMP64(2, SCMP_CMP_NE, 0)});  // Only routes (0).
 }
 
-/// A pair is the one socket that a program gets without asking for its family by `socket`.
+/// A pair is the one kind of socket that a program gets without `socket` and its family argument.
 void allow_pairs_of_unix_sockets(Filter& filter) {
     filter.answer(not_permitted, Filter::number("socketpair"), {SCMP_CMP64(0, SCMP_CMP_NE, AF_UNIX)});
 }
 
-/// One end of a pair of datagram sockets (SOCK_RAW makes such a pair, too) can send to any other datagram socket, by its path or
-/// abstract name.
+/// One end of a datagram pair can send to any other datagram socket by path or abstract name. SOCK_RAW also makes such a pair.
 void refuse_pairs_of_datagram_sockets(Filter& filter) {
     constexpr std::uint64_t kind_of_socket = 0xF;
     for (const std::uint64_t kind : {std::uint64_t{SOCK_DGRAM}, std::uint64_t{SOCK_RAW}}) {
@@ -198,7 +197,7 @@ void refuse_pairs_of_datagram_sockets(Filter& filter) {
     }
 }
 
-/// What namespaces hold apart: other processes by not being named, attributes of files, and IPC.
+/// Refuses what namespaces would isolate: naming other processes, attributes of files, and IPC.
 void refuse_what_namespaces_hold(Filter& filter) {
     const auto names_another = SCMP_CMP64(0, SCMP_CMP_NE, 0);
     filter.answer(not_permitted, Filter::number("prlimit64"), {names_another, SCMP_CMP64(2, SCMP_CMP_NE, 0)});
@@ -209,7 +208,7 @@ void refuse_what_namespaces_hold(Filter& filter) {
     filter.answer(not_permitted, Filter::number("setpriority"), {names_another});
     filter.answer(not_permitted, Filter::number("setpriority"), {SCMP_CMP64(1, SCMP_CMP_NE, 0)});
     filter.answer(not_permitted, Filter::number("ioprio_set"), {SCMP_CMP64(1, SCMP_CMP_NE, 0)});
-    constexpr std::uint32_t not_supported = SCMP_ACT_ERRNO(ENOTSUP);  // As on a file system without them; copies go on.
+    constexpr std::uint32_t not_supported = SCMP_ACT_ERRNO(ENOTSUP);  // As on a file system without them. Copies go on.
     filter.answer(not_supported, {"setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"});
     filter.answer(not_supported, setxattrat_call);
     filter.answer(not_supported, removexattrat_call);
@@ -220,8 +219,8 @@ void refuse_what_namespaces_hold(Filter& filter) {
     }
 }
 
-/// The first process of the namespaces watches the limits and belongs to the same user: no program may take its descriptors or
-/// its time.
+/// The first process of the namespaces watches the limits and belongs to the same user. No program may take its descriptors or
+/// its processor time.
 void leave_the_watch_alone(Filter& filter) {
     const auto names_the_first = equals(0, 1);
     filter.answer(not_permitted, Filter::number("prlimit64"), {names_the_first, SCMP_CMP64(2, SCMP_CMP_NE, 0)});
@@ -229,7 +228,7 @@ void leave_the_watch_alone(Filter& filter) {
          {"sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "migrate_pages", "move_pages"}) {
         filter.answer(not_permitted, Filter::number(call), {names_the_first});
     }
-    filter.answer(not_permitted, Filter::number("setpriority"), {SCMP_CMP64(0, SCMP_CMP_NE, 0)});  // Of a group or a user.
+    filter.answer(not_permitted, Filter::number("setpriority"), {SCMP_CMP64(0, SCMP_CMP_NE, 0)});  // For a group or a user.
     filter.answer(not_permitted, Filter::number("setpriority"), {equals(1, 1)});
     filter.answer(not_permitted, Filter::number("ioprio_set"), {SCMP_CMP64(0, SCMP_CMP_NE, 1)});
     filter.answer(not_permitted, Filter::number("ioprio_set"), {equals(1, 1)});
@@ -241,7 +240,7 @@ void refuse_in_all(Filter& filter) {
     refuse_namespaces_and_mounts(filter);
     refuse_kernel_parts(filter);
     allow_pairs_of_unix_sockets(filter);
-    // Space taken so counts as written by nobody. The C library writes zeros instead. Punching holes gives space back.
+    // Space allocated this way would not count as written. The C library writes zeros instead. Punching holes frees space.
     constexpr std::uint64_t punch_hole = 2;
     filter.answer(SCMP_ACT_ERRNO(EOPNOTSUPP), Filter::number("fallocate"), {SCMP_CMP64(1, SCMP_CMP_MASKED_EQ, punch_hole, 0)});
 }

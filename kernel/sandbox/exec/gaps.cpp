@@ -12,8 +12,8 @@ namespace {
 
 struct Gap {
     const char* name;
-    int closed_since;    // Landlock ABI.
-    const char* kernel;  // That has it.
+    int closed_since;    // Landlock ABI that closes the gap.
+    const char* kernel;  // Kernel that has this ABI.
     const char* what;
 };
 

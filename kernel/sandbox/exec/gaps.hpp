@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Landlock mode cannot enforce on an older kernel, by the name that the user's settings may accept.
+// The gaps of Landlock mode on older kernels, by the names under which the user's settings may accept them.
 #pragma once
 
 #include "policy.hpp"

@@ -9,11 +9,11 @@ namespace agentforge::exec {
 
 class Ids {
 public:
-    Ids();  ///< Call in the process that makes the namespace, before it does.
+    Ids();  ///< Call it in the process that makes the namespace, before it does.
 
-    /// Call in the first process of the namespace. Returns null, or what could not be done.
+    /// Call it in the first process of the namespace. Returns null, or what failed.
     const char* map_own();
-    /// Call in the process that made the namespace.
+    /// Call it in the process that made the namespace.
     void map_of(pid_t first);
 
 private:

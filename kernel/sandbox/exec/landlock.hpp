@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Landlock as the kernel defines it (Documentation/userspace-api/landlock.rst), written out because
-// the headers of the build machine may be older than the kernel that runs the program.
+// Landlock as the kernel defines it (Documentation/userspace-api/landlock.rst). Written out because the build machine's headers
+// may be older than the kernel that runs the program.
 #pragma once
 
 #include <sys/syscall.h>

@@ -22,7 +22,7 @@ struct Rules {
     std::uint64_t handled;
 };
 
-/// One rule; a path that is not there is reported where `named` says that somebody asked for it.
+/// Adds one rule. Reports a missing path if `named` says that it was requested.
 void allow(const Rules& rules, const char* path, std::uint64_t rights, bool named, int flags) {
     const int place = open(path, O_PATH | O_CLOEXEC | flags);
     if (place < 0) {
@@ -34,7 +34,7 @@ void allow(const Rules& rules, const char* path, std::uint64_t rights, bool name
     if (S_ISLNK(about.st_mode)) {
         close(place);
         return;
-    }  // Only where links are not followed.
+    }  // Only if links are not followed.
     landlock::PathBeneath rule{rights & rules.handled, place};
     if (!S_ISDIR(about.st_mode)) { rule.allowed_access &= landlock::of_files; }
     if (rule.allowed_access != 0 && syscall(landlock::add_rule, rules.ruleset, 1, &rule, 0) != 0) {
@@ -43,10 +43,9 @@ void allow(const Rules& rules, const char* path, std::uint64_t rights, bool name
     close(place);
 }
 
-/// Grants a folder. Landlock can add but not take away, so where something below it is hidden, the
-/// folder itself gets no more than to be listed, and its children are granted one by one. What that
-/// costs: names below the hidden path can still be listed, and nothing new can be made directly in
-/// the folders on the way down to it.
+/// Grants a folder. Landlock can add rights but not remove them. So a folder that contains a hidden path may only be listed, and
+/// its children are granted one by one. The cost: names below the hidden path can still be listed, and nothing new can be created
+/// directly in the folders on the way to it.
 void grant(const Rules& rules, const char* path, std::uint64_t rights, bool named, int flags) {
     bool whole = true;
     bool hidden = false;

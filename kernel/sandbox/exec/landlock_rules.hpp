@@ -6,13 +6,13 @@
 
 namespace agentforge::exec {
 
-/// The ABI of the running kernel, 0 without Landlock; `policy` may ask for an older one.
+/// Returns the ABI of the running kernel, or 0 without Landlock. `policy` may request an older one.
 int landlock_abi(const Policy& policy);
 
-/// Restricts this process to the granted paths, with every right that the ABI knows. Ends the process on failure.
+/// Restricts this process to the granted paths, for every right that the ABI knows. Ends the process on failure.
 void restrict_files(const Policy& policy, int abi);
 
-/// Puts other processes' abstract UNIX sockets out of reach and restricts nothing else. Returns true if it is in force (ABI 6).
+/// Cuts access to other processes' abstract UNIX sockets and restricts nothing else. Returns true if this is in force (ABI 6).
 bool restrict_abstract_sockets(int abi);
 
 }  // namespace agentforge::exec

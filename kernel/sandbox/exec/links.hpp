@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens paths whose links cannot be trusted.
+// Opens paths whose links are untrusted.
 #pragma once
 
 #include <fcntl.h>
@@ -18,8 +18,7 @@ struct OpenHow {
     std::uint64_t flags, mode, resolve;
 };
 
-/// Whether any component of the path is a link: a link planted where an earlier command could write must not lead to another
-/// place.
+/// True if any component of the path is a link. A link planted by an earlier command must not redirect the path.
 inline bool leads_over_a_link(const char* path) {
     OpenHow how{O_PATH | O_CLOEXEC, 0, resolve_no_symlinks};
     const long place = syscall(openat2_call, AT_FDCWD, path, &how, sizeof how);

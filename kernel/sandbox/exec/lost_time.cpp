@@ -12,14 +12,14 @@ struct Seen {
     bool still_there = false;
 };
 
-/// The processes of one look. Beyond `room` they are not followed.
+/// The processes of one sample. Beyond `room` they are not tracked.
 struct Look {
     static constexpr unsigned room = 1U << 12U;
     Seen all[room];
     unsigned count;
 };
 
-// Outside the object: memory that is never used costs nothing then.
+// Outside the object, so that unused memory costs nothing.
 Look looks[2];
 unsigned current = 0;
 
@@ -57,7 +57,7 @@ void LostTime::end(std::uint64_t waited_for, std::int64_t since_ns) {
     waited_for_ = waited_for;
     std::uint64_t gone = 0;
     for (unsigned i = 0; i < before().count; ++i) { gone += before().all[i].still_there ? 0 : before().all[i].ticks; }
-    // One may end after its parent was looked at: the parent has it at the next look, which settles it.
+    // A process may end after its parent was sampled. The parent has its time at the next sample, which corrects this.
     lost_ = lost_ + gone > inherited_ ? lost_ + gone - inherited_ : 0;
     certain_ = certain_ || lost_ > ticks_per_second_;
     if (!certain_) { return; }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // agentforge-exec: confines itself and runs one program.
 //
-// The confinement of Linux binds the calling thread and is inherited; a host with many threads
-// cannot put it on between fork and exec. So the host spawns this program, which is static and has
-// one thread. It reads its policy from descriptor 3 (policy.hpp) and becomes the supervisor:
+// On Linux, confinement applies to the calling thread and is inherited. A host with many threads cannot set it up between fork
+// and exec. So the host spawns this program, which is static and has one thread. It reads its policy from descriptor 3
+// (policy.hpp) and becomes the supervisor:
 //
-//   full mode       supervisor ─▶ first process of new namespaces, in a root of its own (root.hpp) ─▶ program
-//                   Everything inside dies with that first process, and it dies with the supervisor.
+//   full mode       supervisor ─▶ first process of new namespaces, in its own root (root.hpp) ─▶ program
+//                   Everything inside dies with that first process, which dies with the supervisor.
 //   Landlock mode   supervisor, a subreaper ─▶ program, restricted by Landlock (landlock_rules.hpp)
-//                   Where the kernel or its owner allows no namespaces. What the program leaves behind (double fork, setsid)
-//                   becomes the supervisor's child and is killed before it ends.
+//                   Used if the kernel or its administrator allows no namespaces. Processes that the program leaves behind
+//                   (double fork, setsid) become children of the supervisor, which kills them before it ends.
 //
-// In both the program's process takes, in this order: limits → no_new_privs → capabilities → Landlock → seccomp → exec. The
-// supervisor dies with the host (PR_SET_PDEATHSIG) and takes the tree along.
+// In both modes the program's process applies, in this order: limits → no_new_privs → capabilities → Landlock → seccomp → exec.
+// The supervisor dies with the host (PR_SET_PDEATHSIG) and kills the tree.
 //
 // argv: agentforge-exec, then the program's own argv. Report, written to descriptor 4 as records `key value`, each ended by NUL:
 // what is in force, and how it ended (`exit N` | `signal N`, `exec ERRNO`, `refused TEXT`, `failed TEXT`). Exit code: the
@@ -40,11 +40,11 @@
 namespace agentforge::exec {
 namespace {
 
-/// What the first process of the namespaces tells the supervisor, in memory of both.
+/// Shared memory in which the first process of the namespaces reports to the supervisor.
 struct Shared {
-    bool ended;  // The program ran, and `status` is how it ended.
+    bool ended;  // The program ran. `status` says how it ended.
     int status;
-    char missing[256];  // Why there is no full mode.
+    char missing[256];  // Why full mode is unavailable.
 };
 
 sigset_t heard_signals() {
@@ -56,7 +56,7 @@ sigset_t heard_signals() {
 }
 
 [[noreturn]] void be_first_process(const Policy& policy, Cgroup& cgroup, char** argv, Ids ids, Sockets& sockets, Shared& shared) {
-    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);  // The maps of ids are this process's own files.
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);  // The id maps must be this process's own files.
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (!policy.network) { raise_loopback(); }
     const char* wrong = ids.map_own();
@@ -66,7 +66,7 @@ sigset_t heard_signals() {
         _exit(exit_not_started);
     }
     setsid();
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // The program may not look into this process.
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // The program may not inspect this process.
     const pid_t program = fork_with_report();
     if (program < 0) { fail("fork"); }
     if (program == 0) { become_program(policy, cgroup, argv, Mode::full); }
@@ -76,7 +76,7 @@ sigset_t heard_signals() {
     _exit(0);
 }
 
-/// The program's wait status; without one, `shared.missing` says why there is no full mode.
+/// Returns the program's wait status. If there is none, `shared.missing` says why full mode is unavailable.
 int run_in_namespaces(const Policy& policy, Cgroup& cgroup, char** argv, Shared& shared) {
     Ids ids;
     Sockets sockets;
@@ -120,8 +120,8 @@ int run_confined(const Policy& policy, char** argv) {
     return status;
 }
 
-/// Nothing below may be spared by the kernel more than this process is: without privileges a process can go back to the least
-/// value that a privileged one ever set, so root sets that to what is in force now.
+/// The kernel must not spare any process below more than this one. Without privileges a process can go back to the lowest value
+/// that a privileged one ever set, so root sets it to the current value.
 void fix_out_of_memory_score() {
     char text[16];
     const int score = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
     prctl(PR_SET_PDEATHSIG, host_died, 0, 0, 0);
     if (policy.host != 0 && getppid() != policy.host) { return exit_not_started; }
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // Nobody without privileges looks into the supervisor.
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // Unprivileged processes cannot inspect the supervisor.
     fix_out_of_memory_score();
     const int status = run(policy, argv + 1);
     if (WIFSIGNALED(status)) {

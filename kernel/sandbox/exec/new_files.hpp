@@ -6,12 +6,12 @@
 
 namespace agentforge::exec {
 
-/// What each file or folder takes at least.
+/// Minimum size of each file or folder.
 constexpr std::uint64_t bytes_of_a_name = 4096;
 
-/// How much disk the files and folders below `path` take that were made or changed since `start`, of the clock
-/// CLOCK_REALTIME_COARSE. No program without privileges can change that time of a file to an earlier one. Folders that their
-/// owner closed are opened for the time of the look. Folders nested deeper than a program can want count as without end.
+/// Returns the disk space of the files and folders below `path` that were created or changed since `start` (clock
+/// CLOCK_REALTIME_COARSE). An unprivileged program cannot set that time of a file back. Folders that their owner closed are
+/// opened meanwhile. Folders nested deeper than any program needs count as infinite.
 std::uint64_t bytes_below(const char* path, const timespec& start);
 
 }  // namespace agentforge::exec

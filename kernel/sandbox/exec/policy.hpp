@@ -41,7 +41,7 @@ void for_each(const Policy& policy, const char* key, Use&& use) {
 /// Reads descriptor 3 and closes it. Refuses unreadable and unknown records.
 Policy read_policy();
 
-/// Whether `path` lies strictly below `folder`.
+/// True if `path` is strictly below `folder`.
 bool below(const char* path, const char* folder);
 
 std::uint64_t number(const char* text);

@@ -32,7 +32,7 @@ void limit(int resource, std::uint64_t value, const char* name) {
     report("%s %" PRIu64, name, static_cast<std::uint64_t>(wanted));
 }
 
-/// The tasks (threads count) that this user has now.
+/// Returns the number of tasks (including threads) that this user has now.
 std::uint64_t tasks_of_user() {
     DIR* const processes = opendir("/proc");
     if (processes == nullptr) { return 0; }
@@ -43,14 +43,14 @@ std::uint64_t tasks_of_user() {
         snprintf(path, sizeof path, "%.40s/task", item->d_name);
         struct stat about {};
         if (fstatat(dirfd(processes), path, &about, 0) == 0 && about.st_uid == geteuid() && about.st_nlink > 2) {
-            count += about.st_nlink - 2;  // A folder for each task.
+            count += about.st_nlink - 2;  // One folder for each task.
         }
     }
     closedir(processes);
     return count;
 }
 
-/// Since 5.14 RLIMIT_NPROC is counted for each user namespace by itself.
+/// Since 5.14, RLIMIT_NPROC counts each user namespace separately.
 bool counts_by_namespace() {
     utsname about{};
     int major = 0;
@@ -59,7 +59,7 @@ bool counts_by_namespace() {
            (major > 5 || (major == 5 && minor >= 14));
 }
 
-/// Root is excepted by the kernel, so the watch of the tree counts instead.
+/// The kernel exempts root, so the watch of the tree enforces the limit instead.
 void limit_processes(const Policy& policy, Mode mode) {
     if (policy.processes == 0) { return; }
     report("processes %" PRIu64, policy.processes);
@@ -74,7 +74,7 @@ void limit_processes(const Policy& policy, Mode mode) {
     if (setrlimit(RLIMIT_NPROC, &next) != 0) { fail("processes"); }
 }
 
-/// Standard input from the host's /dev/null would let root change the host's device.
+/// With the host's /dev/null as standard input, root could change the host's device.
 void reopen_null_input() {
     struct stat about {};
     if (fstat(0, &about) != 0 || !S_ISCHR(about.st_mode)) { return; }
@@ -113,7 +113,7 @@ void set_limits(const Policy& policy, Mode mode) {
 }
 
 void drop_capabilities() {
-    // The kernel refuses the first that it does not know, and each where this process may drop none.
+    // The kernel refuses the first unknown one, and all of them if this process may drop none.
     for (unsigned long capability = 0; capability < 64; ++capability) {
         if (capability != CAP_DAC_OVERRIDE && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) { break; }
     }
@@ -141,7 +141,7 @@ void become_program(const Policy& policy, const Cgroup& cgroup, char** argv, Mod
     } else {
         confine(policy, mode);
     }
-    // Last, because a change of credentials clears it. SIGKILL, as the program may not catch this.
+    // Last, because a change of credentials clears it. SIGKILL, because the program must not catch it.
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != parent) { _exit(exit_not_started); }
     sigset_t none;

@@ -35,7 +35,7 @@ void report(const char* format, ...) {
 
 void flush_report() {
     const ssize_t written = write(report_descriptor, kept, kept_size);
-    static_cast<void>(written);  // The host is gone: nobody is left to tell.
+    static_cast<void>(written);  // The host is gone; there is no reader.
     kept_size = 0;
 }
 

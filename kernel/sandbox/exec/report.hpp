@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the helper tells its host on descriptor 4, and how it gives up.
+// Reports to the host on descriptor 4, and ends the helper on failure.
 #pragma once
 
 namespace agentforge::exec {
@@ -14,7 +14,7 @@ __attribute__((format(printf, 1, 2))) void report(const char* format, ...);
 /// Writes the buffered records in one call.
 void flush_report();
 
-/// Forks; the buffered records go with the child.
+/// Forks. The child inherits the buffered records.
 int fork_with_report();
 
 /// Reports `refused …`: the requested confinement is unavailable or not allowed. Does not return.

@@ -23,7 +23,7 @@
 namespace agentforge::exec {
 namespace {
 
-// The calls have these numbers on every architecture; the headers of the build machine may be older than the kernel.
+// The calls have these numbers on every architecture. The build machine's headers may be older than the kernel.
 constexpr long open_tree_call = 428;
 constexpr long move_mount_call = 429;
 constexpr long mount_setattr_call = 442;
@@ -37,17 +37,17 @@ struct MountAttributes {
     std::uint64_t set = 0, clear = 0, propagation = 0, user_namespace = 0;
 };
 
-constexpr const char* good = nullptr;  // Otherwise: what the kernel does not let us do.
+constexpr const char* good = nullptr;  // Any other value says what the kernel refused.
 
-/// Segments without a process count for nobody, and PIDs that ran out stop the whole machine: bounds of these namespaces alone,
-/// where the kernel has them (Linux 5.19 and 6.14).
+/// Segments without a process count for no one, and running out of PIDs stops the whole machine. So sets limits for these
+/// namespaces, if the kernel has them (Linux 5.19 and 6.14).
 void bound_namespaces(const Policy& policy) {
     char text[32];
     snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(policy.shared_bytes / 4096));
     write_text("/proc/sys/kernel/shmall", text);
 }
 
-/// The /proc of outside, from before it was covered.
+/// The outside /proc, opened before it was covered.
 struct Outside {
     int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     int links = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -81,7 +81,7 @@ public:
         return good;
     }
 
-    /// The working folder is there, if empty, even where nothing of it was granted. Its name in the new root.
+    /// Creates the working folder, which exists but is empty even if nothing in it was granted. `real`: its name in the new root.
     bool make_directory(const char* path, char (&real)[PATH_MAX]) {
         const int source = open(path, O_PATH | O_CLOEXEC);
         const bool known = source >= 0 && name_of(source, real);
@@ -91,7 +91,7 @@ public:
     }
 
 private:
-    static constexpr const char* base = "/proc";  // The one folder below which nothing is granted.
+    static constexpr const char* base = "/proc";  // Nothing is granted below this one folder.
 
     static void close_if_open(int descriptor) {
         if (descriptor >= 0) { close(descriptor); }
@@ -106,10 +106,10 @@ private:
         return true;
     }
 
-    /// `path` inside the new root, following only links of the new root.
+    /// Opens `path` inside the new root, following only the new root's links.
     [[nodiscard]] int at(const char* path) const { return open_inside(root_, path); }
 
-    /// `path` as a folder, made with those above it where they are not there.
+    /// Opens `path` as a folder. Creates it and its parents if missing.
     [[nodiscard]] int folder(const char* path) const {
         const int there = at(path);
         return there >= 0 ? there : new_folder(path);
@@ -133,7 +133,7 @@ private:
         return above;
     }
 
-    /// The folder that holds `path`, and its own name.
+    /// Returns the folder that contains `path`, and its own name.
     [[nodiscard]] int parent_of(const char* path, const char*& name) const {
         char above[PATH_MAX];
         name = strrchr(path, '/') + 1;
@@ -152,7 +152,7 @@ private:
         return made;
     }
 
-    /// Binds what `source` is, and what is mounted below it, over `place` of the new root.
+    /// Binds `source`, and everything mounted below it, over `place` of the new root.
     bool bind_over(int source, int place, std::uint64_t flags) {
         const int tree = static_cast<int>(syscall(open_tree_call, source, "", clone_of_tree));
         if (tree < 0) { return false; }
@@ -163,7 +163,7 @@ private:
         return done;
     }
 
-    /// The same at `path`, which is made where it is not there.
+    /// The same at `path`, which is created if missing.
     bool bind(int source, const char* path, mode_t mode, std::uint64_t flags) {
         const int place = place_for(path, mode);
         const bool done = place >= 0 && bind_over(source, place, flags);
@@ -210,12 +210,13 @@ private:
     void bind_device(const char* path) {
         const int source = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (source < 0) { return; }
-        bind(source, path, S_IFREG, read_only | no_setuid);  // A read-only mount lets a device be written, and not be changed.
+        bind(source, path, S_IFREG,
+             read_only | no_setuid);  // A read-only mount allows writing to a device, but not changing its node.
         close(source);
     }
 
-    /// The kernel lets whoever has root's id change the system by /proc, whatever the capabilities. What belongs to no process is
-    /// read-only.
+    /// Root's id may change the system through /proc, whatever the capabilities. So makes everything there that belongs to no
+    /// process read-only.
     bool guard_proc() {
         const int proc = at("/proc");
         const int listing = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -231,7 +232,7 @@ private:
         return done;
     }
 
-    /// Keys belong to no namespace of ours, and the kernel's tables of pages to nobody but root.
+    /// Hides keys, which no namespace isolates, and the kernel's page tables, which belong to root alone.
     void cover_proc() {
         const int device = at("/dev/null");
         for (const char* name : {"/proc/keys", "/proc/key-users", "/proc/kpagecount", "/proc/kpageflags", "/proc/kpagecgroup"}) {
@@ -242,8 +243,8 @@ private:
         close_if_open(device);
     }
 
-    /// Entries are the same in each /proc. To look one up in a new one costs ten times as much as in that of outside, where only
-    /// what is mounted over it hides it.
+    /// Entries are the same in each /proc. A lookup in a new one costs ten times as much as in the outside one, where only a
+    /// mount can hide an entry.
     [[nodiscard]] bool is_known_read_only(const char* name) const {
         struct stat about {};
         struct stat whole {};
@@ -261,7 +262,7 @@ private:
         return done;
     }
 
-    /// Reading first: where both are granted, the writable mount lies above.
+    /// Read grants first: if both are granted, the writable mount is on top.
     void grant_all() {
         for_each(policy_, "system", [this](const char* path) {
             grant(path, read_only, false);
@@ -292,7 +293,7 @@ private:
         if (!name_of(source, real)) {
             wrong_ = "a granted path has no name";
         } else if ((flags & read_only) != 0 && is_there(real, about)) {
-        }  // With a folder above it.
+        }  // Created with its parents.
         else if (!bind(source, real, about.st_mode, flags | no_setuid | no_devices)) {
             wrong_ = "a granted path cannot be bound";
         }
@@ -331,7 +332,7 @@ private:
         close_if_open(device);
     }
 
-    /// A socket is reached by its name in the file system whatever the namespace of the network.
+    /// A socket can be reached by its path whatever the network namespace.
     void cover_sockets() {
         const int device = at("/dev/null");
         sockets_.for_each(policy_, [this, device](const char* path) {

@@ -60,12 +60,12 @@ public:
         last_look_ = last_whole_look_ = now_ns();
     }
 
-    /// How long to wait before the next look.
+    /// Time until the next check.
     [[nodiscard]] std::int64_t interval_ns() const { return 10 * cost_ns_ > look_interval_ns ? 10 * cost_ns_ : look_interval_ns; }
 
     [[nodiscard]] bool due() const { return now_ns() - last_look_ >= interval_ns(); }
 
-    /// The name of a share that the tree is beyond, or null.
+    /// Returns the name of an exceeded limit, or null.
     const char* exceeded() {
         const std::int64_t begin = now_ns();
         last_look_ = begin;
@@ -77,7 +77,7 @@ public:
             begin - last_whole_look_ < whole_look_interval_ns) {
             return nullptr;
         }
-        // The processor's time: on a machine that is busy a look takes long, and costs no more.
+        // Measured in processor time: on a busy machine a check takes longer but costs no more.
         const std::int64_t spent = time_ns(CLOCK_PROCESS_CPUTIME_ID);
         const char* const name = look_at_tree(system, begin - last_whole_look_);
         last_whole_look_ = begin;
@@ -85,7 +85,7 @@ public:
         return name;
     }
 
-    /// The same once all processes have ended: what they left behind.
+    /// The same after all processes have ended: checks what they left behind.
     [[nodiscard]] const char* exceeded_at_end() const {
         return policy_.file_bytes != 0 && written_by_ended() > policy_.file_bytes && new_files() > policy_.file_bytes
                    ? "file_bytes"
@@ -108,8 +108,8 @@ private:
         const std::uint64_t gained =
             system.shared_bytes > at_start_.shared_bytes ? system.shared_bytes - at_start_.shared_bytes : 0;
         if (policy_.processes != 0 && sum.threads > policy_.processes) { return "processes"; }
-        // The tree can share no more than the whole machine does. What the machine gained says less: others may have freed as
-        // much meanwhile.
+        // The tree cannot share more than the whole machine does. The machine's increase is a weaker bound, because other
+        // processes may have freed as much.
         if (policy_.memory != 0 && sum.anonymous_bytes + system.shared_bytes > policy_.memory &&
             memory(gained) > policy_.memory) {
             return "memory";
@@ -117,12 +117,12 @@ private:
         if (policy_.cpu_seconds != 0 && lost_.ticks(sum.cpu_ticks + ticks_of_ended()) > most_ticks_) { return "cpu_seconds"; }
         const Space lost = lost_space();
         if (policy_.file_bytes == 0 || !lost.is_more_than(policy_.file_bytes)) { return nullptr; }
-        // The kernel adds what a process wrote to the one that waits for it; where nobody waits, what is there now tells.
+        // The kernel adds what a process wrote to its waiting parent. If no parent waits, only what exists now shows it.
         const bool wrote = sum.written_bytes + written_by_ended() > policy_.file_bytes && lost.bytes > policy_.file_bytes;
         return wrote || new_files() > policy_.file_bytes ? "file_bytes" : nullptr;
     }
 
-    /// `gained`: the shared memory of the whole machine since the start.
+    /// `gained`: increase of the whole machine's shared memory since the start.
     [[nodiscard]] std::uint64_t memory(std::uint64_t gained) const {
         Mapped mapped;
         static NamelessFiles files;
@@ -133,7 +133,7 @@ private:
             mapped.shared_bytes += one.shared_bytes;
             files.add(process);
         });
-        if (files.in_flight()) { return mapped.anonymous_bytes + gained; }  // What is on its way can be seen only there.
+        if (files.in_flight()) { return mapped.anonymous_bytes + gained; }  // A file in transit is visible only there.
         std::uint64_t shared = files.memory_bytes();
         if (of_ == Tree::of_namespace) { shared += segment_bytes() + used_bytes("/tmp") + used_bytes("/dev/shm"); }
         return mapped.anonymous_bytes + (mapped.shared_bytes > shared ? mapped.shared_bytes : shared);
@@ -159,7 +159,7 @@ private:
         [[nodiscard]] bool is_more_than(std::uint64_t limit) const { return bytes > limit || names > limit / bytes_of_a_name; }
     };
 
-    /// Free in the file systems that may be written, each counted once.
+    /// Free space of the writable file systems, each counted once.
     [[nodiscard]] Space free_space() const {
         Space free;
         for_each(policy_, "write", [&](const char* path) {
@@ -181,7 +181,7 @@ private:
                 free_at_start_.names > now.names ? free_at_start_.names - now.names : 0};
     }
 
-    /// What came to the folders that may be written since the start, and what removed files still hold.
+    /// Returns what was added to the writable folders since the start, and what deleted open files still hold.
     [[nodiscard]] std::uint64_t new_files() const {
         std::uint64_t bytes = 0;
         for_each(policy_, "write", [&](const char* path) {
@@ -194,7 +194,7 @@ private:
         return bytes + files.disk_bytes();
     }
 
-    /// Whether a writable path that the policy names before `path` lies on the file system `device`.
+    /// True if a writable path listed before `path` in the policy is on the file system `device`.
     [[nodiscard]] bool named_before(const char* path, dev_t device) const {
         bool found = false;
         for_each(policy_, "write", [&](const char* earlier) {
@@ -218,7 +218,7 @@ private:
     std::int64_t cost_ns_ = 0;
 };
 
-/// Takes in the children that ended; true once `program` was among them.
+/// Reaps the children that ended. Returns true once `program` was among them.
 bool reap(pid_t program, int& result) {
     bool ended = false;
     for (;;) {
@@ -240,7 +240,7 @@ void kill_tree(Tree of) {
     }
 }
 
-/// Until nothing is left of what the program started.
+/// Runs until nothing is left of what the program started.
 void end_tree(Tree of, const sigset_t& heard) {
     if (of == Tree::of_namespace) {
         kill_tree(of);

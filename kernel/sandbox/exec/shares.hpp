@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits for a program and everything it starts, and ends them if together they exceed a limit.
 //
-// Checks every 50 ms, or less often if a check costs much: first the figures of the whole system (tasks, memory, free disk) and,
-// if these moved far enough or a second has passed, each process of the tree. What was written is checked once more when all of
-// them have ended. A cgroup (cgroup.hpp) holds memory and processes besides.
+// Checks every 50 ms, or less often if a check is expensive. Checks the figures of the whole system first (tasks, memory, free
+// disk). If these moved far enough, or a second has passed, checks each process of the tree. Checks written bytes once more when
+// all processes have ended. A cgroup (cgroup.hpp) additionally limits memory and processes.
 //
 //   memory       their private pages, their part of shared pages, and their shared memory, mapped or not
 //   processes    threads and zombies
-//   cpu_seconds  of all processes, ended ones included; the limit is multiplied by the machine's processors
-//   file_bytes   written by all processes, ended ones included, if the file systems they may write to lost as much
+//   cpu_seconds  of all processes, including ended ones; the limit is multiplied by the machine's processors
+//   file_bytes   written by all processes, including ended ones, if the writable file systems lost as much space
 #pragma once
 
 #include <csignal>
@@ -20,11 +20,11 @@ namespace agentforge::exec {
 
 constexpr int host_died = SIGUSR2;
 
-/// Which processes to count: all but this one (the first of a PID namespace), or the descendants of this one (a subreaper).
+/// The processes to count: all but this one (the first of a PID namespace), or the descendants of this one (a subreaper).
 enum class Tree : unsigned char { of_namespace = 1, of_descendants };
 
 /// Returns the wait status of `program` once it has ended and everything it left behind was killed. `heard` holds SIGCHLD and
-/// host_died, which ends this process too. Reports `limit NAME` when a limit is exceeded.
+/// host_died, which also ends this process. Reports `limit NAME` when a limit is exceeded.
 int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_t& heard, Tree tree, bool watched);
 
 }  // namespace agentforge::exec

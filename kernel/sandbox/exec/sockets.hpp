@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The UNIX sockets of this machine that are bound to an absolute path, as /proc/net/unix lists them: those of the network
-// namespace in which `read` is called.
+// The UNIX sockets of this machine that are bound to an absolute path, from /proc/net/unix: those in the network namespace in
+// which `read` is called.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,10 @@ public:
     Sockets& operator=(const Sockets&) = delete;
     ~Sockets();
 
-    /// Leaves the list empty where there is none.
+    /// Leaves the list empty if that file does not exist.
     void read();
 
-    /// Calls `use(path)` for each socket that can be connected or sent to and whose path, as it was bound, lies below one that
-    /// the policy grants.
+    /// Calls `use(path)` for each socket that accepts connections or datagrams and whose path, as bound, is below a granted one.
     template <class Use>
     void for_each(const Policy& policy, Use&& use) {
         size_t at = 0;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
 
-/// The start of a file of /proc as text; false where it cannot be read.
+/// Reads the start of a /proc file as text. Returns false if it cannot be read.
 template <size_t room>
 bool read_text(const char* path, char (&text)[room]) {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -33,7 +33,7 @@ bool read_of_process(pid_t process, const char* name, char (&text)[room]) {
     return read_text(path, text);
 }
 
-/// The number after `key` at the start of a line.
+/// Returns the number after `key` at the start of a line.
 std::uint64_t field(const char* text, const char* key) {
     const size_t length = strlen(key);
     for (const char* line = text; line != nullptr; line = strchr(line, '\n')) {
@@ -49,7 +49,7 @@ std::uint64_t written(const char* io) {
     return all > taken_back ? all - taken_back : 0;
 }
 
-/// Where the first thread has ended and others live, /proc shows no memory of the process, but that of each other thread's id.
+/// If the first thread has ended and others live, /proc shows the memory only under the ids of the other threads.
 pid_t thread_with_memory(pid_t process) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", static_cast<int>(process));
@@ -90,7 +90,7 @@ Usage usage_of(pid_t process) {
     usage.children_ticks = ended_user + ended_system;
     usage.started = started;
     usage.runs = state == 'R';
-    usage.threads = threads == 0 ? 1 : threads;  // One that nobody waited for has none, and takes a place all the same.
+    usage.threads = threads == 0 ? 1 : threads;  // A zombie has no threads but takes up a process.
     unsigned long long resident = 0, of_files = 0;
     const pid_t with_memory = state == 'Z' && threads > 1 ? thread_with_memory(process) : process;
     if (read_of_process(with_memory, "statm", text) && sscanf(text, "%*s %llu %llu", &resident, &of_files) == 2 &&

@@ -8,7 +8,7 @@
 
 namespace agentforge::exec {
 
-/// Whether all of the text was written.
+/// Returns true if all of the text was written.
 inline bool write_text(const char* path, const char* text) {
     const int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0) { return false; }

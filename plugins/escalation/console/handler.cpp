@@ -13,7 +13,7 @@
 namespace agentforge::escalation_console {
 namespace {
 
-constexpr std::size_t most_lines = 40;  ///< Of what is shown without being asked for.
+constexpr std::size_t most_lines = 40;  ///< Limit for what is shown unasked.
 constexpr std::size_t most_evidence_lines = 16;
 
 std::string person() {
@@ -24,7 +24,7 @@ std::string person() {
     return "uid " + std::to_string(::getuid());
 }
 
-/// Every line of another's text begins with a bar, so that it cannot pass for ours.
+/// Puts a bar before every line of foreign text, so that it cannot pass for ours.
 std::string with_bars(std::string_view text) {
     std::string block = "  | ";
     for (const char letter : shown(text)) {
@@ -34,7 +34,7 @@ std::string with_bars(std::string_view text) {
     return block + "\n";
 }
 
-/// The first lines, and how many there are besides.
+/// The first lines, and the number of further ones.
 struct Preview {
     std::string text;
     std::size_t more = 0;
@@ -67,7 +67,7 @@ bool time_is_up(CallContext& context) {
     return context.cancelled() || (deadline && *deadline <= std::chrono::steady_clock::now());
 }
 
-/// The number of an option, from 1; 0 where the text is none.
+/// Returns the number of an option, from 1; 0 if the text is not a number.
 std::size_t number_of(const std::string& text) {
     std::size_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -86,7 +86,7 @@ private:
     Terminal* terminal_;
 };
 
-/// Somebody may still answer elsewhere, until the deadline.
+/// Waits until the deadline: an answer may still arrive through another channel.
 void wait_without_terminal(const std::string& id, CallContext& context) {
     context.progress(id + ": there is no terminal to ask on; answer with `agentforge resolve`, `approve` or `reject`");
     while (!time_is_up(context)) { ::poll(nullptr, 0, 50); }
@@ -94,7 +94,7 @@ void wait_without_terminal(const std::string& id, CallContext& context) {
 
 bool is_action(const ApprovalRequest& request) { return request.id.starts_with("ACT-"); }
 
-/// What is decided on, as a person reads it: an action without its place, which the line above says.
+/// Returns what is decided on in readable form: an action without its place, which is in the line above.
 json::object shown_part(const ApprovalRequest& request) {
     if (!is_action(request)) { return request.artifact; }
     json::object part;
@@ -203,7 +203,7 @@ Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const Approval
             return std::optional<Approval>(std::move(approval));
         }
         if (said == "n" || said == "N" || said == "no") { return std::optional<Approval>(std::move(approval)); }
-        // What a yes says beyond that comes as text, as a changed action does.
+        // A yes with more to say, such as a changed action, comes as text.
         const bool goes_on = said == "c" || said.starts_with("c ");
         if (!action && (said == "x" || goes_on)) {
             approval.approved = true;
@@ -235,7 +235,7 @@ Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const Approval
             terminal->write((edited ? "It was left as it was. " : "The editor did not end well. ") + prompt);
             continue;
         }
-        if (said.size() == 1) {  // A slip of the finger is no feedback.
+        if (said.size() == 1) {  // A mistyped letter is not feedback.
             terminal->write("`" + said + "` is none of these. " + prompt);
             continue;
         }

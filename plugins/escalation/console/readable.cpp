@@ -14,7 +14,7 @@ bool fits_a_block(const std::string& text) {
     return std::none_of(text.begin(), text.end(), [](char letter) {
         const auto byte = static_cast<unsigned char>(letter);
         return (byte < 0x20 && letter != '\n' && letter != '\t') ||
-               byte >= 0x7F;  // What is not ASCII may be a line end to a YAML reader.
+               byte >= 0x7F;  // Some YAML readers treat non-ASCII characters as line ends.
     });
 }
 
@@ -37,7 +37,7 @@ void append_object(std::string& text, const json::object& object, std::size_t in
     }
 }
 
-/// What follows `key:` or `-`, with the line's end.
+/// Appends what follows `key:` or `-`, with the line end.
 void append(std::string& text, const json::value& value, std::size_t indent) {
     if (const json::object* object = value.if_object(); object != nullptr && !object->empty()) {
         text += "\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as people read and edit them. Pure.
+// Values in a form that people read and edit. Pure.
 #pragma once
 
 #include <agentforge/json.hpp>
@@ -8,9 +8,9 @@
 
 namespace agentforge::escalation_console {
 
-/// Block YAML: texts of several lines as literal blocks, all other texts quoted. Every YAML reader reads it to the same value; a
-/// text that no literal block can hold (control characters, a first line that begins with a space) is quoted with escapes. Ends
-/// in a line end.
+/// Writes block YAML: texts of several lines as literal blocks, all other texts quoted. Every YAML reader reads it as the same
+/// value. A text that a literal block cannot hold (control characters, a first line that begins with a space) is quoted with
+/// escapes. Ends in a line end.
 [[nodiscard]] std::string readable(const json::object& value);
 
 }  // namespace agentforge::escalation_console

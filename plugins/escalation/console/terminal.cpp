@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds cancel_interval{200};
 constexpr std::size_t max_line = 64UL * 1024;
 
-/// Decodes one character; length 0 where the bytes are no UTF-8.
+/// Decodes one character. Length 0 if the bytes are not UTF-8.
 struct Decoded {
     char32_t character = 0;
     std::size_t length = 0;
@@ -102,7 +102,7 @@ void Terminal::write(std::string_view text) {
     while (!text.empty()) {
         const ssize_t size = ::write(out_, text.data(), text.size());
         if (size < 0 && errno == EINTR) { continue; }
-        if (size <= 0) { return; }  // A terminal that is gone is seen when it is read.
+        if (size <= 0) { return; }  // A lost terminal is noticed on reading.
         text.remove_prefix(static_cast<std::size_t>(size));
     }
 }
@@ -112,8 +112,7 @@ std::optional<std::string> Terminal::read_line(CallContext& context) {
         if (const std::size_t end = pending_.find('\n'); end != std::string::npos) {
             std::string line = pending_.substr(0, end);
             pending_.erase(0, end + 1);
-            if (line.find('\x1b') !=
-                std::string::npos) {  // What is left without the key is not what was meant: no answer, and no part of one.
+            if (line.find('\x1b') != std::string::npos) {  // Without the key's bytes, the rest is not what was meant: ignores it.
                 write("A key was pressed that is no text. Once more: ");
                 continue;
             }
@@ -148,7 +147,7 @@ std::string editor_of_environment() {
 
 namespace {
 
-/// A folder of our own for one file; gone with the object.
+/// A private folder for one file. Deleted with the object.
 class EditedFile {
 public:
     EditedFile(const std::string& name, const std::string& text) {
@@ -164,7 +163,7 @@ public:
     ~EditedFile() {
         if (folder_.empty()) { return; }
         ::unlink(path_.c_str());
-        ::rmdir(folder_.c_str());  // What an editor left beside it (a backup) keeps the folder.
+        ::rmdir(folder_.c_str());  // If an editor left a backup beside it, the folder stays.
     }
     EditedFile(const EditedFile&) = delete;
     EditedFile& operator=(const EditedFile&) = delete;
@@ -188,7 +187,7 @@ std::optional<std::string> Terminal::edit(const std::string& text, const std::st
     if (!file.there()) { return std::nullopt; }
     termios before{};
     const bool known = ::tcgetattr(in_, &before) == 0;
-    // The variables hold command lines (`code --wait`): a shell splits them, the file is a word of its own.
+    // The variables contain command lines (`code --wait`): a shell splits them, and the file is a separate word.
     std::array<std::string, 5> words{"sh", "-c", "exec " + editor + " \"$1\"", "sh", file.path()};
     std::array<char*, 6> argv{words[0].data(), words[1].data(), words[2].data(), words[3].data(), words[4].data(), nullptr};
     posix_spawn_file_actions_t files{};
@@ -196,7 +195,7 @@ std::optional<std::string> Terminal::edit(const std::string& text, const std::st
     for (int descriptor = 0; descriptor < 3; ++descriptor) {
         ::posix_spawn_file_actions_adddup2(&files, descriptor == 0 ? in_ : out_, descriptor);
     }
-    // What the host ignores or holds back is no editor's wish.
+    // The editor must not inherit the host's ignored or blocked signals.
     sigset_t as_usual;
     sigset_t none;
     ::sigemptyset(&as_usual);
@@ -221,7 +220,7 @@ std::optional<std::string> Terminal::edit(const std::string& text, const std::st
         const auto deadline = context.deadline();
         if (!ended_early && (context.cancelled() || (deadline && *deadline <= std::chrono::steady_clock::now()))) {
             ended_early = true;
-            ::kill(child, SIGHUP);  // Editors save what was written, and go.
+            ::kill(child, SIGHUP);  // On SIGHUP, editors save the text and exit.
         }
         ::poll(nullptr, 0, 20);
     }

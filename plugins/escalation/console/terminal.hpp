@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line from a person at a terminal, within a deadline.
+// Reads a line from a person at a terminal, within a deadline.
 #pragma once
 
 #include <agentforge/host.hpp>
@@ -10,14 +10,14 @@
 
 namespace agentforge::escalation_console {
 
-/// Text of others, made safe to show: control characters (C0, DEL, C1), bidirectional overrides and
-/// bytes that are no UTF-8 become `\x1b`, `\u202e`; a line end stays one.
+/// Makes foreign text safe to show: control characters (C0, DEL, C1), bidirectional overrides and invalid UTF-8 become `\x1b`,
+/// `\u202e`. Line ends stay.
 [[nodiscard]] std::string shown(std::string_view text);
 
-/// VISUAL, EDITOR, or vi.
+/// Returns VISUAL, EDITOR, or vi.
 [[nodiscard]] std::string editor_of_environment();
 
-/// Two descriptors that somebody else owns, or the process's own terminal.
+/// Two descriptors owned by the caller, or the process's own terminal.
 class Terminal {
 public:
     Terminal(int in, int out) : in_(in), out_(out) {}
@@ -27,16 +27,16 @@ public:
     Terminal(const Terminal&) = delete;
     Terminal& operator=(const Terminal&) = delete;
 
-    /// Both ends are terminals, and this process is in the foreground there (else reading would stop it).
+    /// True if both ends are terminals and this process is in their foreground (otherwise reading would stop it).
     [[nodiscard]] bool usable() const;
-    /// Forgets what was typed before the question was shown.
+    /// Discards what was typed before the question was shown.
     void discard_typed_ahead();
     void write(std::string_view text);
-    /// One line without its end and without control characters; nothing at the end of input, the
-    /// deadline, a cancel, or a line of more than 64 KiB.
+    /// Reads one line without its end and without control characters. Returns nothing at the end of input, the deadline, a
+    /// cancel, or for a line of more than 64 KiB.
     [[nodiscard]] std::optional<std::string> read_line(CallContext& context);
-    /// What the person makes of a text in `editor` (a command line; see editor_of), on this terminal. Nothing where the editor
-    /// ends badly, at the deadline or a cancel: then it is ended, and the terminal is as it was before.
+    /// Lets the person edit a text with `editor` (a command line; see editor_of_environment) on this terminal. Returns nothing if
+    /// the editor fails, and at the deadline or a cancel, which end it. Restores the terminal.
     [[nodiscard]] std::optional<std::string> edit(const std::string& text, const std::string& name, const std::string& editor,
                                                   CallContext& context);
 

@@ -23,7 +23,7 @@ Result<std::string> resolution_file(const std::string& directory, const std::str
                  ErrorKind::internal};
 }
 
-/// Waits for nothing but the end of the call.
+/// Waits only for the end of the call.
 void wait_out(const CallContext& context) {
     const auto deadline = context.deadline();
     while (!context.cancelled() && deadline && steady_clock::now() < *deadline) {

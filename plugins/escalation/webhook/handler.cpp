@@ -33,7 +33,7 @@ std::string text_setting(std::string_view key, const json::value& value) {
     return std::string(value.get_string());
 }
 
-/// Sleeps, but not through a cancel. False: cancelled.
+/// Sleeps, but wakes on a cancel. Returns false if cancelled.
 bool rest(milliseconds pause, const CallContext& context) {
     const auto until = steady_clock::now() + pause;
     for (;;) {
@@ -44,7 +44,7 @@ bool rest(milliseconds pause, const CallContext& context) {
     }
 }
 
-/// Waits for nothing but the end of the call.
+/// Waits only for the end of the call.
 void wait_out(const CallContext& context) {
     const auto deadline = context.deadline();
     while (!context.cancelled() && deadline && steady_clock::now() < *deadline) {
@@ -54,7 +54,7 @@ void wait_out(const CallContext& context) {
 
 bool may_pass(int status) { return status == 408 || status == 425 || status == 429 || status >= 500; }
 
-/// What the server said, in a line: it may be anything.
+/// Returns the server's reply, which may be anything, in one line.
 std::string said(const std::string& body) {
     std::string line;
     for (const char letter : body.substr(0, shown_of_answer)) {
@@ -120,7 +120,7 @@ Result<WebhookHandler::Target> WebhookHandler::target() const {
     }
     if (url.find('#') != std::string::npos) { return no_address(url_variable_ + " must not hold a fragment"); }
     target.server = server.value();
-    // The path as it was given: some servers tell `/hook/` from `/hook`.
+    // Keeps the path as given: some servers distinguish `/hook/` and `/hook`.
     const std::size_t path = url.find('/', url.find("://") + 3);
     target.path = path == std::string::npos ? "/" : url.substr(path);
     if (query != std::string::npos && path > query) { target.path = "/" + url.substr(query); }
@@ -167,7 +167,7 @@ Result<void> WebhookHandler::send(Message message, const std::string& directory,
                      proxy.error().remedy, ErrorKind::unavailable};
     }
     call.proxy = std::move(proxy).value();
-    if (context.cancelled()) { return cancelled(); }  // Whoever only asks what is missing: nothing is sent.
+    if (context.cancelled()) { return cancelled(); }  // The caller only checks what is missing: sends nothing.
 
     const auto begin = steady_clock::now();
     auto latest = begin + timeout_;

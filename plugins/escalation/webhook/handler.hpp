@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a person by an HTTP request (webhook): Slack's incoming webhooks, or any server that takes JSON.
+// Notifies a person by an HTTP request (webhook): Slack's incoming webhooks, or any server that accepts JSON.
 //
-// The address is a secret (whoever knows it can post), so it comes from the environment, as does the key that requests are signed
-// with: neither stands in a settings file, and no error or progress names the address or the key.
+// The address is a secret, because anyone who knows it can post. So it comes from the environment, as does the key that signs
+// requests. Neither is in a settings file, and no error or progress names the address or the key.
 #pragma once
 
 #include <agentforge/escalation.hpp>
@@ -17,20 +17,20 @@
 
 namespace agentforge::escalation_webhook {
 
-/// `notify*` sends one POST and returns once the server has taken it (2xx). It is tried again, after half a second, one, two, …,
-/// or as the server asks (retry-after), until the call's deadline or `timeout_seconds`; then the host owes it and calls again
-/// later. Each request has
-///   Idempotency-Key         <id>/<reminder>: the same whenever this telling is sent, by whatever process
-///   X-AgentForge-Timestamp  seconds since 1970, when it was sent
-///   X-AgentForge-Signature  see `signature`; only where a key is set
+/// `notify*` sends one POST and returns once the server has accepted it (2xx). Retries after half a second, one, two, …, or as
+/// the server asks (retry-after), until the call's deadline or `timeout_seconds`. After that, the host calls again later. Each
+/// request has
+///   Idempotency-Key         <id>/<reminder>: the same for every attempt at this notification, by any process
+///   X-AgentForge-Timestamp  seconds since 1970 at which it was sent
+///   X-AgentForge-Signature  see `signature`; only if a key is set
 /// TLS is checked against the system's authorities and `ca_file`; `http://` is for this machine only. Redirections are not
-/// followed. The proxy is the one of the environment, as for models. `wait_*` answer nothing: an answer comes by `agentforge
-/// resolve`, by file, or by another handler. They return at the deadline.
+/// followed. The proxy comes from the environment, as for models. `wait_*` return nothing, at the deadline: an answer comes by
+/// `agentforge resolve`, by file, or through another handler.
 ///
-/// Settings: `url_env` (AGENTFORGE_WEBHOOK_URL), `secret_env` (AGENTFORGE_WEBHOOK_SECRET; one that is named here must be set),
+/// Settings: `url_env` (AGENTFORGE_WEBHOOK_URL), `secret_env` (AGENTFORGE_WEBHOOK_SECRET; a variable named here must be set),
 /// `ca_file`, `format` (slack, json), `content` (full, reference), `timeout_seconds` (10). Throws std::invalid_argument that
 /// names the key. Errors: AF-ESC-051 no usable address, AF-ESC-052 no usable key (both `unavailable`), AF-ESC-053 not reached,
-/// not in time or not able now (`transient`), AF-ESC-054 refused (`unavailable`), `cancelled`. Threads: any; it holds no state.
+/// too late or temporarily unable (`transient`), AF-ESC-054 refused (`unavailable`), `cancelled`. Threads: any; it has no state.
 class WebhookHandler final : public EscalationHandler {
 public:
     using Environment = std::function<std::string(const std::string&)>;
@@ -49,7 +49,7 @@ public:
 private:
     struct Target {
         http::Address server;
-        std::string path;    ///< With its query.
+        std::string path;    ///< Including its query.
         std::string secret;  ///< Empty: requests are not signed.
     };
     [[nodiscard]] Result<Target> target() const;

@@ -12,12 +12,12 @@
 namespace agentforge::escalation_webhook {
 namespace {
 
-constexpr std::size_t longest_text = 2'500;  // Slack takes 3,000 characters in a block.
+constexpr std::size_t longest_text = 2'500;  // Slack accepts 3,000 characters in a block.
 constexpr std::size_t longest_option = 200;
 constexpr std::size_t most_options = 10;
 constexpr std::size_t longest_file = 1U << 20U;
 
-/// Without control characters, cut where a character begins.
+/// Removes control characters and cuts between characters.
 std::string clean(std::string_view text, std::size_t longest) {
     std::string shown;
     for (const char letter : text) {
@@ -34,7 +34,7 @@ std::string clean(std::string_view text, std::size_t longest) {
     return shown.substr(0, end) + "…";
 }
 
-/// Slack's own three characters.
+/// Escapes Slack's three special characters.
 std::string escaped(std::string_view text) {
     std::string safe;
     for (const char letter : text) {

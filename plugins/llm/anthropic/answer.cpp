@@ -46,7 +46,7 @@ void Answer::count(const json::object& usage) {
     take("output_tokens", completion_.usage.output_tokens);
     completion_.usage.input_tokens = uncached_ + written_ + read_;
     completion_.usage.cached_input_tokens = read_;
-    if (written_ > 0) { completion_.diagnostics["cache_write_input_tokens"] = written_; }  // Dearer than other input.
+    if (written_ > 0) { completion_.diagnostics["cache_write_input_tokens"] = written_; }  // More expensive than other input.
 }
 
 void Answer::stop(const std::string& reason) {

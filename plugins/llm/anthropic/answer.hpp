@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An answer of the Messages API, streamed (message_start … message_stop) or whole.
 //
-// Text blocks become text, tool_use blocks calls; thinking is passed over, as are events and blocks of unknown types, which
-// the API may add. Usage is cumulative: the last figures count. Tokens read from and written to the cache are input, too.
+// Text blocks become text, and tool_use blocks become calls. Skips thinking, and events and blocks of unknown types, which the
+// API may add. Usage is cumulative: the last figures count. Input includes tokens read from and written to the cache.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ private:
     struct Block {
         bool call = false;
         http::CallPieces pieces;
-        json::object input;  ///< As the block began; most servers leave it empty and send pieces.
+        json::object input;  ///< Input at the start of the block. Most servers leave it empty and send pieces.
         std::string text;
     };
 

@@ -12,9 +12,9 @@ constexpr std::string_view default_version = "2023-06-01";
 
 json::object cache_mark() { return {{"type", "ephemeral"}}; }
 
-/// The context in blocks that end where the next request may begin to differ: the server looks for what it has at the ends of
-/// blocks. It takes four marks, and tools and system prompt have two; so the first end is marked, up to which the whole run is
-/// the same, and the last.
+/// Splits the context into blocks that end where the next request may begin to differ, because the server looks up its cache at
+/// the ends of blocks. It accepts four marks, of which tools and system prompt use two. So marks the first end, before which the
+/// whole run is the same, and the last one.
 json::array user_blocks(const std::string& user, const CacheMarks& marks) {
     json::array blocks;
     std::size_t begin = 0;
@@ -30,7 +30,7 @@ json::array user_blocks(const std::string& user, const CacheMarks& marks) {
     return blocks;
 }
 
-/// The API wants an object's schema, whatever else it says.
+/// The API requires an object schema, whatever else it contains.
 json::object input_schema(const json::object& parameters) {
     json::object schema = parameters;
     if (!schema.contains("type")) { schema["type"] = "object"; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `anthropic` backend: the Messages API (https://docs.anthropic.com/en/api/messages, version 2023-06-01).
 //
-// The tools of the request are native tools; the model must call one, and only one (`tool_choice: any` with
-// `disable_parallel_tool_use`). What stays the same from step to step, the tools and the system prompt, comes first and is
-// marked for the prompt cache. Errors and threads: agentforge_http/backend.hpp.
+// The request's tools become native tools. The model must call exactly one (`tool_choice: any` with `disable_parallel_tool_use`).
+// The parts that stay the same from step to step, the tools and the system prompt, come first and are marked for the prompt
+// cache. Errors and threads: agentforge_http/backend.hpp.
 #pragma once
 
 #include <agentforge_http/backend.hpp>
@@ -12,7 +12,7 @@ namespace agentforge::anthropic {
 
 class AnthropicBackend final : public http::HttpBackend {
 public:
-    /// Throws std::invalid_argument naming the setting that is wrong.
+    /// Throws std::invalid_argument naming the wrong setting.
     explicit AnthropicBackend(json::object settings);
 
     [[nodiscard]] BackendInfo info() const override;

@@ -32,7 +32,7 @@ std::uint64_t count_of(const json::object& object, std::string_view key) {
     return value->is_int64() && value->as_int64() > 0 ? static_cast<std::uint64_t>(value->as_int64()) : 0;
 }
 
-/// Calls `use(object)` for every JSON object of the output: one, a list, or one a line.
+/// Calls `use(object)` for every JSON object in the output: one, a list, or one on each line.
 template <class Use>
 std::uint64_t for_each_event(std::string_view output, Use&& use) {
     std::uint64_t skipped = 0;
@@ -73,7 +73,7 @@ void note_skipped(Answer& answer, std::uint64_t skipped) {
     if (skipped != 0) { answer.completion.diagnostics["skipped_lines"] = skipped; }
 }
 
-/// `error: {"message": …}`, `error: "…"` or `message: "…"`.
+/// Reads `error: {"message": …}`, `error: "…"` or `message: "…"`.
 std::string stated_words(const json::object& event) {
     if (const json::value* const error = member(event, "error"); error != nullptr) {
         if (error->is_object()) { return text_of(error->as_object(), "message"); }
@@ -82,7 +82,7 @@ std::string stated_words(const json::object& event) {
     return text_of(event, "message");
 }
 
-/// The same; where these words are the server's error object as it came, the words in that.
+/// The same. If the text is the server's raw error object, returns the message in it.
 std::string words_of(const json::object& event) {
     std::string words = stated_words(event);
     if (!words.starts_with('{')) { return words; }
@@ -96,7 +96,7 @@ std::string words_of(const json::object& event) {
     return type.empty() ? said : type + ": " + said;
 }
 
-/// The server's status, where the program tells it, says more of what sort of failure it was than any words.
+/// The server's status, if the program reports it, classifies a failure better than any words.
 std::optional<ErrorKind> kind_of_status(std::uint64_t status) {
     switch (status) {
         case 401:
@@ -119,9 +119,9 @@ std::optional<ErrorKind> kind_of_status(std::uint64_t status) {
 
 namespace {
 
-/// Whether an event of `codex exec --json` or `claude --output-format stream-json` shows that one request more was made. A
-/// model's words and thoughts belong to a request that is counted; what it used goes back to the server, and so does what broke
-/// off.
+/// True if an event of `codex exec --json` or `claude --output-format stream-json` shows one more request. A model's text and
+/// thoughts belong to a request already counted. A tool's result goes back to the server in another request, and so does a retry
+/// after a broken connection.
 bool asks_again(const json::object& event) {
     const std::string type = text_of(event, "type");
     if (type == "error") { return text_of(event, "message").starts_with("Reconnecting"); }
@@ -132,7 +132,7 @@ bool asks_again(const json::object& event) {
 }
 
 constexpr std::size_t longest_line = 1UL << 20U;
-constexpr std::uint64_t most_own_tokens = 8'000;  ///< What a program says to the model besides our prompt.
+constexpr std::uint64_t most_own_tokens = 8'000;  ///< What a program adds to our prompt for the model.
 
 }  // namespace
 
@@ -215,7 +215,7 @@ Answer read_claude(std::string_view output) {
                                                       : StopReason::finished;
         const std::string subtype = text_of(event, "subtype");
         const json::value* const is_error = member(event, "is_error");
-        // Both are looked at: `is_error: true` comes with subtype `success` too.
+        // Checks both: `is_error: true` also comes with subtype `success`.
         answer.failed =
             (is_error != nullptr && is_error->is_bool() && is_error->as_bool()) || (!subtype.empty() && subtype != "success");
         answer.status_kind = kind_of_status(count_of(event, "api_error_status"));
@@ -242,7 +242,7 @@ Answer read_codex(std::string_view output) {
                 answer.found = true;
             } else if (kind == "error") {
                 answer.failure = text_of(item->as_object(), "message");
-            }  // A warning unless the turn fails.
+            }  // Only a warning, unless the turn fails.
         } else if (type == "turn.completed") {
             answer.failed = false;
             const json::value* const usage = member(event, "usage");

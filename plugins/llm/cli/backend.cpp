@@ -21,11 +21,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t longest_argument = 120'000;  // The kernel takes 128 KiB for one argument.
+constexpr std::size_t longest_argument = 120'000;  // The kernel accepts 128 KiB for one argument.
 constexpr std::size_t shown_bytes = 2'000;
 constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
 
-/// What a program of this kind needs to find its user, its log-in and its server.
+/// Variables with which such a program finds its user, its log-in and its server.
 constexpr std::array<std::string_view, 22> passed_on{"PATH",
                                                      "HOME",
                                                      "USER",
@@ -62,9 +62,9 @@ std::vector<std::string_view> preset_prefixes(Preset preset) {
     return {};
 }
 
-/// What makes `claude` a plain model, unless the user says otherwise: no second call that names the session, no notes kept
-/// between calls, nothing sent but the question (nor a line that differs with each question and would spoil the prompt cache);
-/// and the host's rules of retrying, which are journaled, in place of its own.
+/// Makes `claude` a plain model, unless the user sets otherwise: no second call that names the session, no notes kept between
+/// calls, and nothing sent except the question (nor a line that differs with each question and would defeat the prompt cache).
+/// The host's journaled retry rules replace its own.
 constexpr std::array<std::pair<const char*, const char*>, 6> claude_variables{{{"CLAUDE_CODE_DISABLE_TERMINAL_TITLE", "1"},
                                                                                {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"},
                                                                                {"CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"},
@@ -94,16 +94,16 @@ std::map<std::string, std::string> child_environment(const Settings& settings) {
     return made;
 }
 
-/// A folder for one call: nothing in it for the program to find, and gone afterwards.
+/// An empty folder for one call, deleted afterwards.
 class Scratch {
 public:
     Scratch() = default;
-    /// A folder that somebody else empties.
+    /// A folder that its owner empties.
     explicit Scratch(std::string path) : path_(std::move(path)), own_(false) {}
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
     ~Scratch() {
-        std::error_code ignored;  // What is left lies in the user's temporary folder.
+        std::error_code ignored;  // Anything left is in the user's temporary folder.
         if (own_ && !path_.empty()) { std::filesystem::remove_all(path_, ignored); }
     }
     Result<void> make() {
@@ -163,8 +163,8 @@ Error too_long(std::size_t size) {
             "prompt: argument", "Set 'prompt: stdin', or use {prompt_file} in the command.", ErrorKind::invalid};
 }
 
-/// The words of `claude` that make it a plain model: the system prompt is ours alone, and nothing of the user's set-up but the
-/// log-in counts.
+/// The arguments that make `claude` a plain model: the system prompt is only ours, and nothing of the user's configuration
+/// applies except the log-in.
 Result<Invocation> claude_invocation(const Settings& settings, const CompletionRequest& request, const std::string& model,
                                      const Scratch& scratch) {
     Invocation made{program_words(settings), {}};
@@ -184,8 +184,8 @@ Result<Invocation> claude_invocation(const Settings& settings, const CompletionR
     return made;
 }
 
-/// What takes its tools from `codex`, and what it tells a model of them. Names it does not know it passes over. The user's
-/// config.toml is not read: it may start servers, and an empty `mcp_servers` would be added to them.
+/// Disables the tools of `codex` and its instructions to a model about them. It ignores unknown names. The user's config.toml is
+/// not read: it may start servers, and an empty `mcp_servers` would be added to them.
 constexpr std::array<const char*, 20> codex_overrides{"features.shell_tool=false",
                                                       "features.unified_exec=false",
                                                       "features.multi_agent=false",
@@ -219,7 +219,7 @@ Result<Invocation> codex_invocation(const Settings& settings, const CompletionRe
     }
     if (!model.empty()) { made.argv.insert(made.argv.end(), {"--model", model}); }
     std::string prompt = process::to_utf8(request.user);
-    // It appends piped input to a prompt that came as an argument; `-` makes the input the prompt.
+    // It appends piped input to a prompt given as an argument; `-` makes the input the prompt.
     if (settings.prompt == PromptBy::standard_input || prompt.size() > longest_argument) {
         made.argv.emplace_back("-");
         made.input = std::move(prompt);
@@ -229,8 +229,8 @@ Result<Invocation> codex_invocation(const Settings& settings, const CompletionRe
     return made;
 }
 
-/// The words of `claude` that let it work by itself where the host confines it. Its instructions stay its own; ours come as the
-/// prompt.
+/// The arguments with which `claude` works by itself under the host's confinement. Its instructions stay its own; ours come as
+/// the prompt.
 Result<Invocation> agentic_claude(const Settings& settings, const std::string& prompt, const std::string& model) {
     Invocation made{program_words(settings), prompt};
     made.argv.insert(made.argv.end(), {"-p", "--output-format", "json", "--tools", "Bash,Edit,Read,Write,Glob,Grep",
@@ -241,7 +241,7 @@ Result<Invocation> agentic_claude(const Settings& settings, const std::string& p
     return made;
 }
 
-/// What `codex` does without when it works: everything that is not reading, writing and running here.
+/// Features that `codex` does not need for work: everything except reading, writing and running here.
 constexpr std::array<const char*, 13> codex_agentic_overrides{"features.multi_agent=false",
                                                               "features.image_generation=false",
                                                               "features.goals=false",
@@ -256,7 +256,7 @@ constexpr std::array<const char*, 13> codex_agentic_overrides{"features.multi_ag
                                                               "web_search=\"disabled\"",
                                                               "analytics.enabled=false"};
 
-/// Its own sandbox is off because the host's is on: it cannot make one inside.
+/// Its own sandbox is off because the host's is on, and it cannot create one inside.
 Result<Invocation> agentic_codex(const Settings& settings, const std::string& prompt, const std::string& model) {
     Invocation made{program_words(settings), prompt};
     made.argv.insert(made.argv.end(), {"exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check",
@@ -267,7 +267,7 @@ Result<Invocation> agentic_codex(const Settings& settings, const std::string& pr
     return made;
 }
 
-/// What the program itself needs to read: its folder, and of one that npm installed all that was installed with it.
+/// Returns what the program itself needs to read: its folder, and for one installed by npm everything that was installed with it.
 std::vector<std::string> program_places(const std::string& program) {
     std::vector<std::string> places{std::filesystem::path(program).parent_path().string()};
     std::error_code error;
@@ -283,8 +283,8 @@ std::vector<std::string> program_places(const std::string& program) {
     return places;
 }
 
-/// The command as the user wrote it, its place holders filled in; each is looked at once, so that a
-/// prompt that contains `{model}` stays as it is.
+/// Returns the command as the user wrote it with its placeholders filled in. Each is checked once, so a prompt that contains
+/// `{model}` stays as it is.
 Result<Invocation> plain_invocation(const Settings& settings, const std::string& prompt, const std::string& model,
                                     const Scratch& scratch) {
     Invocation made;
@@ -355,7 +355,7 @@ std::string remedy_for(ErrorKind kind) {
     }
 }
 
-/// What a person must see to pauses the task, instead of costing the stage its attempts.
+/// A failure that needs a person pauses the task, instead of using up the stage's attempts.
 ErrorKind pausing(ErrorKind kind) { return kind == ErrorKind::transient ? kind : ErrorKind::unavailable; }
 
 std::string find_session(const std::string& pattern, const process::Outcome& outcome) {
@@ -366,7 +366,7 @@ std::string find_session(const std::string& pattern, const process::Outcome& out
     return process::to_utf8(id);
 }
 
-/// About four bytes a token: a figure for the budget where the program tells none, or less than a prompt of this size can have.
+/// Estimates about four bytes a token, if the program reports no figure, or less than a prompt of this size can have.
 void estimate(Usage& usage, std::uint64_t requests, std::size_t prompt_bytes, std::size_t answer_bytes) {
     constexpr std::uint64_t most_bytes_a_token = 12;
     const bool told = usage.input_tokens != 0 || usage.output_tokens != 0;
@@ -376,7 +376,8 @@ void estimate(Usage& usage, std::uint64_t requests, std::size_t prompt_bytes, st
     usage.estimated = true;
 }
 
-/// What a plain call asked of its model's server, at least. Beyond the limit the host takes the count, and the task pauses.
+/// Counts a plain call's requests to its model's server, as a lower bound. Beyond the limit the host takes the count, and the
+/// task pauses.
 void count_requests(const Settings& settings, Completion& completion, std::uint64_t requests) {
     if (requests > 1) { completion.diagnostics["requests"] = requests; }
     if (settings.mode == Mode::plain && requests > settings.max_requests) {
@@ -384,7 +385,7 @@ void count_requests(const Settings& settings, Completion& completion, std::uint6
     }
 }
 
-/// Of a call that was ended because it asked too often: what it cost, and no action.
+/// The result of a call that was ended because it asked too often: its cost, and no action.
 Completion ended_at_limit(const Settings& settings, std::uint64_t requests, const std::string& model, std::size_t prompt_bytes) {
     Completion completion;
     completion.model = model;
@@ -401,10 +402,10 @@ struct Call {
     milliseconds timeout{0};
     std::string model;
     std::size_t prompt_bytes = 0;
-    bool artifact = false;  ///< agentic: it left one.
+    bool artifact = false;  ///< agentic: an artifact was left.
 };
 
-/// The answer, or what went wrong in the program's own words where it has any.
+/// Returns the answer, or the error in the program's own words if it has any.
 Result<Completion> judge(const Settings& settings, const Call& call, const process::Outcome& outcome) {
     if (outcome.cancelled) {
         return Error{"AF-LLM-307", "The call of '" + call.name + "' was cancelled", "", "Resume the task to go on.",
@@ -428,7 +429,7 @@ Result<Completion> judge(const Settings& settings, const Call& call, const proce
     Answer answer = settings.preset == Preset::codex    ? read_codex(output)
                     : settings.output == OutputAs::json ? read_claude(output)
                                                         : read_text(output);
-    // What a program says of its own failure tells more than its exit code, so it comes first.
+    // A program's own report of a failure tells more than its exit code, so it comes first.
     if (answer.failed) {
         const ErrorKind kind = kind_of_failure(answer.failure, answer.status_kind);
         return Error{"AF-LLM-304", "'" + call.name + "' failed: " + head(answer.failure),
@@ -445,7 +446,7 @@ Result<Completion> judge(const Settings& settings, const Call& call, const proce
                      call.program, remedy_for(kind), pausing(kind)};
     }
     if (call.artifact && answer.completion.text.find_first_not_of(" \t\r\n") == std::string::npos) {
-        answer.found = true;  // Who leaves an artifact need say nothing.
+        answer.found = true;  // A command that leaves an artifact need print nothing.
         answer.completion.text = "(an artifact, no words)";
     }
     if (!answer.found || answer.completion.text.find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -525,7 +526,7 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
     RequestCount count;
     const auto too_often = [&] { return count.requests() > settings_.max_requests; };
     const bool tells_events =
-        settings_.preset == Preset::codex || settings_.output == OutputAs::json;  // What else is printed is the answer itself.
+        settings_.preset == Preset::codex || settings_.output == OutputAs::json;  // All other output is the answer itself.
     const auto hear = [&count](std::string_view part) { count.hear(part); };
     auto ran = process::run(
         command, [&] { return context.cancelled() || too_often(); },
@@ -542,7 +543,7 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
     return answer;
 }
 
-/// The command works in the workspace, run by the host with the role's rights; its own tools are on, its own confinement is off.
+/// The host runs the command in the workspace with the role's rights. The command's own tools are on, its own confinement is off.
 Result<Completion> CliBackend::work(const CompletionRequest& request, AgenticContext& place) const {
     const std::string prompt = build_agent_prompt(request);
     const std::string model = request.model.empty() ? settings_.model : request.model;
@@ -553,7 +554,7 @@ Result<Completion> CliBackend::work(const CompletionRequest& request, AgenticCon
     AgenticCommand command;
     command.environment = child_environment(settings_);
     if (std::find(settings_.environment.begin(), settings_.environment.end(), "HOME") == settings_.environment.end()) {
-        // Its own set-up may start programs and remember things; and a command that may write there could plant what you run
+        // Its own configuration may start programs and store things, and a command that may write there could plant what you run
         // tomorrow.
         for (const char* const variable : {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME",
                                            "CLAUDE_CONFIG_DIR", "CODEX_HOME"}) {
@@ -605,7 +606,7 @@ Result<std::string> CliBackend::check(CallContext& context) {
     auto ran = process::run(command, [&context] { return context.cancelled(); });
     if (!ran) { return missing(settings_, ran.error()); }
     const std::string said = process::to_utf8(ran->out.substr(0, ran->out.find('\n')));
-    // Not every command knows --version; that it is there and runs is what matters then.
+    // Not every command supports --version. It is enough that it exists and runs.
     if (ran->exit_code != 0 || said.empty()) { return *program; }
     return said + " (" + *program + ")";
 }

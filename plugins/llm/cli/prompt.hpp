@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The prompt bundle of Story 1.3: one text for a program that takes one.
+// The prompt for a program that accepts a single text.
 //
-// In plain mode the command's own tools are off and it can open no file, so what the story hands over as file references (prior
-// artifacts, attempt history) is already inlined in the user context by the host, within its budget. In agentic mode the host
-// puts paths in their place, and collects the artifact from the file that AGENTFORGE_ARTIFACT names.
+// In plain mode the command's own tools are off and it can open no file. So the host inlines prior artifacts and the attempt
+// history into the user context, within its budget. In agentic mode the host gives paths instead, and collects the artifact from
+// the file that AGENTFORGE_ARTIFACT names.
 #pragma once
 
 #include <agentforge/llm_backend.hpp>
@@ -12,8 +12,8 @@
 
 namespace agentforge::cli {
 
-/// System prompt, a line that parts them, then the user context; without a system prompt the
-/// context alone. Pure: equal requests give equal bytes.
+/// Returns the system prompt, a separator line, then the user context; without a system prompt only the context. Pure: equal
+/// requests give equal bytes.
 [[nodiscard]] std::string build_agent_prompt(const CompletionRequest& request);
 
 }  // namespace agentforge::cli

@@ -10,7 +10,7 @@ using http::object_of;
 
 namespace {
 
-/// A text, or the texts of a list of parts.
+/// Returns a text, or the texts of a list of parts.
 std::string content_of(const json::object& part) {
     const json::value* const content = part.if_contains("content");
     if (content == nullptr) { return {}; }
@@ -58,7 +58,7 @@ void Answer::call(const json::object& piece, StreamSink* sink) {
     if (!id.empty()) { known->pieces.id = id; }
     const json::object* const function = object_of(piece, "function");
     if (function == nullptr) { return; }
-    // The name comes once; some servers repeat it with every piece.
+    // The name comes once, but some servers repeat it in every piece.
     if (known->pieces.name.empty()) { known->pieces.name = text_of(*function, "name"); }
     if (const json::object* const arguments = object_of(*function, "arguments")) {
         known->pieces.arguments += json::serialize(*arguments);
@@ -101,7 +101,7 @@ Result<void> Answer::chunk(const json::object& data, std::string_view message_ke
                 completion_.diagnostics["reasoning_tokens"] = reasoning;
             }
         }
-        // Some servers leave the reasoning out of the completion's tokens, and count it in the total only.
+        // Some servers leave reasoning out of the completion's tokens and count it only in the total.
         const std::uint64_t total = http::count_of(*usage, "total_tokens");
         if (total > completion_.usage.input_tokens + completion_.usage.output_tokens) {
             completion_.usage.output_tokens = total - completion_.usage.input_tokens;
@@ -144,7 +144,7 @@ Result<Completion> Answer::finish() {
     }
     std::vector<http::CallPieces> calls;
     for (Call& one : calls_) { calls.push_back(std::move(one.pieces)); }
-    // Several servers say `stop` after a tool call.
+    // Several servers report `stop` after a tool call.
     if (!calls.empty() && completion_.stop_reason == StopReason::finished) { completion_.stop_reason = StopReason::tool_call; }
     AF_CHECK(http::take_calls(std::move(calls), completion_));
     return std::move(completion_);

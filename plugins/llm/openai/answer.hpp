@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An answer of the chat completions API, streamed (chunks, then `[DONE]`) or whole. Its first choice counts.
+// An answer of the chat completions API, streamed (chunks, then `[DONE]`) or whole. Only its first choice counts.
 //
-// Servers differ, so: arguments may come as text in pieces or as an object; a piece belongs to the call of its index, unless it
-// brings another id (some servers give every call index 0) ; a piece without index belongs to the last call; a stream may end
-// without `[DONE]` once a finish reason came. Reasoning is passed over, as is every unknown field.
+// Servers differ. Arguments may come as text in pieces or as an object. A piece belongs to the call with its index, unless it has
+// a new id (some servers give every call index 0). A piece without index belongs to the last call. A stream may end without
+// `[DONE]` once a finish reason has arrived. Skips reasoning and every unknown field.
 #pragma once
 
 #include <agentforge_http/backend.hpp>

@@ -30,7 +30,7 @@ http::Headers OpenAiBackend::headers() const {
 }
 
 json::object OpenAiBackend::body(const CompletionRequest& request, const CacheMarks&, const std::string& model) const {
-    // The API marks nothing: its servers keep the beginning of a request by themselves.
+    // The API has no marks: its servers cache the beginning of a request by themselves.
     json::object body{{"model", model}};
     json::array messages;
     if (!request.system.empty()) { messages.push_back(json::object{{"role", "system"}, {"content", request.system}}); }
@@ -47,7 +47,7 @@ json::object OpenAiBackend::body(const CompletionRequest& request, const CacheMa
         body["tool_choice"] = settings().tool_choice.empty() ? "required" : settings().tool_choice;
         body["parallel_tool_calls"] = false;
     }
-    // OpenAI's newer models refuse `max_tokens`; other servers know nothing else.
+    // OpenAI's newer models refuse `max_tokens`; other servers accept nothing else.
     const std::string usual = settings().server.host == own_host ? "max_completion_tokens" : "max_tokens";
     body[settings().max_tokens_field.empty() ? usual : settings().max_tokens_field] = max_tokens(request);
     if (request.temperature_permille) { body["temperature"] = *request.temperature_permille / 1000.0; }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `openai` backend: chat completions, of OpenAI and of everything that speaks them (Ollama, LM Studio, llama.cpp's server,
-// vLLM, OpenRouter).
+// The `openai` backend: chat completions, of OpenAI and of every compatible server (Ollama, LM Studio, llama.cpp's server, vLLM,
+// OpenRouter).
 //
-// The tools of the request are native tools; the model must call one (`tool_choice: required`, unless the settings say `auto`
-// for a server that does not know it), and one at a time. The system prompt and the tools come first and stay the same bytes
-// from step to step, which is what these servers' prompt caches go by. Errors and threads: agentforge_http/backend.hpp.
+// The request's tools become native tools. The model must call one (`tool_choice: required`, unless the settings say `auto` for a
+// server that does not support it), and only one at a time. System prompt and tools come first and keep the same bytes from step
+// to step, because these servers cache prompts by their beginning. Errors and threads: agentforge_http/backend.hpp.
 #pragma once
 
 #include <agentforge_http/backend.hpp>
@@ -13,7 +13,7 @@ namespace agentforge::openai {
 
 class OpenAiBackend final : public http::HttpBackend {
 public:
-    /// Throws std::invalid_argument naming the setting that is wrong.
+    /// Throws std::invalid_argument naming the wrong setting.
     explicit OpenAiBackend(json::object settings);
 
     [[nodiscard]] BackendInfo info() const override;

@@ -20,7 +20,7 @@ std::string words(const agentforge::RequestPlace& place) {
            std::to_string(place.run) + ", step " + std::to_string(place.step);
 }
 
-/// The reading that another backend of this process still holds, else a new one.
+/// Returns the transcript that another backend of this process still holds, else a new one.
 Result<std::shared_ptr<const Transcript>> shared_transcript(const std::string& file) {
     static std::mutex mutex;
     static std::map<std::string, std::weak_ptr<const Transcript>> held;
@@ -55,7 +55,7 @@ ReplayBackend::ReplayBackend(const json::object& settings) {
     }
     if (file_.empty()) { throw std::runtime_error("replay: the setting 'transcript' is missing; name the recorded file"); }
     if (told || role.empty()) { return; }
-    // A file that cannot be read is an error once it is asked for something.
+    // An unreadable file becomes an error when an answer is requested.
     if (const auto recorded = transcript(); recorded.ok()) { native_tool_calls_ = !recorded.value()->text_protocol(role); }
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend `replay`: answers from a transcript, so that a run needs no model and gives the same words every time.
+// The backend `replay`: answers from a transcript, so that a run needs no model and gives the same answers every time.
 //
-// An answer belongs to a place: stage, role, visit, run, step. A place that was never recorded is AF-LLM-201. Where the
-// entry carries a frame hash (what was asked, by whom, with which tools) another one is AF-LLM-202: the answer was given to
-// another question. The context hash may differ where the repository does; `match: strict` makes that AF-LLM-203, otherwise
-// the answer's diagnostics name it (`context_mismatch`). An entry with an error gives that error, as the recorded backend did.
-// Its failed attempts come first, one a call, once in the life of this object. An entry with `workspace` was a command's work
-// (`llm.mode: agentic`): it is done again before the answer is given. In the other mode than it was recorded in, an answer is
+// An answer belongs to a place: stage, role, visit, run, step. A place that was never recorded is AF-LLM-201. If the entry has a
+// frame hash (what was asked, by whom, with which tools) and the request's differs, that is AF-LLM-202: the answer was for
+// another question. The context hash may differ if the repository does; `match: strict` makes that AF-LLM-203, otherwise the
+// answer's diagnostics name it (`context_mismatch`). An entry with an error returns that error, as the recorded backend did. Its
+// failed attempts come first, one a call, once in the life of this object. An entry with `workspace` was a command's work
+// (`llm.mode: agentic`): it is repeated before the answer is given. An answer in another mode than the recorded one is
 // AF-LLM-207.
 //
-// Backends for several roles share one reading of a transcript, for as long as one of them lives.
+// Backends for several roles share one copy of a transcript while any of them lives.
 #pragma once
 
 #include <agentforge/llm_backend.hpp>
@@ -23,8 +23,8 @@ namespace replay {
 
 class ReplayBackend final : public agentforge::LLMBackend {
 public:
-    /// Settings: transcript (file), match (frame | strict), role (whom it answers), native_tool_calls (where unset: as the
-    /// transcript says of the role, else true). Throws std::runtime_error on others.
+    /// Settings: transcript (file), match (frame | strict), role (whom it answers), native_tool_calls (default: as the transcript
+    /// says of the role, else true). Throws std::runtime_error for any others.
     explicit ReplayBackend(const agentforge::json::object& settings);
 
     [[nodiscard]] agentforge::BackendInfo info() const override;
@@ -41,7 +41,7 @@ private:
     bool strict_ = false;
     bool native_tool_calls_ = true;
     std::mutex mutex_;
-    std::map<const Entry*, std::size_t> failed_;  ///< How many failed attempts of an entry were given.
+    std::map<const Entry*, std::size_t> failed_;  ///< Number of failed attempts already given, for each entry.
     std::shared_ptr<const Transcript> transcript_;
 };
 

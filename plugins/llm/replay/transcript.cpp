@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t most_bytes = 64UL << 20U;
 constexpr unsigned deepest = 100;
 
-/// Thrown inside this file only; `parse` turns it into an Error.
+/// Thrown only inside this file; `parse` converts it to an Error.
 struct Fault {
     int line;
     std::string message;
@@ -33,7 +33,7 @@ struct Fault {
 
 bool is_quoted(const YAML::Node& node) { return node.Tag() == "!"; }
 
-/// The fields of a mapping, each once, each known.
+/// Returns the fields of a mapping. Each must be known and occur once.
 std::map<std::string, YAML::Node> fields_of(const YAML::Node& node, const std::string& what, const std::set<std::string>& known) {
     if (!node.IsMap()) { fail(node, what + " is not a mapping"); }
     std::map<std::string, YAML::Node> fields;
@@ -283,7 +283,7 @@ Entry entry_of(const YAML::Node& node) {
     return entry;
 }
 
-/// Aliases and tags make a reader's work guesswork (and a small file large): a transcript has neither.
+/// Aliases and tags make a file ambiguous to its reader (and a small file large), so a transcript may have neither.
 void refuse_what_yaml_hides(const std::string& text) {
     class Check final : public YAML::EventHandler {
     public:
@@ -329,7 +329,7 @@ Result<Transcript> Transcript::load(const std::string& path) {
         return Error{"AF-LLM-205", "the transcript cannot be read" + why, path,
                      "Set `transcript` of the replay backend to a recorded file.", ErrorKind::not_found};
     };
-    // A pipe would be waited for and a device has no end; and it is read again when the task resumes.
+    // Reading a pipe would block, and a device has no end. The file is also read again when the task resumes.
     std::error_code unknown;
     if (std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown)) {
         return refused(": it is not a regular file");

@@ -21,15 +21,14 @@
 //       model: some-model             # optional: replay
 //       session_id: "…"               # optional
 //       diagnostics: {…}              # optional
-//       failed_attempts: [{code: AF-LLM-409, message: "…"}]     # optional: what the backend failed with before it answered
-//       workspace:                    # where `llm.mode` was agentic: what the command did, see work.hpp
+//       failed_attempts: [{code: AF-LLM-409, message: "…"}]     # optional: the backend's failures before it answered
+//       workspace:                    # if `llm.mode` was agentic: what the command did, see work.hpp
 //         changes:
 //           - {path: a.py, text: "x = 1"}
 //         artifact: {text: "…"}
 //     - stage: green
-//       step: 3
-//       error: {code: AF-LLM-105, message: "…", remedy: "…"}     # an answer that could not be used; then nothing else but
-//       failed_attempts
+//       step: 3                       # an unusable answer: an error, and optionally failed_attempts, nothing else
+//       error: {code: AF-LLM-105, message: "…", remedy: "…"}
 #pragma once
 
 #include <agentforge/llm_backend.hpp>
@@ -48,7 +47,7 @@ struct Entry {
     std::string frame_hash;    ///< Empty: not recorded.
     std::string context_hash;  ///< Empty: not recorded.
     agentforge::Completion answer;
-    std::optional<agentforge::Error> error;          ///< In place of an answer.
+    std::optional<agentforge::Error> error;          ///< Replaces an answer.
     std::vector<agentforge::Error> failed_attempts;  ///< `transient`, in order.
     std::optional<Work> work;                        ///< The answer of an agentic call.
     unsigned line = 0;
@@ -56,17 +55,17 @@ struct Entry {
 
 class Transcript {
 public:
-    /// Strict: unknown and double fields, another version, two entries for one place, values of the wrong type, aliases and
-    /// tags are errors AF-LLM-204 with file and line. A file that cannot be read is AF-LLM-205.
+    /// Strict: unknown and duplicate fields, another version, two entries for one place, values of the wrong type, aliases and
+    /// tags are errors AF-LLM-204 with file and line. An unreadable file is AF-LLM-205.
     [[nodiscard]] static agentforge::Result<Transcript> load(const std::string& path);
     [[nodiscard]] static agentforge::Result<Transcript> parse(const std::string& text, const std::string& path);
 
-    /// The entry for the place and role, else the one for the place and any role, else null.
+    /// Returns the entry for the place and role, else the one for the place and any role, else null.
     [[nodiscard]] const Entry* find(const agentforge::RequestPlace& place) const;
-    /// "visit 1, run 1, role software_developer: steps 1–4; …", or "nothing".
+    /// Returns "visit 1, run 1, role software_developer: steps 1–4; …", or "nothing".
     [[nodiscard]] std::string describe_stage(const std::string& stage) const;
     [[nodiscard]] std::vector<std::string> stages() const;
-    /// Whether the role was shown its tools in the prompt when it was recorded.
+    /// True if the role's tools were in the prompt when it was recorded.
     [[nodiscard]] bool text_protocol(const std::string& role) const { return text_protocol_.contains(role); }
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -74,7 +73,7 @@ public:
 private:
     using Key = std::tuple<std::string, unsigned, unsigned, std::string, unsigned>;  ///< stage, visit, run, role, step
     std::map<Key, Entry> entries_;
-    std::vector<std::string> stages_;  ///< In the file's order.
+    std::vector<std::string> stages_;  ///< In file order.
     std::set<std::string> text_protocol_;
     std::string path_;
 };

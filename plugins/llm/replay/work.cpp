@@ -18,8 +18,8 @@ std::string shell_word(std::string_view word) {
     return text + "'";
 }
 
-/// The commands that put `file` to `target`. A file that is there is written in place: a role may write a file whose folder it
-/// may not.
+/// Returns the commands that write `file` to `target`. An existing file is written in place, because a role may have the right to
+/// a file but not to its folder.
 std::string commands_for(const WorkFile& file, const std::string& target, const std::string& content) {
     const std::string at = shell_word(target);
     const std::string folder = shell_word(std::filesystem::path(target).parent_path().string());
@@ -71,14 +71,14 @@ Result<void> redo(const Work& work, agentforge::AgenticContext& place) {
             out << file.content;
             if (!out.flush()) { return false; }
         }
-        // What is gone makes room for what came.
+        // Deletions make room for new files.
         (file.kind == WorkFile::Kind::deleted ? script : later) += commands_for(file, target, content);
         return true;
     };
     bool written = !failed;
     for (const WorkFile& change : work.changes) { written = written && add(change, place.workspace() + "/" + change.path); }
     if (work.artifact) {
-        // Where it is left, the host says by its environment.
+        // The host's environment says where to leave it.
         const std::string artifact = folder + "/artifact";
         written = written && add(*work.artifact, artifact);
         later += "mv -- " + shell_word(artifact) + " \"$AGENTFORGE_ARTIFACT\"\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command of an agentic call did in the workspace, and doing it again.
+// What the command of an agentic call did in the workspace, and how to repeat it.
 #pragma once
 
 #include <agentforge/agentic.hpp>
@@ -19,7 +19,7 @@ struct WorkFile {
         folder,
         deleted,
     };
-    std::string path;  ///< Relative to the workspace; empty for the artifact.
+    std::string path;  ///< Relative to the workspace. Empty for the artifact.
     Kind kind = Kind::text;
     std::string content;
     bool executable = false;
@@ -27,13 +27,13 @@ struct WorkFile {
 
 struct Work {
     std::vector<WorkFile> changes;
-    std::optional<WorkFile> artifact;  ///< What was left where AGENTFORGE_ARTIFACT says.
+    std::optional<WorkFile> artifact;  ///< What was left at the path in AGENTFORGE_ARTIFACT.
 };
 
-/// Whether the path is a file's below the folder that it is relative to: no `..`, no line break, not absolute.
+/// True if the path is below the folder that it is relative to: no `..`, no line break, not absolute.
 [[nodiscard]] bool stays_inside(std::string_view path);
 
-/// Does it again by a command of the place, with the role's rights like the recorded one. Errors: AF-LLM-206 it cannot be done
+/// Repeats the work by a command in `place`, with the role's rights, like the recorded one. Errors: AF-LLM-206 it cannot be done
 /// here, and those of run_command.
 [[nodiscard]] agentforge::Result<void> redo(const Work& work, agentforge::AgenticContext& place);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CLARIFY: answers from the codebase, with confidence and evidence; asks a person only about what
-// blocks and cannot be answered with a confidence of 0.8 (North Star 6).
+// CLARIFY: answers questions from the codebase, with confidence and evidence. Asks a person only if a question blocks and cannot
+// be answered with a confidence of 0.8.
 #include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
@@ -40,7 +40,7 @@ public:
 
     [[nodiscard]] StageResult execute(StageContext& context) override {
         const StageInput& input = context.input();
-        // A person has answered the question that the last entry into this stage asked.
+        // A person has answered the question from the last entry into this stage.
         if (input.resolution && input.previous_attempt && input.previous_attempt->contains("questions")) {
             return with_answer(*input.previous_attempt, *input.resolution, context);
         }
@@ -53,7 +53,7 @@ protected:
     }
 
 private:
-    /// Moves answers that are not sure enough to remaining_questions, with the impact that intake gave the question.
+    /// Moves uncertain answers to remaining_questions, with the impact that intake gave the question.
     static json::object doubted(json::object artifact, StageContext& context) {
         json::array sure;
         json::array remaining = list_of(artifact, "remaining_questions");

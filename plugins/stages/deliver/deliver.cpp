@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DELIVER: has the change described, writes the changelog, delivers the verified tree. The commit (or the patch) is
-// the kernel's to make: it runs one last gate on the very tree that it delivers.
+// DELIVER: has the change described, writes the changelog, delivers the verified tree. The kernel makes the commit (or the
+// patch): it runs one last gate on the very tree that it delivers.
 #include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
@@ -14,7 +14,7 @@ using namespace agentforge;
 constexpr std::string_view changelog = "CHANGELOG.md";
 constexpr std::string_view hook_refuses = "AF-GIT-047";
 
-/// One list item, whatever the model's line breaks.
+/// Makes one list item, whatever line breaks the model used.
 std::string item(std::string_view entry) {
     std::string text = "- ";
     bool blank = true;
@@ -28,7 +28,7 @@ std::string item(std::string_view entry) {
     return text.starts_with("- - ") ? text.substr(2) : text;
 }
 
-/// Puts the entry under "Unreleased", making that section where the changelog has none.
+/// Inserts the entry under "Unreleased". Adds that section if the changelog has none.
 std::string with_entry(const std::string& text, const std::string& entry) {
     const std::string line = item(entry) + "\n";
     if (text.find(line) != std::string::npos) { return text; }  // An earlier attempt wrote it.
@@ -51,7 +51,7 @@ std::string with_entry(const std::string& text, const std::string& entry) {
     return text + (text.ends_with('\n') ? "" : "\n") + "\n## Unreleased\n\n" + line;
 }
 
-/// Without a specification, what was asked for is what the commit is about.
+/// Without a specification, the commit is about the request.
 std::string title_for(const StageInput& input) {
     const auto specification = input.artifacts.find("specification");
     if (specification != input.artifacts.end()) { return text_of(specification->second, "title"); }
@@ -122,7 +122,7 @@ protected:
         request.body = text_of(artifact, "summary");
         auto delivery = context.deliver(request);
         if (!delivery.ok() && delivery.error().code == hook_refuses && context.input().artifacts.contains("implementation")) {
-            // What a hook finds wrong is the developer's to mend; the hook's own words say what.
+            // The developer must fix what a hook finds wrong; the hook's output says what.
             return StageResult::cycle("implementation", delivery.error().message);
         }
         if (!delivery.ok()) { return StageResult::failed(std::move(delivery).error()); }

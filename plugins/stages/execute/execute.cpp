@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXECUTE: works through the steps of a plan in their order, one agent run a step. Where a step fails it is tried again; where
-// the stage fails, its next visit begins at the step that failed; where the finished work is sent back, it is mended in one more
-// run. Whether the work is right is not said here: that is measured after it.
+// EXECUTE: works through the steps of a plan in order, with one agent run for each step. A failed step is retried. If the stage
+// fails, its next visit begins at the failed step. If the finished work is sent back, one more run fixes it. This stage does not
+// judge the work: gates measure it afterwards.
 #include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
@@ -15,18 +15,17 @@ using namespace agentforge;
 
 constexpr std::int64_t default_retries = 3;
 
-/// A model that could not do it may do it in another try; where the rest of the world is at fault, that is the kernel's to
-/// handle.
+/// A model that failed may succeed in another try. Any other failure is for the kernel to handle.
 bool may_be_tried_again(const Error& error) {
     return error.code == "AF-AGENT-010" || error.code == "AF-AGENT-011" || error.code == "AF-AGENT-012";
 }
 
-/// What a run is for: a step of the plan, or to mend what was sent back.
+/// The purpose of a run: a step of the plan, or fixing what was sent back.
 struct Work {
     std::string objective;
     std::string title;
     std::int64_t number = 0;
-    const json::object* step = nullptr;  ///< Null: all of the plan.
+    const json::object* step = nullptr;  ///< Null: the whole plan.
     std::set<std::string> requirements;  ///< Empty: all.
 };
 
@@ -77,7 +76,7 @@ public:
     }
 
 private:
-    /// The steps that an earlier visit has finished; none where the plan is another one.
+    /// Returns the steps that an earlier visit has finished. None if the plan has changed.
     static json::object done_before(const StageInput& input, const std::vector<json::object>& steps) {
         json::object done{{"steps", json::array()}};
         if (!input.previous_attempt) { return done; }
@@ -105,7 +104,7 @@ private:
         return input.previous_errors.empty() ? std::string() : input.previous_errors.front();
     }
 
-    /// Runs the agent until the work is done, and adds it to `done`. A result where the stage ends here.
+    /// Runs the agent until the work is done, and adds it to `done`. Returns a result if the stage ends here.
     std::optional<StageResult> run(const Work& work, const std::vector<json::object>& steps, json::object& done,
                                    StageContext& context) const {
         std::optional<std::string> failure;
@@ -138,8 +137,8 @@ private:
             done);
     }
 
-    /// What is handed back goes to the stage that made it, which the kernel finds; it has checked the evidence, and checks it
-    /// again.
+    /// Handed-back work goes to the stage that made it, which the kernel finds. The kernel has checked the evidence, and checks
+    /// it again.
     static StageResult handed_back(json::object result) {
         const json::object& claim = result.at("hand_back").as_object();
         StageResult cycle = StageResult::cycle(text_of(claim, "to"), text_of(claim, "reason"));
@@ -203,7 +202,7 @@ private:
         return found;
     }
 
-    /// The tests of these requirements, by their files.
+    /// Returns the tests of these requirements, by file.
     static json::array tests_of(const json::object& suite, const std::set<std::string>& wanted) {
         json::array files;
         for (const json::object& file : objects_of(suite, "test_files")) {

@@ -38,8 +38,8 @@ protected:
         run.state.erase("input_artifact");
     }
 
-    /// What is handed back goes to the stage that made it, which the kernel finds; it has checked the evidence, and checks it
-    /// again.
+    /// Handed-back work goes to the stage that made it, which the kernel finds. The kernel has checked the evidence, and checks
+    /// it again.
     [[nodiscard]] StageResult finish(json::object artifact, const AgentOutcome&, StageContext&) override {
         const json::value* claim = artifact.if_contains("hand_back");
         if (claim == nullptr || !claim->is_object()) { return StageResult::completed(std::move(artifact)); }

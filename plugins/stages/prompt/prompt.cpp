@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stage that is data: its settings say what the agent is asked, which earlier artifacts it needs and is shown, which fields it
-// must hand in, and which words of its artifact send the work back to an earlier stage. The shipped ones are in config/stages/.
+// A declarative stage. Its settings say what the agent is asked, which earlier artifacts it needs and sees, which fields it must
+// hand in, and which words of its artifact send the work back to an earlier stage. The shipped ones are in config/stages/.
 #include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
@@ -9,7 +9,7 @@ namespace {
 
 using namespace agentforge;
 
-/// "ID (severity): description Remedy: remediation", as far as the item says these.
+/// Returns "ID (severity): description Remedy: remediation", as far as the item has these.
 std::string issue_text(const json::value& item) {
     if (item.is_string()) { return std::string(item.get_string()); }
     if (!item.is_object()) { return json::serialize(item); }
@@ -27,7 +27,7 @@ std::string issue_text(const json::value& item) {
 struct SendsBack {
     std::string field;
     std::map<std::string, std::string, std::less<>> to;
-    std::string because;  ///< A field of the artifact, a text or a list of issues; empty: the field `summary` alone.
+    std::string because;  ///< A field of the artifact, a text or a list of issues. Empty: only the field `summary`.
 };
 
 SendsBack sends_back_of(const json::object& settings) {
@@ -90,8 +90,7 @@ protected:
     }
 
 private:
-    /// `contract` or `contract.field`. What is shown by its contract's name is not shown as the artifact of the stage before,
-    /// too.
+    /// `contract` or `contract.field`. An artifact shown by its contract's name is not shown again as that of the previous stage.
     static void show(const std::string& shown, json::object& state, const StageInput& input) {
         const std::size_t dot = shown.find('.');
         const auto artifact = input.artifacts.find(shown.substr(0, dot));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RED: declares the specified interfaces (a skeleton that does nothing), then has tests written that
-// fail. What "fail" means is the kernel's to measure: the `red` gate.
+// RED: declares the specified interfaces (a skeleton that does nothing), then has failing tests written. The kernel's `red` gate
+// measures what "failing" means.
 #include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
@@ -53,7 +53,7 @@ private:
             if (!entry.is_object()) { continue; }
             SkeletonInterface declared{text_of(entry.get_object(), "name"), text_of(entry.get_object(), "file"),
                                        text_of(entry.get_object(), "signature")};
-            // An interface without a declaration (an event, a file format) is nothing that a test could call.
+            // A test cannot call an interface without a declaration (an event, a file format).
             if (!declared.file.empty() && !declared.signature.empty()) { interfaces.push_back(std::move(declared)); }
         }
         return interfaces;

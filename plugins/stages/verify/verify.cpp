@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VERIFY: has the kernel measure the executed plan. No model takes part: what the gates find decides. Where one does not pass,
-// the work goes back to execution with what was found; where all pass, the artifact says for each acceptance criterion which
-// tests hold it.
+// VERIFY: has the kernel measure the executed plan, without a model: the gates decide. If one fails, the work goes back to
+// execution with the findings. If all pass, the artifact lists the tests for each acceptance criterion.
 #include <agentforge/json_fields.hpp>
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
@@ -12,7 +11,7 @@ namespace {
 
 using namespace agentforge;
 
-constexpr std::string_view executed = "execution";  // The contract of what is sent back.
+constexpr std::string_view executed = "execution";  // The contract of the work that is sent back.
 constexpr std::size_t most_reason_bytes = 3000;
 
 /// Cut between characters.
@@ -54,7 +53,7 @@ public:
 
     [[nodiscard]] StageResult execute(StageContext& context) override {
         const StageInput& input = context.input();
-        // What a person answered, and what a later stage sends back (a commit hook that refuses), is for those who change code.
+        // A person's answer, and what a later stage sends back (a commit hook that refuses), is for the stages that change code.
         if (input.resolution) {
             return StageResult::cycle(std::string(executed), "a person answered: " + shortened(answer_of(*input.resolution)));
         }
@@ -89,7 +88,7 @@ private:
         return StageResult::escalate(std::move(question));
     }
 
-    /// The kernel adds what it measured; whether the exit gate held is its to check.
+    /// The kernel adds its measurements, and checks the exit gate.
     static json::object artifact_of(const StageInput& input) {
         const json::object& execution = input.artifacts.find("execution")->second;
         const json::object& specification = input.artifacts.find("specification")->second;

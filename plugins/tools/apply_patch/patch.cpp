@@ -31,7 +31,7 @@ std::vector<std::string_view> split(std::string_view text) {
     return lines;
 }
 
-/// At most 80 bytes of a line, cut at a character.
+/// Returns at most 80 bytes of a line, cut between characters.
 std::string shown(std::string_view line) {
     constexpr std::size_t most = 80;
     if (line.size() <= most) { return std::string(line); }
@@ -47,7 +47,7 @@ std::optional<std::string_view> after_mark(std::string_view line, std::string_vi
     return trimmed(line.substr(mark.size()));
 }
 
-/// `apply_patch <<'EOF'`, as a shell would be told.
+/// True for `apply_patch <<'EOF'`, as in a shell command.
 bool opens_here_document(std::string_view line) {
     return line.find("<<") != std::string_view::npos && line.find("apply_patch") != std::string_view::npos;
 }
@@ -104,7 +104,7 @@ private:
         while (at_ < lines_.size()) {
             const auto line = trimmed(lines_[at_]);
             if (line == begin_mark) {
-                // A mark that ends in CR: the whole patch came with CRLF line ends.
+                // A mark that ends in CR: the whole patch has CRLF line ends.
                 if (lines_[at_].ends_with('\r')) {
                     for (auto& one : lines_) {
                         if (one.ends_with('\r')) { one.remove_suffix(1); }
@@ -135,7 +135,7 @@ private:
         for (++at_; at_ < lines_.size() && lines_[at_].starts_with('+'); ++at_) {
             content.append(lines_[at_].substr(1)).append("\n");
         }
-        // Only blank lines may part it from what follows.
+        // Only blank lines may separate it from what follows.
         while (at_ < lines_.size() && trimmed(lines_[at_]).empty()) { ++at_; }
         if (at_ < lines_.size() && !trimmed(lines_[at_]).starts_with("*** ")) {
             return wrong("a line of the new file, with `+` before it, or the next `***` mark");
@@ -173,7 +173,7 @@ private:
         return next == lines_.size() || lines_[next].starts_with("*** ");
     }
 
-    /// `@@`, `@@ line`, `@@ line @@`, `@@ -1,2 +1,3 @@ line`: numbers, and the heading beside them, are only for the reader.
+    /// `@@`, `@@ line`, `@@ line @@`, `@@ -1,2 +1,3 @@ line`: the numbers, and a heading beside them, are only for the reader.
     static std::string_view anchor(std::string_view line) {
         line = trimmed(line.substr(2));
         if (line.size() > 1 && line.front() == '-' && line[1] >= '0' && line[1] <= '9' &&
@@ -196,7 +196,7 @@ private:
         for (; at_ < lines_.size() && !lines_[at_].starts_with("@@") && !lines_[at_].starts_with("*** "); ++at_) {
             const std::string_view line = lines_[at_];
             if (trimmed(line).empty() && only_blank_until_mark()) {
-                if (line.empty()) { break; }  // It parts this file from the next one.
+                if (line.empty()) { break; }  // It separates this file from the next one.
             }
             const char kind = line.empty() ? ' ' : line.front();
             const std::string_view text = line.empty() ? line : line.substr(1);

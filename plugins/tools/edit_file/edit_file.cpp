@@ -41,14 +41,14 @@ public:
         if (!done.ok()) { return ToolResult::failed(std::move(done).error()); }
         const Change& change = done->front().change;
         json::object data = change_data(change);
-        // Where the file did not hold the text byte by byte, only the file itself tells what stands there now.
+        // If the text did not match byte for byte, only the file itself shows the result.
         if (done->front().tolerant) { data["views"] = edit_views(context.workspace(), *done); }
         return ToolResult::done("The file " + change.path + " was changed " + line_counts(change) + ".\n",
                                 "edited " + change.path + " " + line_counts(change), std::move(data));
     }
 
 private:
-    /// `search` with `replace`, or `edits`, or `content`.
+    /// Reads `search` with `replace`, or `edits`, or `content`.
     static Result<void> read_form(const Arguments& given, const json::object& arguments, FileEdit& edit) {
         const bool piece = given.has("search") || given.has("replace");
         const int forms = (piece ? 1 : 0) + (given.has("edits") ? 1 : 0) + (given.has("content") ? 1 : 0);

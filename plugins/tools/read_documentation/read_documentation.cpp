@@ -93,7 +93,7 @@ std::vector<std::string> words_of(std::string_view topic) {
     return words;
 }
 
-/// Words of the topic in the heading weigh most, then how many of them the text holds, then how often.
+/// Words of the topic in the heading weigh most, then how many of them the text contains, then how often.
 std::size_t score(const Section& section, const std::vector<std::string>& words) {
     const auto heading = lower(section.heading);
     const auto text = lower(section.text);

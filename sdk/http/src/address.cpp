@@ -16,10 +16,10 @@ std::string lower(std::string_view text) {
 
 struct HostPort {
     std::string host;
-    std::uint16_t port = 0;  ///< 0: none was given.
+    std::uint16_t port = 0;  ///< 0 if none was given.
 };
 
-/// `host`, `host:port`, `[v6]`, `[v6]:port`.
+/// Parses `host`, `host:port`, `[v6]` or `[v6]:port`.
 std::optional<HostPort> host_port(std::string_view text) {
     HostPort read;
     std::string_view port;

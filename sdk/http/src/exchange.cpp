@@ -42,12 +42,12 @@ constexpr milliseconds farewell{50};
 constexpr std::chrono::seconds longest_idle{30};
 constexpr std::size_t most_idle = 4;
 constexpr int yes = 1;
-constexpr unsigned unacknowledged_ms = 30'000;  ///< A peer that is gone without a word (sleep, NAT) is noticed after this.
+constexpr unsigned unacknowledged_ms = 30'000;  ///< After this time a peer that vanished silently (sleep, NAT) counts as gone.
 
-/// Thrown where the caller is gone; nobody reads it.
+/// Thrown when the caller has left. No one reads it.
 struct Abandoned {};
 
-/// What caller and worker share. It lives as long as either of them.
+/// State shared by caller and worker. Lives as long as either of them.
 struct Wire {
     std::mutex mutex;
     std::condition_variable changed;
@@ -56,8 +56,9 @@ struct Wire {
     std::optional<Error> error;
     bool done = false;
     bool abandoned = false;
-    bool enough = false;  ///< What still comes is read and dropped.
-    int descriptor = -1;  ///< A second one of the open connection, so that it cannot be another's meanwhile.
+    bool enough = false;  ///< Reads and drops the rest.
+    /// A duplicate of the open connection's descriptor, so that its number cannot be reused for another file.
+    int descriptor = -1;
 
     Wire() = default;
     Wire(const Wire&) = delete;
@@ -94,12 +95,12 @@ Poco::Timespan span(milliseconds time) {
     return {static_cast<Poco::Timespan::TimeDiff>(std::max<milliseconds::rep>(1, time.count())) * 1000};
 }
 
-/// The exchange that a session works for at the moment.
+/// The exchange that a session currently serves.
 struct Duty {
     Wire* wire = nullptr;
 };
 
-/// A session that tells the wire about its connection.
+/// A session that registers its connection with the wire.
 template <class Session>
 class Watched final : public Session {
 public:
@@ -114,7 +115,7 @@ protected:
         const int handle = this->socket().impl()->sockfd();
         ::setsockopt(handle, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof(unacknowledged_ms));
         ::setsockopt(handle, IPPROTO_TCP, TCP_NODELAY, &yes,
-                     sizeof(yes));  // The rest of a request does not wait for its beginning to be acknowledged.
+                     sizeof(yes));  // Sends the rest of a request without waiting for an acknowledgement of its beginning.
         duty_->wire->opened(handle);
     }
 
@@ -125,9 +126,9 @@ private:
 struct Connection {
     std::unique_ptr<Poco::Net::HTTPClientSession> session;
     std::shared_ptr<Duty> duty;
-    steady_clock::time_point since;  ///< Idle.
+    steady_clock::time_point since;  ///< Idle since then.
 
-    /// Nothing has come since the last answer, not even the end.
+    /// True if nothing has arrived since the last answer, not even the end of the stream.
     [[nodiscard]] bool silent() const {
         pollfd wait{session->socket().impl()->sockfd(), POLLIN, 0};
         return ::poll(&wait, 1, 0) == 0 && session->socket().available() == 0;
@@ -164,11 +165,11 @@ Error too_large(const Call& call) {
             call.server.text(), "Lower llm.max_output_tokens, or use a model that stops.", ErrorKind::unavailable};
 }
 
-/// The most telling line of an exception: Poco puts the cause into the message or leaves it to the name.
+/// Returns the most informative text of an exception. Poco puts the cause into the message or only into the name.
 std::string words(const Poco::Exception& failure) { return failure.displayText(); }
 
-/// Poco keeps the status in an enumeration that a server need not keep to (529): reading it there would be undefined, its text is
-/// not.
+/// Poco stores the status in an enumeration, but a server may send other values (529). Reading one from the enumeration would be
+/// undefined; reading its text is not.
 int status_of(const Poco::Net::HTTPResponse& response) {
     std::ostringstream text;
     response.write(text);
@@ -193,7 +194,7 @@ struct KeptConnections {
     std::mutex mutex;
     std::multimap<std::string, Connection> idle;
     std::map<std::string, Poco::Net::Context::Ptr>
-        trust;  ///< By file of certificates: reading the system's takes longer than a handshake.
+        trust;  ///< By certificate file. Reading the system's certificates takes longer than a handshake.
 
     std::optional<Connection> take(const std::string& purpose) {
         const std::lock_guard lock(mutex);
@@ -225,7 +226,7 @@ public:
     Worker(Call call, std::shared_ptr<Wire> wire) : call_(std::move(call)), wire_(std::move(wire)) {}
 
     void operator()() {
-        // Signals are the program's, not this thread's; a connection that breaks while it is written to raises one, too.
+        // Signals belong to the program, not to this thread. Writing to a broken connection also raises one.
         sigset_t all;
         sigfillset(&all);
         pthread_sigmask(SIG_BLOCK, &all, nullptr);
@@ -253,7 +254,7 @@ private:
         return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(call_.deadline - steady_clock::now()));
     }
 
-    /// What a connection is good for.
+    /// The key for reuse: what a connection can serve.
     [[nodiscard]] std::string purpose() const {
         std::string text = call_.server.text() + "\n" + call_.ca_file;
         if (call_.proxy) {
@@ -279,7 +280,7 @@ private:
             if (!call_.proxy->user.empty()) { session->setProxyCredentials(call_.proxy->user, call_.proxy->password); }
         }
         session->setKeepAlive(call_.connections != nullptr);
-        session->setKeepAliveTimeout(Poco::Timespan(1, 0, 0, 0, 0));  // How long one may be idle is decided here.
+        session->setKeepAliveTimeout(Poco::Timespan(1, 0, 0, 0, 0));  // This file decides how long a connection may be idle.
         const milliseconds most = std::min(call_.connect_timeout, left());
         session->setTimeout(span(most), span(most), span(most));
         connection_ = {std::move(session), duty, {}};
@@ -294,7 +295,7 @@ private:
                 connected_ = true;
                 try {
                     return ask();
-                } catch (const Poco::Net::NoMessageException&) {  // It ended where the answer should begin.
+                } catch (const Poco::Net::NoMessageException&) {  // The connection ended where the answer should begin.
                 } catch (const Poco::Net::MessageException&) { throw; } catch (const Poco::TimeoutException&) {
                     if (answered_ || left() <= look_up_interval) { throw; }
                 } catch (const Poco::Exception&) {
@@ -320,7 +321,7 @@ private:
         if (connected_) { session->socket().setSendTimeout(span(left())); }
         std::ostream& out = session->sendRequest(request);
         connected_ = true;
-        // A server may refuse before it has read everything: what it says is worth more than that it stopped listening.
+        // A server may refuse before it has read everything. Its answer matters more than the failed write.
         out << call_.body << std::flush;
         session->socket().setReceiveTimeout(span(left()));
         Poco::Net::HTTPResponse response;
@@ -365,7 +366,7 @@ private:
             acknowledge_at_once();
             const int size = session->socket().receiveBytes(buffer.data(), static_cast<int>(buffer.size()));
             if (size <= 0) {
-                // Headers that were cut off look like headers without a frame: a body must have come then.
+                // Truncated headers look like headers without a length. So require some of the body.
                 const bool ended = body.may_end() && received > 0;
                 return ended ? std::nullopt : std::optional(cut_off(call_, ""));
             }
@@ -373,8 +374,8 @@ private:
         }
     }
 
-    /// A server that holds a small piece back until the one before is acknowledged would wait 40 ms for it. The option lasts for
-    /// a moment only.
+    /// A server that holds back a small piece until the previous one is acknowledged would wait 40 ms. The option holds for a
+    /// moment only.
     void acknowledge_at_once() const {
         ::setsockopt(connection_.session->socket().impl()->sockfd(), IPPROTO_TCP, TCP_QUICKACK, &yes, sizeof(yes));
     }
@@ -398,7 +399,7 @@ private:
     std::shared_ptr<Wire> wire_;
     Connection connection_;
     bool connected_ = false;
-    bool answered_ = false;  ///< The head of the answer has come.
+    bool answered_ = false;  ///< The head of the answer has arrived.
 };
 
 }  // namespace
@@ -417,7 +418,7 @@ Result<Head> exchange(const Call& call, const std::function<bool()>& cancelled, 
         thread.join();
         return true;
     };
-    // However the exchange ends: a worker that ends at once is waited for, another is left behind.
+    // When the exchange ends, waits for a worker that ends at once and leaves any other behind.
     const auto part_ways = [&wire, &thread, &finished] {
         wire->abandon();
         if (!finished(std::unique_lock(wire->mutex))) { thread.detach(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `exchange` as the plugins see it: loads libagentforge-net.so, once, and hands the call on.
+// `exchange` for plugins: loads libagentforge-net.so once and forwards the call.
 #include <dlfcn.h>
 #include <link.h>
 #include <filesystem>
@@ -14,8 +14,8 @@ Error not_whole(const std::string& why) {
             ErrorKind::unavailable};
 }
 
-/// Beside libagentforge-abi.so, which every plugin has loaded. (The loader would look there itself, but not where an address
-/// sanitizer calls it.)
+/// Beside libagentforge-abi.so, which every plugin has loaded. The loader would search there too, but not if an address sanitizer
+/// calls it.
 std::string path_of_library() {
     const std::string name = "libagentforge-net.so";
     void* const abi = ::dlopen("libagentforge-abi.so", RTLD_NOW | RTLD_NOLOAD);
@@ -28,7 +28,7 @@ std::string path_of_library() {
 }
 
 Result<const Net*> load() {
-    // It stays, for a thread may be left behind in it.
+    // Stays loaded: a thread may be left behind in it.
     void* const library = ::dlopen(path_of_library().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library == nullptr) { return not_whole(::dlerror()); }
     const auto entry = reinterpret_cast<decltype(&agentforge_net)>(::dlsym(library, "agentforge_net"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one symbol of libagentforge-net.so. Library and plugins are of one build: what they pass to one another are C++ objects.
+// The one symbol of libagentforge-net.so. Library and plugins must be of one build, because they exchange C++ objects.
 #pragma once
 
 #include <agentforge_http/exchange.hpp>
@@ -7,8 +7,8 @@
 namespace agentforge::http {
 
 struct Net {
-    const char* version;    ///< The project's.
-    std::size_t call_size;  ///< sizeof(Call), sizeof(Head): another build's may differ in them before they differ in the version.
+    const char* version;    ///< Version of the project.
+    std::size_t call_size;  ///< sizeof(Call), sizeof(Head): they may differ between builds of the same version.
     std::size_t head_size;
     Result<Head> (*exchange)(const Call&, const std::function<bool()>&, const Take&);
 };

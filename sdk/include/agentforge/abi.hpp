@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must be equal in host and plugin for C++ objects to cross, as one text: the fingerprint.
+// The fingerprint: one text that names everything that must be equal in host and plugin before C++ objects may cross.
 //
-// It exists twice, and each guards against what the other cannot see:
+// It is checked in two places, and each finds what the other cannot:
 //  * libagentforge-abi.so exports one symbol, `agentforge_abi_fingerprint`, whose *symbol version* is
-//    the fingerprint of the build. A plugin references it, so the dynamic linker refuses a plugin
-//    that was linked against another build before its constructors run, and names the fingerprint.
+//    the fingerprint of the build. A plugin references this symbol, so the dynamic linker refuses a plugin
+//    linked against another build before its constructors run, and names the fingerprint.
 //  * AGENTFORGE_ABI_FINGERPRINT is built here from the macros of the translation unit that includes
-//    this header. The descriptor carries it, so a plugin that was linked against our library but
-//    compiled with other flags is refused too.
+//    this header. The plugin's descriptor carries it, so the host also refuses a plugin that was linked
+//    against the right library but compiled with other flags.
 //
-// Parts, and why each is there:
+// The parts, and the reason for each:
 //  * AGENTFORGE_ABI_VERSION: layout of the SDK's own types and virtual tables.
 //  * _GLIBCXX_RELEASE, _GLIBCXX_USE_CXX11_ABI, _GLIBCXX_DEBUG: layout of std::string, std::map, std::vector, …
 //  * __GXX_ABI_VERSION: name mangling and calling convention of the compiler (-fabi-version).
 //  * BOOST_LIB_VERSION: layout of boost::json::value.
 //  * the sanitizer: ASan and TSan need their run-time library in the host.
-// What is left out, and why: `__cplusplus` above 202002 (libstdc++ keeps the layout of the types that
-// cross equal in C++20 and C++23, so a plugin may use either), NDEBUG, the optimisation level and
-// UBSan (none changes a layout), the machine (the dynamic linker checks it itself).
+//
+// These are left out:
+//  * `__cplusplus` above 202002: in libstdc++ the types that cross have the same layout in C++20 and C++23, so a
+//    plugin may use either.
+//  * NDEBUG, the optimisation level and UBSan: they change no layout.
+//  * the machine: the dynamic linker checks it.
 #pragma once
 
 #include <boost/version.hpp>
 #include <cstdint>
-#include <string>  // defines _GLIBCXX_RELEASE and _GLIBCXX_USE_CXX11_ABI
+#include <string>  // for _GLIBCXX_RELEASE and _GLIBCXX_USE_CXX11_ABI
 
-/// Raised whenever a type that crosses the boundary changes.
+/// Incremented whenever a type that crosses the boundary changes.
 #define AGENTFORGE_ABI_VERSION 1
 
 #if __cplusplus < 202002L
@@ -60,7 +63,7 @@
 #endif
 #endif
 
-/// The fingerprint of this translation unit, a string literal of [A-Za-z0-9_]:
+/// The fingerprint of this translation unit: a string literal of [A-Za-z0-9_], for instance
 /// `AGENTFORGE_1_libstdcxx12_cxx11abi1_gxxabi1017_boost1_81_dbg0_sanNone`.
 #define AGENTFORGE_ABI_FINGERPRINT                                                                                                                \
     "AGENTFORGE_" AGENTFORGE_ABI_TEXT(AGENTFORGE_ABI_VERSION) "_libstdcxx" AGENTFORGE_ABI_TEXT(_GLIBCXX_RELEASE) "_cxx11abi" AGENTFORGE_ABI_TEXT( \
@@ -69,6 +72,6 @@
                                                                                  "_san" AGENTFORGE_ABI_SANITIZER
 
 extern "C" {
-/// The fingerprint of the build that this process runs, in the form above. Exported by libagentforge-abi.so.
+/// Returns the fingerprint of the build that this process runs, in the same form. Exported by libagentforge-abi.so.
 const char* agentforge_abi_fingerprint() noexcept;
 }

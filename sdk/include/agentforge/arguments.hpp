@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most tools need: typed reading of arguments, the schema from its text, and the words for a change.
+// Helpers that most tools need: typed access to arguments, a schema from its text, and the summary of a change.
 //
-// The host has checked arguments against the tool's schema before `Tool::call`, so readers do not fail: a value that is
-// missing or of another type is the fallback.
+// The host checks arguments against the tool's schema before `Tool::call`, so these readers cannot fail: they return the fallback
+// for a value that is missing or has another type.
 #pragma once
 
 #include <agentforge/host.hpp>
@@ -34,7 +34,7 @@ public:
         const auto* value = values_.if_contains(name);
         return value != nullptr && value->is_bool() ? value->get_bool() : fallback;
     }
-    /// The strings of an array; a single string is a list of one.
+    /// Returns the strings of an array. A single string counts as a list of one.
     [[nodiscard]] std::vector<std::string> texts(std::string_view name) const {
         std::vector<std::string> result;
         const auto* value = values_.if_contains(name);
@@ -52,18 +52,18 @@ private:
     const json::object& values_;
 };
 
-/// A schema of an object from its JSON text, for `ToolSpec::parameters`. Throws on text that is not a JSON object:
-/// the host reports it as a defect of the plugin.
+/// Parses the schema of an object, for `ToolSpec::parameters`. Throws if the text is not a JSON object; the host reports that as
+/// a defect of the plugin.
 [[nodiscard]] inline json::object schema_of(std::string_view text) {
     return json::parse(json::string_view(text.data(), text.size())).as_object();
 }
 
-/// `(+3 −1)`
+/// Returns the line counts as `(+3 −1)`.
 [[nodiscard]] inline std::string line_counts(const Change& change) {
     return "(+" + std::to_string(change.lines_added) + " −" + std::to_string(change.lines_removed) + ")";
 }
 
-/// What the journal keeps of a change.
+/// Returns what the journal keeps of a change.
 [[nodiscard]] inline json::object change_data(const Change& change) {
     json::object data;
     data["path"] = change.path;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The envelope every artifact file wears (000 §3.1).
+// The envelope of every artifact file.
 #pragma once
 
 #include <agentforge/json.hpp>
@@ -17,9 +17,9 @@ struct StageArtifact {
     json::object data;
     json::object metadata;
 
-    /// `_artifact_meta` first, then the fields of `data`, then `_metadata`.
+    /// Writes `_artifact_meta` first, then the fields of `data`, then `_metadata`.
     [[nodiscard]] json::object to_json() const;
-    /// Missing envelope fields take the defaults above. Errors: `invalid` where the envelope has the wrong shape.
+    /// Missing envelope fields take the defaults above. Errors: `invalid` if the envelope has the wrong shape.
     [[nodiscard]] static Result<StageArtifact> from_json(const json::object& value);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tool that edits tells the host of the files as they are now, so that the agent need not read them again.
+// What an editing tool returns about the current content of the files, to spare the agent from reading them again.
 #pragma once
 
 #include <agentforge/edits.hpp>
@@ -13,8 +13,8 @@
 
 namespace agentforge {
 
-/// For `ToolResult::data["views"]`: `{path, sha256, first_line, total_lines, content}`. Small files whole, of others the changed
-/// lines with three around them; at most 10,000 bytes of content together, what goes beyond is left out.
+/// Builds `ToolResult::data["views"]`: `{path, sha256, first_line, total_lines, content}`. Shows small files whole, and of others
+/// the changed lines with three lines around them. The content is at most 10,000 bytes in total; what does not fit is left out.
 [[nodiscard]] inline json::array edit_views(Workspace& workspace, const std::vector<FileEdited>& edited) {
     std::uint64_t left = 10'000;
     json::array views;
@@ -28,7 +28,7 @@ namespace agentforge {
                          view->content.size() > left;
         if (cut) { return false; }
         left -= view->content.size();
-        std::string text = view->content;  // As read_file shows it.
+        std::string text = view->content;  // Shown as by read_file.
         for (std::size_t at = 0; (at = text.find("\r\n", at)) != std::string::npos;) { text.erase(at, 1); }
         views.push_back(json::object{{"path", path},
                                      {"sha256", view->sha256},
@@ -50,7 +50,7 @@ namespace agentforge {
     return views;
 }
 
-/// A host whose workspace has no AtomicEdits.
+/// The error for a host whose workspace has no AtomicEdits.
 [[nodiscard]] inline Error no_atomic_edits(std::string_view tool) {
     return {"AF-TOOL-051", "This host does not offer edits of several places at once, which '" + std::string(tool) + "' needs.",
             std::string(tool), "Use a host of the plugin's own version.", ErrorKind::unavailable};

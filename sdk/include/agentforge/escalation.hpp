@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An escalation handler: how a person learns of a question and how the answer comes back.
+// An escalation handler: notifies a person of a question and brings back the answer.
 //
-// People never block a thread: `wait_for_*` answers what is there now, or waits no longer than the
-// context's deadline, and returns empty for "not yet"; the task then pauses at no cost. Whatever
-// channel answers first wins; the host binds the answer to the hash of what was shown.
+// A person never blocks a thread. `wait_for_*` returns an answer that has arrived, or waits no longer than the context's
+// deadline; empty means "not yet". The task then pauses at no cost. The first answer wins, whatever channel it comes from. The
+// host binds the answer to the hash of what was shown.
 #pragma once
 
 #include <agentforge/host.hpp>
@@ -19,13 +19,13 @@ struct Escalation {
     std::vector<std::string> options;
     json::object context;
     std::string created_at;  ///< RFC 3339, UTC.
-    std::string directory;   ///< `.agentforge/escalations`, absolute.
+    std::string directory;   ///< Absolute path of `.agentforge/escalations`.
 };
 
-/// A person's answer (001 §3.2).
+/// A person's answer.
 struct Resolution {
     bool abort = false;
-    json::object context;  ///< `answer` and whatever else the person gave.
+    json::object context;  ///< `answer`, and anything else the person gave.
     std::string resolved_by;
 };
 
@@ -34,14 +34,14 @@ struct ApprovalRequest {
     std::string task_id;
     std::string stage;
     json::object artifact;
-    std::string artifact_hash;  ///< What an answer is bound to.
+    std::string artifact_hash;  ///< The answer holds for this hash only.
     std::string created_at;
     std::string directory;
 };
 
 struct Approval {
     bool approved = false;
-    std::optional<std::string> feedback;  ///< Not approved, with feedback: the stage runs again.
+    std::optional<std::string> feedback;  ///< Feedback if not approved: the stage runs again with it.
     std::string artifact_hash;
     std::string decided_by;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gate's report as a model reads it: the verdict, the counts, the first failures, nothing else.
+// Formats a gate's report for a model: the verdict, the counts and the first failures.
 #pragma once
 
 #include <agentforge/host.hpp>
@@ -60,7 +60,7 @@ struct TestCounts {
     return counts;
 }
 
-/// `3 passed, 1 failed`; empty where no test is reported.
+/// Returns, for instance, `3 passed, 1 failed`; empty if no test was reported.
 [[nodiscard]] inline std::string counts_text(const TestCounts& counts) {
     std::string text;
     const auto add = [&](std::size_t number, const char* word) {
@@ -74,8 +74,8 @@ struct TestCounts {
     return text;
 }
 
-/// At most `max_entries` tests that did not pass and as many violations (critical ones first), each with place, message and fix
-/// hint.
+/// Lists at most `max_entries` tests that did not pass and at most `max_entries` violations (critical ones first), each with its
+/// place, message and fix hint.
 [[nodiscard]] inline std::string gate_text(const GateReport& report, std::size_t max_entries = 10) {
     const auto place = [](const std::string& file, std::uint64_t line) {
         return line == 0 ? file : file + ":" + std::to_string(line);
@@ -122,7 +122,7 @@ struct TestCounts {
     return text;
 }
 
-/// What the journal keeps of it.
+/// Returns what the journal keeps of a report.
 [[nodiscard]] inline json::object gate_data(const GateReport& report) {
     const auto counts = count_tests(report);
     json::object data;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads fields of a JSON object that may be missing: artifacts, settings and answers of models. A field that is missing or has
-// another type reads as empty.
+// Reads optional fields of a JSON object: artifacts, settings and answers of models. A field that is missing or has another type
+// reads as empty.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace agentforge {
     return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
-/// Valid as long as the object is.
+/// Returns the list by reference; it is valid as long as the object.
 [[nodiscard]] inline const json::array& list_of(const json::object& object, std::string_view key) {
     static const json::array none;
     const json::value* value = object.if_contains(key);
     return value != nullptr && value->is_array() ? value->get_array() : none;
 }
 
-/// The strings of a list; other items are left out.
+/// Returns the strings of a list and skips other items.
 [[nodiscard]] inline std::vector<std::string> texts_of(const json::object& object, std::string_view key) {
     std::vector<std::string> texts;
     for (const json::value& item : list_of(object, key)) {
@@ -33,7 +33,7 @@ namespace agentforge {
     return texts;
 }
 
-/// The objects of a list; other items are left out.
+/// Returns the objects of a list and skips other items.
 [[nodiscard]] inline std::vector<json::object> objects_of(const json::object& object, std::string_view key) {
     std::vector<json::object> objects;
     for (const json::value& item : list_of(object, key)) {
@@ -42,7 +42,7 @@ namespace agentforge {
     return objects;
 }
 
-/// A whole number; `otherwise` where there is none.
+/// Returns a whole number, or `otherwise` if there is none.
 [[nodiscard]] inline std::int64_t number_of(const json::object& object, std::string_view key, std::int64_t otherwise = 0) {
     const json::value* value = object.if_contains(key);
     if (value == nullptr || !value->is_number()) { return otherwise; }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a shared library becomes a plugin: one exported C symbol that returns a descriptor.
+// Turns a shared library into a plugin: one exported C symbol returns a descriptor.
 //
 //   AGENTFORGE_PLUGIN("org.example.my-tool", "1.0.0", "Apache-2.0",
 //                     agentforge::provides_tool<MyTool>("my_tool"))
 //
-// Rules: nothing else is exported; no exception crosses the boundary; libraries stay loaded until
-// the host exits. The build must match the host's fingerprint (see abi.hpp): the dynamic linker
-// refuses another before any constructor runs, and the host compares the descriptor's.
-// `info()`, `spec()` and `name()` are asked once, when the host makes the object; they name what the factory names.
-// A class with a constructor that takes `json::object` gets its settings there; one without takes
-// none, and settings given to it are an error. Either may throw to refuse them.
+// Rules:
+//  * A plugin exports nothing else. No exception crosses the boundary. Libraries stay loaded until the host exits.
+//  * The build must match the host's fingerprint (see abi.hpp). The dynamic linker refuses another build before any
+//    constructor runs, and the host compares the fingerprint in the descriptor.
+//  * The host calls `info()`, `spec()` and `name()` once, when it creates the object. They return the name that the
+//    factory gives.
+//  * A class with a constructor that takes `json::object` receives its settings there. A class without one has no
+//    settings, and giving it any is an error. Either constructor may throw to refuse.
 #pragma once
 
 #include <agentforge/abi.hpp>
@@ -27,7 +29,7 @@ namespace agentforge {
 
 enum class PluginKind : std::uint32_t { stage = 1, tool = 2, llm = 3, escalation = 4 };
 
-/// Interface versions, each on its own; a published interface never changes, a new one is added.
+/// Interface versions, one for each interface. A published interface never changes; a new one is added beside it.
 inline constexpr std::uint32_t stage_interface_version = 1;
 inline constexpr std::uint32_t tool_interface_version = 1;
 inline constexpr std::uint32_t llm_interface_version = 1;
@@ -36,8 +38,8 @@ inline constexpr std::uint32_t escalation_interface_version = 1;
 
 extern "C" {
 
-/// Makes one object of the factory's kind. `config_json` is the plugin's settings as JSON text.
-/// Returns null on failure after writing a message of at most `error_size` bytes, NUL included.
+/// Creates one object of the factory's kind. `config_json` is the plugin's settings as JSON text. On failure returns null and
+/// writes a message of at most `error_size` bytes, including the NUL.
 using AgentforgeCreate = void* (*)(const char* config_json, char* error, std::size_t error_size);
 using AgentforgeDestroy = void (*)(void* object);
 
@@ -45,9 +47,9 @@ struct AgentforgeFactory {
     std::uint32_t size;  ///< sizeof(AgentforgeFactory) of the plugin's build.
     std::uint32_t kind;  ///< PluginKind
     std::uint32_t interface_version;
-    const char* name;  ///< Of the stage, tool, backend or handler.
-    AgentforgeCreate
-        create;  ///< Returns Stage*, Tool*, LLMBackend*, LLMBackendV2* or EscalationHandler*, as kind and interface_version say.
+    const char* name;         ///< Name of the stage, tool, backend or handler.
+    AgentforgeCreate create;  ///< Returns a Stage*, Tool*, LLMBackend*, LLMBackendV2* or EscalationHandler*, as kind and
+                              ///< interface_version say.
     AgentforgeDestroy destroy;
 };
 
@@ -55,29 +57,29 @@ struct AgentforgeDescriptor {
     std::uint32_t size;              ///< sizeof(AgentforgeDescriptor) of the plugin's build.
     std::uint32_t abi_version;       ///< AGENTFORGE_ABI_VERSION
     const char* fingerprint;         ///< AGENTFORGE_ABI_FINGERPRINT of the plugin's own translation unit.
-    const char* linked_fingerprint;  ///< agentforge_abi_fingerprint(): what binds the plugin to the symbol version.
-    const char* id;                  ///< Reverse-domain, same as in plugin.json.
+    const char* linked_fingerprint;  ///< From agentforge_abi_fingerprint(); the reference binds the plugin to the symbol version.
+    const char* id;                  ///< Reverse-domain id, the same as in plugin.json.
     const char* version;
     const char* licence;  ///< SPDX expression.
     const AgentforgeFactory* factories;
     std::uint32_t factory_count;
 };
 
-/// The one symbol of a plugin.
+/// Type of the one symbol that a plugin exports.
 using AgentforgeEntry = const AgentforgeDescriptor* (*)();
 
 }  // extern "C"
 
 inline constexpr const char* entry_symbol = "agentforge_plugin";
 
-/// Version of this SDK; a manifest's `sdk` range is held against it.
+/// Version of this SDK. The host checks a manifest's `sdk` range against it.
 inline constexpr const char* sdk_version = "0.1.0";
 
 namespace detail {
 
-/// Writes `what` into the buffer, cut to its size, always NUL-terminated.
+/// Writes `what` into the buffer, truncated to its size and always NUL-terminated.
 void report_create_failure(char* buffer, std::size_t size, const char* what) noexcept;
-/// Null and empty text are no settings. Throws std::invalid_argument where the text is not a JSON object.
+/// Parses the settings. Null and empty text mean no settings. Throws std::invalid_argument if the text is not a JSON object.
 json::object parse_config(const char* text);
 
 template <class Interface, class Implementation>
@@ -102,7 +104,7 @@ template <class Interface>
 void destroy_object(void* object) noexcept {
     try {
         delete static_cast<Interface*>(object);
-    } catch (...) {  // A destructor that throws is a defect of the plugin; the host stands.
+    } catch (...) {  // A destructor that throws is a defect of the plugin. The host goes on.
     }
 }
 
@@ -137,7 +139,7 @@ constexpr AgentforgeFactory provides_escalation(const char* name) {
 
 }  // namespace agentforge
 
-/// Defines the plugin's one symbol. Arguments: id, version, licence, then one factory or more.
+/// Defines the one symbol of a plugin. Arguments: id, version, licence, then one or more factories.
 #define AGENTFORGE_PLUGIN(plugin_id, plugin_version, plugin_licence, ...)                                                   \
     extern "C" __attribute__((visibility("default"), used)) const ::agentforge::AgentforgeDescriptor* agentforge_plugin() { \
         static const ::agentforge::AgentforgeFactory factories[] = {__VA_ARGS__};                                           \

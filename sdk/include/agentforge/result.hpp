@@ -11,26 +11,25 @@
 
 namespace agentforge {
 
-/// What sort of failure it was; decides what the caller may do about it.
+/// The kind of a failure. It tells the caller what it may do next.
 enum class ErrorKind : unsigned char {
-    invalid = 1,  ///< The input breaks a rule; the same call fails again.
-    not_found,    ///< Something that was named does not exist.
+    invalid = 1,  ///< The input breaks a rule. The same call fails again.
+    not_found,    ///< A named object does not exist.
     denied,       ///< A policy forbids it.
-    conflict,     ///< It exists already, or somebody else changed it meanwhile.
+    conflict,     ///< It already exists, or was changed concurrently.
     io,           ///< The operating system refused.
     timeout,      ///< A deadline passed.
-    cancelled,    ///< The caller asked to stop.
-    transient,    ///< May succeed when tried again (network, overload).
-    unavailable,  ///< A program, plugin, feature or person that is needed is not there.
+    cancelled,    ///< The caller cancelled the call.
+    transient,    ///< A retry may succeed (network, overload).
+    unavailable,  ///< A required program, plugin, feature or person is missing.
     corrupt,      ///< Stored data does not verify.
-    internal      ///< A promise of the program itself is broken: a defect to report.
+    internal      ///< The program broke one of its own promises: a defect to report.
 };
 
-/// One failure, complete enough to be shown to a person as it is.
+/// One failure, complete enough to show to a person as it is.
 ///
-/// `code` is stable (`AF-<AREA>-<NNN>`, listed in docs/errors.md); `message` is one sentence on
-/// what happened; `where` names the file, line and field if there is one; `remedy` is one sentence
-/// on what to do.
+/// `code` is stable (`AF-<AREA>-<NNN>`, listed in docs/errors.md). `message` says in one sentence what happened. `where` names
+/// file, line and field, if there are any. `remedy` says in one sentence what to do.
 struct Error {
     std::string code;
     std::string message;
@@ -38,7 +37,7 @@ struct Error {
     std::string remedy;
     ErrorKind kind = ErrorKind::invalid;
 
-    /// `AF-X-001: message (where). remedy`
+    /// Formats the error as `AF-X-001: message (where). remedy`.
     [[nodiscard]] std::string to_string() const {
         std::string text = code + ": " + message;
         if (!where.empty()) { text += " (" + where + ")"; }
@@ -47,7 +46,7 @@ struct Error {
     }
 };
 
-/// A value or an Error. Reading the one that is not there is a defect and aborts with a message.
+/// A value or an Error. Reading the one that it does not hold is a defect and aborts with a message.
 template <class T>
 class [[nodiscard]] Result {
 public:
@@ -146,7 +145,7 @@ private:
 #define AGENTFORGE_CONCAT_INNER(a, b) a##b
 #define AGENTFORGE_CONCAT(a, b) AGENTFORGE_CONCAT_INNER(a, b)
 
-/// `AF_TRY(auto value, expression);` declares `value` from the Result, or returns its error.
+/// `AF_TRY(auto value, expression);` declares `value` from the Result, or returns the error.
 #define AF_TRY(declaration, expression) AF_TRY_IMPL(AGENTFORGE_CONCAT(af_result_, __LINE__), declaration, expression)
 #define AF_TRY_IMPL(result, declaration, expression)        \
     auto result = (expression);                             \

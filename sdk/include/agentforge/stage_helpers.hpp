@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages that most stages are: a model that answers in text, a model that answers by a tool call,
-// a contract run under another name (000 §2.2, §2.3).
+// Base classes for the usual stages: a model answers in text, a model answers by a tool call, or a contract runs under another
+// name.
 #pragma once
 
 #include <agentforge/stage.hpp>
 
 namespace agentforge {
 
-/// A stage whose artifact is read from a model's text.
+/// A stage that reads its artifact from a model's text.
 class LLMStage : public Stage {
 public:
-    /// Empty: the agent definition's own prompt (North Star 12.7).
+    /// Empty: the agent definition's own prompt.
     [[nodiscard]] virtual std::string system_prompt(StageContext& context) = 0;
-    /// The first line becomes the run's objective, the rest its instructions. Request, input artifact, feedback, resolution,
-    /// previous attempt and its errors need not be in it: they are the run's state.
+    /// The first line becomes the run's objective, the rest its instructions. The run's state already has request, input
+    /// artifact, feedback, resolution, previous attempt and its errors: do not repeat them here.
     [[nodiscard]] virtual std::string user_message(StageContext& context) = 0;
-    /// Empty where the answer holds no artifact: the attempt fails and is retried.
+    /// Returns empty if the answer holds no artifact. The attempt then fails and is retried.
     [[nodiscard]] virtual std::optional<json::object> parse_response(const AgentOutcome& outcome, StageContext& context) = 0;
     [[nodiscard]] StageResult execute(StageContext& context) override;
 
 protected:
-    /// Adjusts the run before it starts (limits, gate, contract). Default: nothing.
+    /// Adjusts the run before it starts (limits, gate, contract). Default: changes nothing.
     virtual void prepare_run(AgentRun& run, StageContext& context);
-    /// Last look at a completed run's artifact. Default: takes it as it is.
+    /// Checks a completed run's artifact for the last time. Default: accepts it as it is.
     [[nodiscard]] virtual StageResult finish(json::object artifact, const AgentOutcome& outcome, StageContext& context);
 };
 
-/// A stage whose artifact arrives by a `complete` call whose schema is the contract.
+/// A stage whose artifact is the argument of a `complete` call. The contract is the schema of that call.
 class ToolBasedStage : public LLMStage {
 public:
     [[nodiscard]] std::string system_prompt(StageContext& context) override;
@@ -36,15 +36,16 @@ protected:
     void prepare_run(AgentRun& run, StageContext& context) override;
 };
 
-/// A stage that runs a contract and maps fields in and out.
+/// A stage that runs a contract and maps its inputs and outputs.
 class ContractStage : public Stage {
 public:
     struct Mapping {
         std::string stage_name;
         std::string contract;
         std::map<std::string, std::string> input;  ///< contract input ← artifact field (`user_request`: the request).
-        std::map<std::string, std::string> output;  ///< contract output → artifact field; empty value: same name; empty map: all.
-        json::object defaults;                      ///< Inputs where no mapping gives a value.
+        /// contract output → artifact field. Empty value: the same name. Empty map: all outputs.
+        std::map<std::string, std::string> output;
+        json::object defaults;  ///< Inputs that no mapping provides.
     };
     explicit ContractStage(Mapping mapping);
 
@@ -55,11 +56,11 @@ private:
     Mapping mapping_;
 };
 
-/// For `validate_input`: an error for each of these contracts of which no earlier stage has made an artifact.
+/// For `validate_input`: returns an error for each listed contract that no earlier stage has produced an artifact for.
 [[nodiscard]] Validation require_artifacts(const StageInput& input, const std::vector<std::string>& contracts);
-/// The first ```yaml block, or the whole text where it is YAML; empty where neither is a mapping.
+/// Parses the first ```yaml block, or the whole text if it is YAML. Empty if neither is a mapping.
 [[nodiscard]] std::optional<json::object> extract_yaml(std::string_view text, StageContext& context);
-/// The first ```json block, or the outermost {…}; empty where neither parses to an object.
+/// Parses the first ```json block, or the outermost {…}. Empty if neither is an object.
 [[nodiscard]] std::optional<json::object> extract_json(std::string_view text);
 
 }  // namespace agentforge

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tool: one action that an agent may take.
 //
-// The host decides before `call` runs: the role's allowed and forbidden lists, the parameters
-// against the schema, each path parameter against the role's path rules. A tool that touches
-// files, programs or people does it through its context.
+// Before `call` runs, the host checks the role's lists of allowed and forbidden tools, the parameters against the schema, and
+// each path parameter against the role's path rules. A tool reaches files, programs and people only through its context.
 //
-// Threads: `call` may run concurrently on one instance for different tasks; keep no mutable state.
+// Threads: `call` may run concurrently on one instance for different tasks. Keep no mutable state.
 #pragma once
 
 #include <agentforge/stage.hpp>
 
 namespace agentforge {
 
-/// What a tool may do; flags. A tool that does more than it declares is refused by its context.
+/// Flags for what a tool may do. The context refuses effects that the tool did not declare.
 enum class ToolEffect : unsigned {
     none = 0,
     reads = 1U << 0U,
     writes = 1U << 1U,
     executes = 1U << 2U,
     escalates = 1U << 3U,
-    completes = 1U << 4U  ///< Ends the agent's run; the schema of its arguments is the output contract.
+    completes = 1U << 4U  ///< Ends the agent's run. The schema of its arguments is the output contract.
 };
 constexpr ToolEffect operator|(ToolEffect a, ToolEffect b) noexcept {
     return static_cast<ToolEffect>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
@@ -33,13 +32,13 @@ struct ToolSpec {
     std::string description;  ///< One or two sentences for the model.
     json::object parameters;  ///< JSON Schema of an object; `additionalProperties: false` is implied.
     ToolEffect effects = ToolEffect::reads;
-    std::vector<std::string> path_parameters;  ///< Names of parameters that are workspace paths.
+    std::vector<std::string> path_parameters;  ///< Names of the parameters that are workspace paths.
 };
 
-/// What a call did. A refused or failed call is a result too: the model reads it and acts on it.
+/// The result of a call. A refused or failed call also has a result: the model reads it and acts on it.
 struct ToolResult {
     bool success = false;
-    std::string output;   ///< For the model; the host bounds it.
+    std::string output;   ///< For the model. The host limits its size.
     std::string summary;  ///< One line for `recent_actions`.
     std::optional<Error> error;
     json::object data;  ///< Recorded in the journal.
@@ -61,9 +60,9 @@ public:
     [[nodiscard]] virtual Workspace& workspace() noexcept = 0;
     [[nodiscard]] virtual Result<ProcessResult> run_process(const ProcessSpec& spec) = 0;
     [[nodiscard]] virtual Result<GateReport> run_gate(const GateRequest& request) = 0;
-    /// Hands in the artifact. Errors (contract, exit gate) are for the model to mend; the run goes on.
+    /// Submits the artifact. Errors (contract, exit gate) go to the model to fix; the run goes on.
     [[nodiscard]] virtual Result<void> complete(const json::object& artifact) = 0;
-    /// Asks for a person; the run ends and the stage decides.
+    /// Asks for a person. The run ends and the stage decides.
     [[nodiscard]] virtual Result<void> escalate(const EscalationRequest& request) = 0;
 
 protected:

@@ -27,9 +27,9 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds cancel_interval{50};
-constexpr milliseconds drain_time{200};         // What a grandchild may hold the pipe after its parent ended.
-constexpr milliseconds cancel_grace{50};        // Who cancels does not wait: what is cancelled is done anew or thrown away.
-constexpr milliseconds supervisor_time{2'000};  // What a supervisor gets to end after its tree was killed.
+constexpr milliseconds drain_time{200};         // How long a grandchild may hold the pipe after its parent ended.
+constexpr milliseconds cancel_grace{50};        // A cancel does not wait: cancelled work is redone or discarded.
+constexpr milliseconds supervisor_time{2'000};  // How long a supervisor may take to end after its tree was killed.
 constexpr std::size_t max_report_bytes = 1UL << 20U;
 
 std::string reason(int error) { return std::system_category().message(error); }
@@ -39,7 +39,7 @@ Error cannot_start(const std::string& what, int error, std::string where) {
             "Check the folder, the arguments and the limits of this user (ulimit -a).", ErrorKind::io};
 }
 
-/// One descriptor that closes itself.
+/// A descriptor that closes itself.
 class Descriptor {
 public:
     Descriptor() = default;
@@ -63,7 +63,7 @@ private:
     int number_ = -1;
 };
 
-/// Moves a descriptor out of the range that the child's own take.
+/// Moves a descriptor above the numbers that the child uses.
 Descriptor above_standard(Descriptor from) {
     if (!from.open() || from.get() >= 10) { return from; }
     return Descriptor(::fcntl(from.get(), F_DUPFD_CLOEXEC, 10));
@@ -82,7 +82,7 @@ Result<Pipe> make_pipe() {
     return made;
 }
 
-/// A memory file holding `text`, rewound and sealed: no pipe that could fill up, nothing on a disk.
+/// Creates a sealed memory file with `text`, rewound. Unlike a pipe it cannot fill up, and it uses no disk.
 Result<Descriptor> memory_file(const std::string& text) {
     Descriptor file = above_standard(Descriptor(::memfd_create("agentforge-input", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
     if (!file.open()) { return cannot_start("Memory for the input cannot be had", errno, ""); }
@@ -97,7 +97,7 @@ Result<Descriptor> memory_file(const std::string& text) {
     return file;
 }
 
-/// Keeps the head and the tail of a stream, never more than twice the bound in memory.
+/// Keeps the head and the tail of a stream. Uses at most twice the bound in memory.
 class Captured {
 public:
     explicit Captured(std::size_t bound) : head_room_(bound - bound / 2), tail_room_(bound / 2) {}
@@ -124,11 +124,11 @@ private:
     std::string head_, tail_;
 };
 
-/// Reads what is there; closes at the end of the stream.
+/// Reads what is available. Closes at the end of the stream.
 template <class Keep>
 void drain(Descriptor& stream, Keep&& keep) {
     std::array<char, 65'536> block{};
-    for (int blocks = 0; blocks < 16; ++blocks) {  // A flood must not keep the deadline from being seen.
+    for (int blocks = 0; blocks < 16; ++blocks) {  // Bounded, so that a flood of output cannot hide the deadline.
         const ssize_t size = ::read(stream.get(), block.data(), block.size());
         if (size > 0) {
             keep(std::string_view(block.data(), static_cast<std::size_t>(size)));
@@ -183,7 +183,7 @@ Result<void> check_text(const Command& command) {
 struct Child {
     pid_t pid = -1;
     Descriptor handle;  // pidfd
-    Descriptor in;      // Only of a conversation.
+    Descriptor in;      // Only for a conversation.
     Descriptor out, err, report;
 };
 
@@ -206,7 +206,7 @@ Result<Child> start(const Command& command, Input input = Input::given) {
         AF_TRY(Pipe pipe, make_pipe());
         in = above_standard(Descriptor(::fcntl(pipe.read.get(), F_DUPFD_CLOEXEC, 10)));
         if (!in.open()) { return cannot_start("A pipe cannot be made", errno, ""); }
-        ::fcntl(in.get(), F_SETFL, 0);  // The program's end blocks, as programs expect; ours does not.
+        ::fcntl(in.get(), F_SETFL, 0);  // The program's end blocks, as programs expect. Ours does not.
         talk = std::move(pipe.write);
         ::fcntl(talk.get(), F_SETFL, O_NONBLOCK);
     } else if (command.input.empty()) {
@@ -272,7 +272,7 @@ Result<Child> start(const Command& command, Input input = Input::given) {
     return child;
 }
 
-/// The life of one child, from started to reaped.
+/// Watches one child from its start until it is reaped.
 class Watch {
 public:
     Watch(const Command& command, const Cancelled& cancelled, const Listener& listener, Child child)
@@ -290,7 +290,7 @@ public:
             listen();
             decide(Clock::now());
         }
-        kill_all();  // The leader is not reaped yet, so its group number is still its own.
+        kill_all();  // The leader is not reaped yet, so the group number still belongs to it.
         read_streams();
         Outcome outcome = reap();
         outcome.duration = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
@@ -417,8 +417,8 @@ bool is_program(const std::string& path, bool& seen) {
     return ::access(path.c_str(), X_OK) == 0;
 }
 
-/// The same command under agentforge-exec, without confinement; empty where this process knows of none, or the program cannot be
-/// run anyway.
+/// Returns the same command under agentforge-exec, without confinement. Empty if this process has no supervisor, or if the
+/// program cannot be run anyway.
 std::optional<Command> supervised(const Command& command) {
     const char* const helper = std::getenv(supervisor_variable);
     if (helper == nullptr || command.supervisor || command.extra_input || command.argv.empty() || ::access(helper, X_OK) != 0 ||
@@ -438,7 +438,7 @@ std::optional<Command> supervised(const Command& command) {
     return whole;
 }
 
-/// What the supervisor says of the program, as if it had been run without one.
+/// Converts the supervisor's report into the outcome that the program would have had without it.
 Result<Outcome> as_of_the_program(const Command& command, Outcome outcome) {
     bool started = false;
     int exec_error = 0;
@@ -508,7 +508,7 @@ struct Conversation::State {
         text.erase(0, done);
     }
 
-    /// A program that closed its input must not end this one by SIGPIPE: the signal is held back and taken off.
+    /// A program that closed its input must not end this one by SIGPIPE: blocks the signal and consumes it.
     static ssize_t write_without_signal(int to, std::string_view text) {
         sigset_t pipe, before;
         ::sigemptyset(&pipe);
@@ -552,7 +552,7 @@ struct Conversation::State {
         if (!ended && (sources[0].revents & POLLIN) != 0) { ended = true; }
     }
 
-    /// Until the program is gone or the time is over; what it still says is thrown away, but for its errors.
+    /// Waits until the program ends or the time is over. Discards its output, but keeps its errors.
     void wait_for_end(milliseconds time, std::string& err) {
         const auto until = Clock::now() + time;
         std::string ignored;
@@ -588,7 +588,7 @@ struct Conversation::State {
             wait_for_end(supervisor_time, err);
         }
         if (!ended) { tree::kill_descendants(child.pid); }
-        ::kill(-child.pid, SIGKILL);  // Not reaped yet, so its group number is still its own.
+        ::kill(-child.pid, SIGKILL);  // Not reaped yet, so the group number still belongs to it.
         read(ignored, err);
         int status = 0;
         while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {}

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The descendants of a process, and signals to all of them. libc only: agentforge-exec uses it too.
+// Finds the descendants of a process and signals all of them. Uses libc only, because agentforge-exec includes it.
 //
-// Linux has no call for "this process and all that came from it", so the table of processes is
-// read from /proc. Between reading and signalling a process may fork; therefore a kill first stops
-// everything it saw and goes on until it sees nothing more.
+// Linux has no call for a process and its descendants, so this reads the process table from /proc. A process may fork between
+// reading and signalling. A kill therefore first stops everything it sees, and repeats until it sees nothing more.
 #pragma once
 
 #include <dirent.h>
@@ -25,7 +24,7 @@ struct Entry {
     size_t threads;
 };
 
-/// A growing array without exceptions; an allocation that fails ends the growth.
+/// A growing array without exceptions. It stops growing if an allocation fails.
 struct Table {
     Entry* entries = nullptr;
     size_t count = 0;
@@ -49,7 +48,7 @@ struct Table {
     }
 };
 
-/// Reads `/proc/<pid>/stat`; the name in it may hold blanks and brackets, so it is cut at the last `)`.
+/// Reads `/proc/<pid>/stat`. The name in it may contain blanks and brackets, so the name ends at the last `)`.
 inline bool read_entry(int proc, const char* name, Entry& entry) {
     char path[64];
     std::snprintf(path, sizeof path, "%.40s/stat", name);
@@ -88,7 +87,7 @@ inline void read_table(Table& table) {
     closedir(directory);
 }
 
-/// Marks the descendants of `root` (not itself) and returns how many live.
+/// Marks the descendants of `root`, without `root` itself, and returns how many are alive.
 inline size_t mark_descendants(Table& table, pid_t root) {
     size_t living = 0;
     for (bool changed = true; changed;) {
@@ -109,7 +108,7 @@ inline size_t mark_descendants(Table& table, pid_t root) {
     return living;
 }
 
-/// How many threads the living descendants of `root` have.
+/// Counts the threads of the living descendants of `root`.
 inline size_t count_threads_below(pid_t root) {
     Table table;
     read_table(table);
@@ -121,7 +120,7 @@ inline size_t count_threads_below(pid_t root) {
     return threads;
 }
 
-/// One signal to every living descendant of `root`; returns how many there were.
+/// Sends a signal to every living descendant of `root`. Returns how many there were.
 inline size_t signal_descendants(pid_t root, int signal) {
     Table table;
     read_table(table);
@@ -132,7 +131,7 @@ inline size_t signal_descendants(pid_t root, int signal) {
     return living;
 }
 
-/// Stops, then kills every descendant of `root`, until none is seen or `passes` are over.
+/// Stops, then kills every descendant of `root`, until it sees none or has made `passes` passes.
 inline void kill_descendants(pid_t root, int passes = 8) {
     for (int pass = 0; pass < passes; ++pass) {
         if (signal_descendants(root, SIGSTOP) == 0) { return; }

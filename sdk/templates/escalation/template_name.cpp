@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions and answers as files of one folder, for a person, a bot or a synchronised folder to pick up:
-//   <id>.question.txt   what is asked, written by notify
+// Stores questions and answers as files in one folder, for a person, a bot or a synchronised folder to pick up:
+//   <id>.question.txt   the question, written by notify
 //   <id>.answer.txt     its first line is the answer; `abort` ends the task. For an approval `yes`, or `no` and what to change.
 // The folder is `inbox` below the folder of the project's questions, or the setting `folder` (absolute).
 //
-// Threads: no state but the settings, so any thread may call. Where the caller waits (a deadline), the file is looked for until
+// Threads: the only state is the settings, so any thread may call. If the caller waits (has a deadline), looks for the file until
 // then.
 #include <agentforge/plugin.hpp>
 
@@ -65,7 +65,7 @@ public:
         }
         Approval approval;
         approval.approved = *line == "yes";
-        approval.artifact_hash = asked.artifact_hash;  // What was shown is what is decided on.
+        approval.artifact_hash = asked.artifact_hash;  // The decision applies to what was shown.
         approval.decided_by = "template_name";
         if (line->size() > 3 && !approval.approved) { approval.feedback = line->substr(3); }
         return std::optional<Approval>(std::move(approval));
@@ -92,7 +92,7 @@ private:
         return {};
     }
 
-    /// Empty: nobody has answered yet.
+    /// Returns empty if no answer has arrived.
     Result<std::optional<std::string>> answer(const std::string& directory, const std::string& id, CallContext& context) const {
         for (;;) {
             std::ifstream in(file(directory, id, "answer"));

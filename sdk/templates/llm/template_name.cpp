@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model behind a program: the prompt goes to its standard input, the answer is what it prints.
+// A model behind a program: writes the prompt to its standard input and reads the answer from its standard output.
 //
-// A backend has no host service for processes, so it brings its own: AgentForge::process, which is bounded in time and output
-// and leaves no process behind. `complete` may run concurrently, so nothing of a call is kept in the object.
+// The host offers a backend no service for processes, so this one uses AgentForge::process. That runner bounds time and output
+// and leaves no process behind. `complete` may run concurrently, so the object keeps no state of a call.
 #include <agentforge/plugin.hpp>
 #include <agentforge/process.hpp>
 
@@ -14,7 +14,7 @@ using namespace agentforge;
 
 class TemplateNameBackend final : public LLMBackend {
 public:
-    /// What is thrown here is shown to the user as the reason why the backend cannot be used.
+    /// An exception here is shown to the user as the reason why the backend cannot be used.
     explicit TemplateNameBackend(const json::object& settings) {
         for (const auto& [key, value] : settings) {
             if (key == "command" && value.is_array()) {
@@ -86,7 +86,7 @@ public:
 private:
     Result<process::Command> prepared() const {
         process::Command command;
-        for (const char* name : {"PATH", "HOME", "LANG"}) {  // The program sees these and no other.
+        for (const char* name : {"PATH", "HOME", "LANG"}) {  // The program sees only these variables.
             if (const char* value = std::getenv(name); value != nullptr) { command.environment[name] = value; }
         }
         AF_TRY(command.program, process::find_program(command_.front(), command.environment["PATH"], "/"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has an agent answer the request, and takes the answer only where every file that it names as evidence is there.
+// An agent answers the request. The stage accepts the answer only if every file named as evidence exists.
 #include <agentforge/plugin.hpp>
 
 namespace example {
@@ -22,8 +22,10 @@ class TemplateNameStage final : public Stage {
                      {"previous_errors", json::value_from(context.input().previous_errors)}};
         if (const auto& answer = context.input().resolution) {
             run.state["resolution"] = *answer;
-        }  // A person's, to the agent's question.
-        if (const auto& wish = context.input().feedback) { run.state["feedback"] = *wish; }  // What a person wants changed.
+        }  // A person's answer to the agent's question.
+        if (const auto& wish = context.input().feedback) {
+            run.state["feedback"] = *wish;
+        }  // The changes that a person asks for.
         auto outcome = context.run_agent(run);
         if (!outcome.ok()) { return StageResult::failed(outcome.error()); }
         if (outcome->escalation) { return StageResult::escalate(*outcome->escalation); }  // The agent asked for a person.
@@ -39,7 +41,7 @@ class TemplateNameStage final : public Stage {
         return StageResult::completed(std::move(outcome->artifact));
     }
 
-    /// A failed attempt runs again while attempts are left, and sees why in `previous_errors`.
+    /// A failed attempt runs again while attempts are left. The next one sees the reason in `previous_errors`.
     static StageResult refused(const std::string& why) {
         return StageResult::failed(
             {"EXAMPLE-001", "The answer " + why, "evidence", "Name files of this project.", ErrorKind::invalid});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the places where a mark such as TODO was left in the files of the workspace.
+// Lists the places in the workspace's files that contain a mark such as TODO.
 #include <agentforge/arguments.hpp>
 #include <agentforge/plugin.hpp>
 

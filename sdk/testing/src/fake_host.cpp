@@ -171,7 +171,7 @@ std::chrono::system_clock::time_point FakeHost::look_clock() {
 
 namespace {
 
-/// The plugin's call, from its begin to its end on this thread, however it ends.
+/// The plugin's call, from begin to end on this thread, however it ends.
 class Running {
 public:
     explicit Running(FakeHost& host) : host_(host) { host_.open(); }

@@ -15,7 +15,7 @@ namespace agentforge::testing {
 
 namespace {
 
-constexpr std::uint64_t max_whole_read_bytes = 2ULL << 20U;  // As kernel/tools/workspace.hpp.
+constexpr std::uint64_t max_whole_read_bytes = 2ULL << 20U;  // Same as in kernel/tools/workspace.hpp.
 constexpr std::size_t binary_probe_bytes = 8192;
 constexpr std::size_t hit_text_bytes = 300;
 
@@ -62,7 +62,7 @@ Error binary(const std::string& path, std::size_t size) {
 
 struct FakeWorkspace::State {
     CallRecord& record;
-    mutable std::recursive_mutex mutex;  // Not for the plugin, whose calls may not overlap: for a report instead of a race.
+    mutable std::recursive_mutex mutex;  // Not for the plugin, whose calls may not overlap. Turns a race into a report.
     std::map<std::string, std::string, std::less<>> files;
     std::vector<Change> writes;
     std::vector<kernel::PathRule> rules;
@@ -84,7 +84,7 @@ struct FakeWorkspace::State {
         const auto next = files.lower_bound(path + "/");
         return next != files.end() && next->first.starts_with(path + "/");
     }
-    /// Where a file stands in place of a folder on the way to `path`.
+    /// Refuses a path if a file exists where one of its folders should be.
     [[nodiscard]] Result<void> folders_free(const std::string& path) const {
         for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
             const std::string folder = path.substr(0, slash);
@@ -150,7 +150,7 @@ struct FakeWorkspace::State {
     }
 };
 
-/// What every function of the workspace begins with.
+/// Begins every function of the workspace.
 #define AF_FAKE_ENTER(function, details, effect, what)                                \
     const CallRecord::Entry af_entry(state_->record, "workspace." function, details); \
     const std::lock_guard af_lock(state_->mutex);                                     \
@@ -297,7 +297,7 @@ Result<Listing> FakeWorkspace::list(std::string_view directory, const ListOption
     std::optional<kernel::PathRule> filter;
     if (!options.glob.empty()) { AF_TRY(filter, kernel::PathRule::parse(options.glob)); }
     const std::string prefix = normal == "." ? "" : normal + "/";
-    // A folder sorts as if its name ended in `/`; so do the paths below it.
+    // A folder sorts as if its name ended in `/`, and so do the paths below it.
     std::map<std::string, ListEntry> entries;
     for (const auto& [path, content] : state_->files) {
         if (!path.starts_with(prefix)) { continue; }
@@ -421,7 +421,7 @@ Result<Change> FakeWorkspace::remove(std::string_view path) {
     return state_->removed(normal);
 }
 
-/// On a copy that takes the place of the files where all went well.
+/// Works on a copy, which replaces the files if everything succeeds.
 Result<std::vector<FileEdited>> FakeWorkspace::apply(const std::vector<FileEdit>& edits) {
     json::array named;
     for (const FileEdit& edit : edits) { named.emplace_back(edit.path); }

@@ -6,7 +6,7 @@
 
 namespace agentforge::testing {
 
-/// FIPS 180-4, in small hexadecimal letters. Here so that a plugin's test needs no cryptographic library.
+/// SHA-256 (FIPS 180-4) in lower-case hexadecimal. Included here to spare a plugin's tests a cryptographic library.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
 }  // namespace agentforge::testing

@@ -140,7 +140,7 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const 
     call.body = json::serialize(body(request, usable(marks, request.user.size()), model));
     call.headers.emplace_back("Accept", settings_.stream ? "text/event-stream, application/json" : "application/json");
 
-    // A server that does not stream though asked to is understood, too.
+    // Also accepts a server that does not stream although asked to.
     const auto streams = [this](const Head& begun) {
         const std::string type = media_type(begun);
         return has(type, "event-stream") || (settings_.stream && !has(type, "json") && !has(type, "html"));
@@ -167,7 +167,7 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const 
         });
     if (!exchanged.ok()) {
         Error error = std::move(exchanged).error();
-        // The stage has time left, and a server that hangs once may answer the next time.
+        // If the stage has time left: a server that hangs once may answer the next time.
         const auto deadline = context.deadline();
         if (error.kind == ErrorKind::timeout && (!deadline || *deadline > call.deadline)) { error.kind = ErrorKind::transient; }
         return error;

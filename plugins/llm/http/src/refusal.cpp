@@ -22,7 +22,7 @@ std::string lower(std::string_view text) {
     return result;
 }
 
-/// `title` of an HTML page.
+/// Returns the `title` of an HTML page.
 std::string title(std::string_view page) {
     const std::string small = lower(page);
     std::size_t begin = small.find("<title");
@@ -38,7 +38,7 @@ std::optional<double> number(const std::string& text) {
     return value;
 }
 
-/// Seconds since 1970; a date of RFC 9110 in the form that servers must write.
+/// Returns seconds since 1970 for a date of RFC 9110, in the form that servers must write.
 std::optional<double> date(const std::string& text) {
     Poco::DateTime read;
     int zone = 0;
@@ -48,7 +48,7 @@ std::optional<double> date(const std::string& text) {
     return static_cast<double>(read.timestamp().epochTime());
 }
 
-/// In seconds. A date is counted from the server's own clock where it tells it, else from this machine's; one that has passed is
+/// In seconds. A date is compared with the server's own clock if it sends it, else with this machine's. A date in the past gives
 /// 0.
 std::optional<double> wait_seconds(const Head& head) {
     if (const auto milliseconds = number(head.header("retry-after-ms"))) { return *milliseconds / 1000; }
@@ -60,7 +60,7 @@ std::optional<double> wait_seconds(const Head& head) {
     return std::max(0.0, *until - date(head.header("date")).value_or(here));
 }
 
-/// What a type of error means where no status tells.
+/// Returns the status that a type of error stands for, if there is no status.
 int status_of(const std::string& type) {
     static const std::initializer_list<std::pair<std::string_view, int>> known{
         {"authentication_error", 401},  {"invalid_api_key", 401}, {"permission_error", 403},
@@ -70,14 +70,14 @@ int status_of(const std::string& type) {
     for (const auto& [name, status] : known) {
         if (type == name) { return status; }
     }
-    return 500;  // Overloaded, rate limited, broken: what comes after a good beginning passes by.
+    return 500;  // Overloaded, rate limited, broken: an error after a good beginning is temporary.
 }
 
 }  // namespace
 
 std::string excerpt(std::string_view text, std::size_t most) {
     std::string clean = process::to_utf8(text.substr(0, std::min(text.size(), most)));
-    // A character that the cut split stands at the end as a replacement: take it away.
+    // A character split by the cut ends as a replacement character: removes it.
     if (text.size() > most) {
         while (clean.ends_with("\xEF\xBF\xBD")) { clean.resize(clean.size() - 3); }
         clean += "…";

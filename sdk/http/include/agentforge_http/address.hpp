@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a server is, and which proxy leads there.
+// The address of a server, and the proxy that leads to it.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace agentforge::http {
 
-/// `http://host:port/path` or `https://…`, taken apart. The path has no slash at its end.
+/// The parts of `http://host:port/path` or `https://…`. The path does not end in a slash.
 struct Address {
     bool secure = false;
-    std::string host;  ///< Lower case; an IPv6 address without brackets.
+    std::string host;  ///< In lower case. An IPv6 address without brackets.
     std::uint16_t port = 0;
     std::string path;
 
@@ -23,7 +23,8 @@ struct Address {
     [[nodiscard]] bool loopback() const;
 };
 
-/// Errors (`invalid`, AF-LLM-413): no scheme or another one, no host, a user or password, a query, a port that is none.
+/// Parses an address. Errors (`invalid`, AF-LLM-413): no scheme or an unknown one, no host, a user or password, a query, an
+/// invalid port.
 [[nodiscard]] Result<Address> read_address(std::string_view text);
 
 struct Proxy {
@@ -33,10 +34,11 @@ struct Proxy {
     std::string password;
 };
 
-/// The proxy for `target` as HTTPS_PROXY or HTTP_PROXY (by the scheme), else ALL_PROXY, name it, in lower case first; none for
-/// loopback addresses and what NO_PROXY lists (`*`, a host, a domain with all below it, each with or without a port).
-/// Errors (`unavailable`, AF-LLM-413): the variable holds something else than `http://[user:password@]host[:port]`; what it
-/// holds is not shown, since it may contain a password.
+/// Returns the proxy for `target`: from HTTPS_PROXY or HTTP_PROXY (by the scheme), else ALL_PROXY, each read in lower case first.
+/// Returns none for loopback addresses and for what NO_PROXY lists (`*`, or a host or domain with everything below it, with or
+/// without a port).
+/// Errors (`unavailable`, AF-LLM-413): the variable is not of the form `http://[user:password@]host[:port]`. The message omits
+/// its value, which may contain a password.
 [[nodiscard]] Result<std::optional<Proxy>> proxy_for(const Address& target,
                                                      const std::function<std::string(const std::string&)>& variable);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The body of an HTTP/1.1 answer, taken out of its frame (RFC 9112, sections 6 and 7) in pieces of any size. Poco's own
-// streams end a body that was cut off like a whole one; this one knows the difference.
+// Decodes the body of an HTTP/1.1 answer (RFC 9112, sections 6 and 7) that arrives in pieces of any size. Poco's own streams
+// cannot tell a truncated body from a complete one; this decoder can.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ class BodyReader {
 public:
     explicit BodyReader(Framing framing, std::uint64_t length = 0) : framing_(framing), left_(length) {}
 
-    /// Appends to `body` what `part` holds of it. Errors (`transient`, AF-LLM-409): a chunk's size that is none.
+    /// Appends to `body` what `part` holds of it. Errors (`transient`, AF-LLM-409): an invalid chunk size.
     [[nodiscard]] Result<void> feed(std::string_view part, std::string& body);
-    /// Nothing more belongs to the body. Never for `until_close`.
+    /// True if the body is complete. Never true for `until_close`.
     [[nodiscard]] bool whole() const;
-    /// More came than belongs to the body: the connection is good for nothing else.
+    /// True if bytes follow the body. The connection cannot be used again.
     [[nodiscard]] bool surplus() const { return surplus_; }
-    /// Whether the connection may end here.
+    /// True if the connection may end here.
     [[nodiscard]] bool may_end() const { return framing_ == Framing::until_close || whole(); }
 
 private:

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model behind an HTTP API: what Anthropic's and OpenAI's have in common. One call is one exchange and one attempt.
+// A model behind an HTTP API: the common part of Anthropic's and OpenAI's. One call is one exchange and one attempt.
 //
-// A server's request to wait (retry-after, up to 60 s) is honoured by the next call, which waits before it sends anything; that
-// counts into the call's own time. So the host's delay between attempts runs meanwhile, and a call that is not made waits for
-// nothing.
+// The next call honours a server's request to wait (retry-after, up to 60 s) before it sends anything; the wait counts as the
+// call's own time. So the wait overlaps with the host's delay between attempts, and costs nothing if no call follows.
 //
-// Errors: AF-LLM-105 arguments of a tool call that are no JSON object, AF-LLM-401 the key is missing or refused, AF-LLM-402 no
-// connection, AF-LLM-403 TLS, AF-LLM-404 model or address unknown, AF-LLM-405 the request is refused, AF-LLM-406 a limit that
-// needs its user, AF-LLM-407 overloaded or broken server, AF-LLM-408 the answer is none of the API, AF-LLM-409 the answer was
-// cut off, AF-LLM-410 not in time, AF-LLM-411 cancelled, AF-LLM-412 answer too long, AF-LLM-413 settings or proxy.
-// No error and no diagnostic holds the key or the value of a configured header.
+// Errors: AF-LLM-105 the arguments of a tool call are not a JSON object, AF-LLM-401 the key is missing or refused, AF-LLM-402 no
+// connection, AF-LLM-403 TLS, AF-LLM-404 unknown model or address, AF-LLM-405 the request is refused, AF-LLM-406 a limit that
+// needs the user, AF-LLM-407 overloaded or broken server, AF-LLM-408 the answer is not the API's, AF-LLM-409 the answer was cut
+// off, AF-LLM-410 timeout, AF-LLM-411 cancelled, AF-LLM-412 answer too long, AF-LLM-413 settings or proxy. No error and no
+// diagnostic contains the key or the value of a configured header.
 //
 // Threads: `complete` may run concurrently on one instance.
 #pragma once
@@ -24,7 +23,7 @@
 
 namespace agentforge::http {
 
-/// Reads one answer, streamed or whole. An error that the answer itself carries goes through `refusal`.
+/// Reads one answer, streamed or whole. An error inside the answer goes through `refusal`.
 class AnswerReader {
 public:
     virtual ~AnswerReader() = default;
@@ -32,11 +31,11 @@ public:
     AnswerReader(const AnswerReader&) = delete;
     AnswerReader& operator=(const AnswerReader&) = delete;
 
-    /// An event of the stream. False: it was the last.
+    /// Takes an event of the stream. Returns false after the last one.
     [[nodiscard]] virtual Result<bool> event(const Event& event, StreamSink* sink) = 0;
-    /// The whole answer, where it was not streamed.
+    /// Takes the whole answer, if it was not streamed.
     [[nodiscard]] virtual Result<void> whole(const json::object& answer) = 0;
-    /// The stream ended without an event that says so, but in a whole frame: whether that is an answer.
+    /// For a stream that ended without a final event, but in a complete frame: true if it is an answer.
     [[nodiscard]] virtual bool may_end() const = 0;
     [[nodiscard]] virtual Result<Completion> finish() = 0;
 };
@@ -45,18 +44,18 @@ class HttpBackend : public LLMBackendV2 {
 public:
     [[nodiscard]] Result<Completion> complete_marked(const CompletionRequest& request, const CacheMarks& marks, StreamSink* sink,
                                                      CallContext& context) final;
-    /// Asks the server for its models: address, number of models, and whether the chosen one is among them.
+    /// Asks the server for its models. Returns the address, the number of models, and whether the chosen one is among them.
     [[nodiscard]] Result<std::string> check(CallContext& context) final;
 
 protected:
     HttpBackend(const json::object& settings, const Service& service, const std::vector<std::string_view>& known);
 
-    /// Paths below base_url's.
+    /// Paths below that of base_url.
     [[nodiscard]] virtual std::string answer_path() const = 0;
     [[nodiscard]] virtual std::string models_path() const = 0;
-    /// The service's own headers, the key's among them.
+    /// Returns the service's own headers, including the key's.
     [[nodiscard]] virtual Headers headers() const = 0;
-    /// `marks` hold for `request.user`: ascending, none at its beginning, none behind its end.
+    /// `marks` are offsets in `request.user`: ascending, none at its beginning, none past its end.
     [[nodiscard]] virtual json::object body(const CompletionRequest& request, const CacheMarks& marks,
                                             const std::string& model) const = 0;
     [[nodiscard]] virtual std::unique_ptr<AnswerReader> reader() const = 0;
@@ -74,9 +73,9 @@ private:
     [[nodiscard]] Error without_secrets(Error error) const;
 
     Settings settings_;
-    std::shared_ptr<Connections> connections_;  ///< Kept open from call to call.
+    std::shared_ptr<Connections> connections_;  ///< Kept open between calls.
     std::mutex mutex_;
-    std::chrono::steady_clock::time_point not_before_;  ///< Before then the server wants no call.
+    std::chrono::steady_clock::time_point not_before_;  ///< The server wants no call before this time.
 };
 
 }  // namespace agentforge::http

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Server-sent events (WHATWG HTML, section 9.2), pushed in pieces of any size: the same bytes give the same events
-// however they are cut.
+// Parses server-sent events (WHATWG HTML, section 9.2) in pieces of any size: the same bytes give the same events however they
+// are cut.
 //
-// LF, CRLF and CR end lines; a BOM at the start, comments, `id` and `retry` are passed over; several `data` lines are
-// joined by LF. An event without data is none, and neither is one that no empty line ends.
+// LF, CRLF and CR end lines. Skips a BOM at the start, comments, `id` and `retry`. Joins several `data` lines by LF. An event
+// without data, or without a final empty line, is dropped.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 namespace agentforge::http {
 
 struct Event {
-    std::string type;  ///< Empty where the stream names none.
+    std::string type;  ///< Empty if the stream names none.
     std::string data;
 };
 
@@ -24,8 +24,8 @@ class EventReader {
 public:
     explicit EventReader(std::size_t max_event_bytes = 8UL << 20U) : max_event_bytes_(max_event_bytes) {}
 
-    /// Calls `use` for every event that `part` completes, until it returns an error or false (enough; the rest is not read).
-    /// Errors: AF-LLM-412 a line or an event is longer than the bound; those of `use`.
+    /// Calls `use` for every event that `part` completes, until it returns an error or false (stop; the rest is not read).
+    /// Errors: AF-LLM-412 a line or an event exceeds the bound; those of `use`.
     [[nodiscard]] Result<bool> feed(std::string_view part, const std::function<Result<bool>(const Event&)>& use);
 
 private:

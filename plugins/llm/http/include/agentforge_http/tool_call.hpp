@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces that both APIs' answers are read with.
+// Common parts for reading the answers of both APIs.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,25 @@
 
 namespace agentforge::http {
 
-/// A tool call as it comes: its arguments are read only once it is whole.
+/// A tool call as it arrives. Its arguments are parsed only once they are complete.
 struct CallPieces {
     std::string id;
     std::string name;
     std::string arguments;  ///< JSON text.
 };
 
-/// Any JSON: invalid UTF-8 in texts is let pass (the host mends it), nesting up to 64. Errors (`transient`, AF-LLM-408).
+/// Parses any JSON object: accepts invalid UTF-8 in texts (the host fixes it) and nesting up to 64. Errors (`transient`,
+/// AF-LLM-408).
 [[nodiscard]] Result<json::object> read_object(std::string_view text, std::string_view what);
 
-/// Moves the calls into the completion. Empty arguments are none; where the answer was cut off at its limit, broken ones are,
-/// too (the host refuses that answer by its stop reason).
-/// Errors (`invalid`, AF-LLM-105, told to the model): arguments that are no JSON object.
+/// Moves the calls into the completion. Empty arguments mean none. If the answer was cut off at its limit, broken ones also mean
+/// none (the host refuses that answer by its stop reason). Errors (`invalid`, AF-LLM-105, reported to the model): arguments that
+/// are not a JSON object.
 [[nodiscard]] Result<void> take_calls(std::vector<CallPieces> pieces, Completion& completion);
 
-/// A count that may be missing, negative or no number: 0 then.
+/// Returns a count; 0 if it is missing, negative or not a number.
 [[nodiscard]] std::uint64_t count_of(const json::object& object, std::string_view key);
-/// The object under `key`, or null.
+/// Returns the object under `key`, or null.
 [[nodiscard]] const json::object* object_of(const json::object& object, std::string_view key);
 
 }  // namespace agentforge::http

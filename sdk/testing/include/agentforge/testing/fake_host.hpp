@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host made of answers, for tests of plugins: no kernel, no model, no process, no file, no clock.
+// A host with scripted answers, for tests of plugins. It needs no kernel, model, process, file or clock.
 //
 //   agentforge::testing::FakeStageContext host;
 //   host.stage_input.request = "Build it";
@@ -9,13 +9,13 @@
 //   EXPECT_TRUE(result.success());
 //   EXPECT_EQ(host.functions(), (std::vector<std::string>{"run_agent"}));
 //
-// Every call into the host is recorded in order. What would do something outside answers from a script; a request that
-// nobody scripted fails with AF-FAKE-001, which names the script to fill. What the kernel refuses (a path that leaves the
-// workspace, an effect that the tool does not declare) is refused here with the kernel's own code.
+// Records every call into the host in order. Calls with outside effects are answered from a script. A call without a scripted
+// answer fails with AF-FAKE-001, which names the script to fill. What the kernel refuses (a path that leaves the workspace, an
+// effect that the tool does not declare) is refused here with the kernel's own code.
 //
-// Threads: the rules of <agentforge/host.hpp> are watched. A call from another thread than the one that runs the plugin, an
-// overlapping call, or one after the plugin's call returned is a *misuse*: it is answered all the same, and recorded.
-// A test reads `misuses()`; a context that is destroyed with misuses that nobody read says them on stderr and aborts.
+// Threads: the fake checks the rules of <agentforge/host.hpp>. A call from another thread than the one that runs the plugin, an
+// overlapping call, or a call after the plugin's call returned is a *misuse*: it is answered and recorded. A test reads
+// `misuses()`. If a context is destroyed with misuses that were not read, it prints them to standard error and aborts.
 #pragma once
 
 #include <agentforge/edits.hpp>
@@ -34,7 +34,7 @@ namespace agentforge::testing {
 /// One call into the host.
 struct HostCall {
     std::string function;  ///< `run_agent`, `workspace.create`, `parse_yaml`, …
-    json::object details;  ///< What was asked for, short: a path, a gate's name, argv.
+    json::object details;  ///< The request in short: a path, a gate's name, argv.
 };
 
 struct LogLine {
@@ -43,7 +43,7 @@ struct LogLine {
     json::object fields;
 };
 
-/// What is called, from where, and whether it may be. Thread-safe.
+/// Records each call and checks whether it is allowed. Thread-safe.
 class CallRecord {
 public:
     CallRecord();
@@ -53,15 +53,15 @@ public:
 
     [[nodiscard]] std::vector<HostCall> calls() const;
     [[nodiscard]] std::vector<std::string> functions() const;
-    /// Each a sentence with the function's name. Reading them makes them the test's business.
+    /// Each is a sentence with the function's name. After reading them, the test is responsible for them.
     [[nodiscard]] std::vector<std::string> misuses() const;
 
-    /// The calling thread runs the plugin from now on; the context may be used again.
+    /// The calling thread runs the plugin from now on. The context may be used again.
     void open();
-    /// The plugin's call returned: whatever it does from now on is a misuse.
+    /// The plugin's call returned. Any further call is a misuse.
     void close();
 
-    /// One call into the host: made at its beginning, destroyed at its end.
+    /// One call into the host: created at its beginning, destroyed at its end.
     class Entry {
     public:
         Entry(CallRecord& record, const char* function);
@@ -87,10 +87,10 @@ private:
     bool closed_ = false;
 };
 
-/// Error AF-FAKE-001.
+/// Returns the error AF-FAKE-001.
 [[nodiscard]] Error unscripted(std::string_view function, std::string_view member, std::size_t number, std::string_view request);
 
-/// Answers in the order in which they were given, one a request; then `otherwise`, if there is one. Thread-safe.
+/// Scripted answers in the order given, one for each request; then `otherwise`, if set. Thread-safe.
 template <class Request, class Answer>
 class Script {
 public:
@@ -104,13 +104,13 @@ public:
     Script& then_fails(Error error) {
         return then_do([error = std::move(error)](const Request&) -> Result<Answer> { return error; });
     }
-    /// Computes the answer, or does what the answerer would have done (an agent that writes files).
+    /// Computes the answer, or has the side effects that it would have (an agent that writes files).
     Script& then_do(Step step) {
         const std::lock_guard lock(mutex_);
         steps_.push_back(std::move(step));
         return *this;
     }
-    /// For every request beyond the scripted ones.
+    /// Answers every request beyond the scripted ones.
     Script& otherwise(Answer answer) {
         return otherwise_do([answer = std::move(answer)](const Request&) -> Result<Answer> { return answer; });
     }
@@ -124,13 +124,13 @@ public:
         const std::lock_guard lock(mutex_);
         return requests_;
     }
-    /// Scripted answers that nobody asked for.
+    /// Returns how many scripted answers were not used.
     [[nodiscard]] std::size_t left() const {
         const std::lock_guard lock(mutex_);
         return steps_.size();
     }
 
-    /// For fakes: the next answer. `shown` describes the request in a message.
+    /// For fakes: returns the next answer. `shown` describes the request in a message.
     [[nodiscard]] Result<Answer> next(const Request& request, std::string_view shown) {
         Step step;
         {
@@ -157,31 +157,32 @@ private:
     std::vector<Request> requests_;
 };
 
-/// The answer of what only succeeds or fails.
+/// The answer of calls that only succeed or fail.
 struct Accepted {};
 
-/// Files in memory, behind the kernel's path rules: `..`, absolute and protected paths are refused with its codes.
-/// Globs, replacement and counted lines are the kernel's; `search` takes ECMAScript expressions for RE2's.
+/// Files in memory with the kernel's path rules: refuses `..`, absolute and protected paths with the kernel's codes. Globs,
+/// replacements and line counts are the kernel's. `search` takes ECMAScript expressions instead of RE2's.
 class FakeWorkspace final : public Workspace, public AtomicEdits {
 public:
     explicit FakeWorkspace(CallRecord& record);
     ~FakeWorkspace();
 
-    // What the test puts there and looks at.
+    // For the test: adds files and inspects them.
     FakeWorkspace& put(std::string path, std::string content);
     [[nodiscard]] std::optional<std::string> content(std::string_view path) const;
     [[nodiscard]] std::map<std::string, std::string, std::less<>> files() const;
-    /// What the plugin changed, oldest first. A move is two: the old path goes, the new one comes.
+    /// The plugin's changes, oldest first. A move counts as two: the old path goes, the new one comes.
     [[nodiscard]] std::vector<Change> writes() const;
-    /// A rule of the role, as in an agent's `path_constraints`: comma-separated globs. AF-TOOL-013 beyond it. Throws
-    /// std::invalid_argument where it cannot be read.
+    /// Adds a rule of the role, as in an agent's `path_constraints`: comma-separated globs. Other paths are refused with
+    /// AF-TOOL-013. Throws std::invalid_argument if the rule cannot be parsed.
     FakeWorkspace& allow_writes(std::string rule);
-    /// AF-TOOL-015 for this path: a test that RED wrote.
+    /// Refuses this path with AF-TOOL-015, as for a test that RED wrote.
     FakeWorkspace& lock(std::string path);
-    /// The next call of this function (`read`, `list`, `search`, `create`, `edit`, `move`, `remove`, `apply`) fails so.
+    /// Makes the next call of this function fail with `error` (`read`, `list`, `search`, `create`, `edit`, `move`, `remove`,
+    /// `apply`).
     FakeWorkspace& fail_next(std::string function, Error error);
 
-    // What the plugin sees.
+    // The interface that the plugin uses.
     [[nodiscard]] Result<FileView> read(std::string_view path, const ReadOptions& options = {}) override;
     [[nodiscard]] Result<Listing> list(std::string_view directory, const ListOptions& options = {}) override;
     [[nodiscard]] Result<SearchHits> search(const SearchQuery& query) override;
@@ -192,10 +193,10 @@ public:
     [[nodiscard]] Result<Change> remove(std::string_view path) override;
     [[nodiscard]] Result<std::vector<FileEdited>> apply(const std::vector<FileEdit>& edits) override;
 
-    /// For contexts: which effects the running tool declares, and its name. All by default.
+    /// For contexts: sets the running tool's name and declared effects. Default: all effects.
     void limit_effects(ToolEffect effects, std::string tool);
     [[nodiscard]] Result<void> need(ToolEffect effect, const char* what) const;
-    /// The first use beyond the declared effects since `limit_effects`.
+    /// The first use of an undeclared effect since `limit_effects`.
     [[nodiscard]] std::optional<Error> undeclared() const;
 
 private:
@@ -204,7 +205,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// What every fake context has. Set it before the plugin runs; read it afterwards.
+/// What every fake context has. Set it up before the plugin runs and read it afterwards.
 class FakeHost {
 public:
     FakeHost();
@@ -212,27 +213,27 @@ public:
     FakeHost& operator=(const FakeHost&) = delete;
 
     [[nodiscard]] std::vector<HostCall> calls() const { return record_.calls(); }
-    /// The calls' names alone, for one comparison. `cancelled`, `deadline`, `log`, `progress` and `now` are not among them.
+    /// The names of the calls, for one comparison. Omits `cancelled`, `deadline`, `log`, `progress` and `now`.
     [[nodiscard]] std::vector<std::string> functions() const { return record_.functions(); }
     [[nodiscard]] std::vector<std::string> misuses() const { return record_.misuses(); }
     [[nodiscard]] std::vector<LogLine> logs() const;
     [[nodiscard]] std::vector<std::string> progress_lines() const;
 
-    /// What `now()` answers; it stands still until the test moves it. At first 2026-01-01T00:00:00Z.
+    /// Sets what `now()` returns. The time stands still until the test moves it. Default: 2026-01-01T00:00:00Z.
     void set_time(std::chrono::system_clock::time_point time);
     void advance(std::chrono::milliseconds by);
-    /// No deadline at first.
+    /// Default: no deadline.
     void set_deadline(std::optional<std::chrono::steady_clock::time_point> deadline);
-    /// `cancelled()` is true from now on; thread-safe.
+    /// Makes `cancelled()` true from now on. Thread-safe.
     void cancel();
-    /// `cancelled()` is false so many times more, then true: the caller gives up in the middle of the work.
+    /// `cancelled()` is false this many times, then true: cancels in the middle of the work.
     void cancel_after(unsigned looks);
-    /// How often the plugin looked whether it is to stop.
+    /// Returns how often the plugin called `cancelled()`.
     [[nodiscard]] unsigned cancel_looks() const;
 
-    /// The calling thread runs the plugin from now on. The `run` and `call` of contexts do it.
+    /// The calling thread runs the plugin from now on. `run` and `call` of the contexts call it.
     void open() { record_.open(); }
-    /// The plugin's call returned.
+    /// The plugin's call has returned.
     void close() { record_.close(); }
 
 protected:
@@ -253,7 +254,7 @@ private:
     std::chrono::system_clock::time_point time_;
     std::optional<std::chrono::steady_clock::time_point> deadline_;
     mutable unsigned looks_ = 0;
-    std::optional<unsigned> cancelled_from_;  ///< The look that is the first to be answered with true.
+    std::optional<unsigned> cancelled_from_;  ///< Number of the first call of `cancelled()` that returns true.
 };
 
 /// For model backends and escalation handlers.
@@ -268,7 +269,7 @@ public:
     [[nodiscard]] std::chrono::system_clock::time_point now() override { return look_clock(); }
 };
 
-/// A contract that a stage runs.
+/// A contract run of a stage.
 struct ContractRun {
     std::string contract;
     json::object inputs;
@@ -286,15 +287,15 @@ public:
     Script<std::vector<SkeletonInterface>, std::vector<Change>> skeletons{"write_skeleton", "skeletons"};
     Script<DeliveryRequest, Delivery> deliveries{"deliver", "deliveries"};
     Script<ContractRun, json::object> contracts{"run_contract", "contracts"};
-    /// Where nothing is scripted, a text that is JSON (which is YAML) is read as that.
+    /// If nothing is scripted, JSON text (which is YAML) is parsed.
     Script<std::string, json::value> yaml{"parse_yaml", "yaml"};
-    /// What people answer, for `run_to_end`: `resolution` of the next attempt.
+    /// People's answers for `run_to_end`: `resolution` of the next attempt.
     Script<EscalationRequest, json::object> people{"escalate", "people"};
 
-    /// The whole life cycle, as the kernel runs it, on this thread.
+    /// Runs the whole life cycle on this thread, as the kernel does.
     StageResult run(Stage& stage);
-    /// As `run`, and again with the next answer of `people` in `resolution` (the partial artifact in `previous_attempt`), until
-    /// the stage no longer escalates or nobody answers; `most` attempts at the most.
+    /// Repeats `run` until the stage no longer escalates or `people` has no answer left, at most `most` times. Each further run
+    /// gets the next answer in `resolution` and the partial artifact in `previous_attempt`.
     StageResult run_to_end(Stage& stage, unsigned most = 10);
 
     [[nodiscard]] bool cancelled() const noexcept override { return look_cancelled(); }
@@ -327,9 +328,9 @@ public:
     Script<json::object, Accepted> completions{"complete", "completions"};
     Script<EscalationRequest, Accepted> escalations{"escalate", "escalations"};
 
-    /// Calls it on this thread with the rights that its `spec` declares. As in the host, path parameters arrive normalised, and a
-    /// path that leaves the workspace is refused before the tool runs; a use of the host that the spec does not declare fails
-    /// the call with AF-TOOL-005. The schema is not applied: pass what fits it.
+    /// Calls the tool on this thread with the rights that its `spec` declares. As in the host, path parameters arrive normalised,
+    /// and a path that leaves the workspace is refused before the tool runs. Use of an undeclared effect fails the call with
+    /// AF-TOOL-005. The schema is not applied: pass arguments that satisfy it.
     ToolResult call(Tool& tool, json::object arguments = {});
 
     [[nodiscard]] bool cancelled() const noexcept override { return look_cancelled(); }
@@ -347,7 +348,7 @@ public:
     [[nodiscard]] Result<void> escalate(const EscalationRequest& request) override;
 };
 
-/// Collects a streamed answer. `text` from another thread than the one that made the sink is a misuse.
+/// Collects a streamed answer. Calling `text` from another thread than the one that created the sink is a misuse.
 class FakeSink final : public StreamSink {
 public:
     void text(std::string_view part) override;
@@ -360,39 +361,39 @@ private:
     std::vector<std::string> parts_;
 };
 
-/// A model made of answers, for what talks to a backend itself. `complete` may be called from several threads.
+/// A model with scripted answers, for code that calls a backend itself. `complete` may be called from several threads.
 class FakeModel final : public LLMBackend {
 public:
     BackendInfo backend_info;
     Script<CompletionRequest, Completion> answers{"complete", "answers"};
 
     FakeModel();
-    /// One more answer: plain text.
+    /// Adds an answer: plain text.
     FakeModel& says(std::string text);
-    /// One more answer: a tool call.
+    /// Adds an answer: a tool call.
     FakeModel& calls(std::string tool, json::object arguments);
 
     [[nodiscard]] BackendInfo info() const override { return backend_info; }
     [[nodiscard]] Result<Completion> complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) override;
 };
 
-// What agents answer, ready for `FakeStageContext::agent`.
+// Answers of agents, ready for `FakeStageContext::agent`.
 [[nodiscard]] AgentOutcome completes_with(json::object artifact);
 [[nodiscard]] AgentOutcome answers_text(std::string text);
 [[nodiscard]] AgentOutcome asks_a_person(std::string question, std::vector<std::string> options = {});
 
-// What programs and gates answer.
+// Answers of programs and gates.
 [[nodiscard]] ProcessResult prints(std::string out, int exit_code = 0);
 [[nodiscard]] GateReport passes(std::string gate, json::object facts = {});
 [[nodiscard]] GateReport fails(std::string gate, std::vector<std::string> blocking_issues);
 
-/// An object of the plugin's class, made as the host makes it: settings go to a constructor that takes `json::object`.
-/// Error AF-FAKE-002 with the text that `agentforge` would show where the constructor throws or takes no settings.
+/// Creates an object of the plugin's class as the host does: settings go to a constructor that takes `json::object`. Error
+/// AF-FAKE-002, with the text that `agentforge` would show, if the constructor throws or takes no settings.
 template <class T>
 [[nodiscard]] Result<std::unique_ptr<T>> make(const json::object& settings = {});
 
-/// Calls the tool once for each arguments, all at once, each with a context and a thread of its own: `call` may run
-/// concurrently. What it finds is found best in a build with -fsanitize=thread. Results in the order of the arguments.
+/// Calls the tool once for each of the arguments, all concurrently, each with its own context and thread, because `call` may run
+/// concurrently. Finds most in a build with -fsanitize=thread. Returns the results in the order of the arguments.
 [[nodiscard]] std::vector<ToolResult> call_together(Tool& tool, const std::vector<json::object>& arguments);
 
 // ------------------------------------------------------------------------------- implementation --
