@@ -10,7 +10,7 @@
 namespace agentforge::kernel {
 
 [[nodiscard]] inline std::string_view view(const json::string& text) noexcept { return {text.data(), text.size()}; }
-/// The text, or null where it is empty.
+/// Returns the text, or null if it is empty.
 [[nodiscard]] inline json::value text_or_null(const std::string& text) {
     return text.empty() ? json::value(nullptr) : json::value(text);
 }

@@ -25,7 +25,7 @@ namespace agentforge::kernel::records {
 
 // ------------------------------------------------------------------------------------------------ parts of records --
 
-/// An error as a record holds it.
+/// An error in a record.
 struct RecordedError {
     std::string code;
     std::string message;
@@ -37,12 +37,12 @@ BOOST_DESCRIBE_STRUCT(RecordedError, (), (code, message, where, remedy, kind))
 
 /// The action of a step.
 struct ActionTaken {
-    Added<std::string> type;  ///< The tool's name.
+    Added<std::string> type;  ///< Name of the tool.
     Added<std::string> arguments_blob;
 };
 BOOST_DESCRIBE_STRUCT(ActionTaken, (), (type, arguments_blob))
 
-/// What an action led to.
+/// The result of an action.
 struct ActionResult {
     Added<std::string> status;  ///< `success` or `failure`.
     Added<std::string> summary;
@@ -50,12 +50,12 @@ struct ActionResult {
 };
 BOOST_DESCRIBE_STRUCT(ActionResult, (), (status, summary, error))
 
-/// A step of a plan that is worked at.
+/// A step of a plan.
 struct PlanStep {
     unsigned number;  ///< From 1.
-    unsigned of;      ///< How many the plan has.
+    unsigned of;      ///< Number of steps in the plan.
     std::string title;
-    Added<unsigned> attempt;  ///< From 1: how often it has been begun in this visit.
+    Added<unsigned> attempt;  ///< How often it was begun in this visit, from 1.
     bool operator==(const PlanStep&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(PlanStep, (), (number, of, title, attempt))
@@ -63,40 +63,39 @@ BOOST_DESCRIBE_STRUCT(PlanStep, (), (number, of, title, attempt))
 /// The evidence for handing an earlier stage's work back to it.
 struct HandBackEvidence {
     Added<std::string> to;           ///< The earlier stage.
-    std::vector<std::string> tests;  ///< Ids of the tests that are said to be wrong.
+    std::vector<std::string> tests;  ///< Ids of the tests that are claimed to be wrong.
     std::string requirement;
     Added<std::string> criterion;
     Added<std::string> reason;                ///< In the agent's words.
-    Added<json::array> measured;              ///< What the kernel measured of these tests.
+    Added<json::array> measured;              ///< The kernel's measurement of these tests.
     Added<std::vector<std::string>> changed;  ///< Files of the implementation.
     Added<std::string> red_tree;
     Added<std::string> work_tree;
-    Added<std::string> patch;  ///< A file below the task's folder: the work so far.
+    Added<std::string> patch;  ///< A file below the task's folder with the work so far.
     bool operator==(const HandBackEvidence&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(HandBackEvidence, (),
                       (to, tests, requirement, criterion, reason, measured, changed, red_tree, work_tree, patch))
 
-/// More stages for a task: its template from now on, in which the stages so far stand unchanged.
+/// More stages for a task. Its template from now on, in which the existing stages are unchanged.
 struct Extension {
     json::object pipeline;      ///< The whole template.
-    std::string exit_stage;     ///< Where it ends from now on.
-    std::string next_pipeline;  ///< The template that the new stages come from; the task's own where it had ended early.
+    std::string exit_stage;     ///< Where the task ends from now on.
+    std::string next_pipeline;  ///< The template of the new stages. The task's own if it had ended early.
 };
 BOOST_DESCRIBE_STRUCT(Extension, (), (pipeline, exit_stage, next_pipeline))
 
-/// Artifacts of the task were checked before more work was built on them.
+/// The result of checking the task's artifacts before more work is built on them.
 struct Freshness {
-    std::string head;  ///< The commit that the task's base was compared with.
-    json::array
-        stale;  ///< Files that the artifacts name and that were changed since: `path`, `change`, `named_by` (stages), `commits`.
-    std::string accepted;  ///< Why a person lets them count all the same; empty: nothing is stale.
+    std::string head;      ///< The commit with which the task's base was compared.
+    json::array stale;     ///< Files named by the artifacts and changed since: `path`, `change`, `named_by` (stages), `commits`.
+    std::string accepted;  ///< Why a person accepts them anyway. Empty: nothing is stale.
 };
 BOOST_DESCRIBE_STRUCT(Freshness, (), (head, stale, accepted))
 
 // ------------------------------------------------------------------------------------------------------------ task --
 
-/// The first record: what was asked.
+/// The first record: the request.
 struct TaskCreated {
     static constexpr std::string_view type = "task_created";
     std::string task_id;
@@ -108,73 +107,73 @@ struct TaskCreated {
     Added<std::string> base_branch;  ///< Empty: HEAD was detached.
     bool supervised;
     std::vector<std::string> approve_stages;
-    Added<std::vector<std::string>> iterate_stages;  ///< Their artifacts are shown to a person, who approves or revises them.
+    Added<std::vector<std::string>> iterate_stages;  ///< Stages whose artifacts a person approves or revises.
     Added<bool> interactive;
     std::optional<std::string> exit_after = {};
-    std::optional<std::string> replay_of = {};              ///< The task whose recorded answers this one is done with.
-    std::optional<std::string> entry_stage = {};            ///< Where it begins; absent: with the first stage.
-    std::optional<std::vector<std::string>> left_out = {};  ///< Stages that the user leaves out.
-    std::optional<std::vector<std::string>> imports = {};   ///< Contracts of the artifacts that are imported before it starts.
-    std::optional<std::string> set = {};                    ///< The file of the set that it is a part of (docs/repositories.md).
+    std::optional<std::string> replay_of = {};              ///< The task whose recorded answers this one uses.
+    std::optional<std::string> entry_stage = {};            ///< The first stage to run. Absent: the template's first.
+    std::optional<std::vector<std::string>> left_out = {};  ///< Stages that the user skips.
+    std::optional<std::vector<std::string>> imports = {};   ///< Contracts of the artifacts to import before it starts.
+    std::optional<std::string> set = {};                    ///< The file of the set that it belongs to (docs/repositories.md).
 };
 BOOST_DESCRIBE_STRUCT(TaskCreated, (),
                       (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages,
                        iterate_stages, interactive, exit_after, replay_of, entry_stage, left_out, imports, set))
 
-/// How an artifact from outside was checked.
+/// How an imported artifact was checked.
 struct ExternalValidation {
     std::string contract;
     std::string contract_version;
-    std::string status;  ///< `passed`; `pending`: tests, which their own gate judges when the task runs.
-    std::string hash;    ///< The blob of what was checked.
+    std::string status;  ///< `passed`, or `pending` for tests, which their own gate judges when the task runs.
+    std::string hash;    ///< The blob that was checked.
 };
 BOOST_DESCRIBE_STRUCT(ExternalValidation, (), (contract, contract_version, status, hash))
 
-/// An artifact from outside takes the place of a stage's work.
+/// An imported artifact takes the place of a stage's work.
 struct ExternalArtifactImported {
     static constexpr std::string_view type = "external_artifact_imported";
     std::string artifact_type;  ///< Its name in the template.
     std::string source;         ///< `user_provided` or `task_reference`.
-    std::string source_path;    ///< The file or folder that the user named; of a task, the file below its folder.
+    std::string source_path;    ///< The file or folder that the user named. For a task, the file below its folder.
     std::optional<std::string> source_task = {};
     std::string artifact;  ///< A file below the task's folder.
     ExternalValidation validation;
     std::vector<std::string> conditions;      ///< Words of `skip_if` that its contract's conditions make true.
-    std::optional<Freshness> freshness = {};  ///< Of a task's artifact.
+    std::optional<Freshness> freshness = {};  ///< For an artifact of a task.
 };
 BOOST_DESCRIBE_STRUCT(ExternalArtifactImported, (),
                       (artifact_type, source, source_path, source_task, artifact, validation, conditions, freshness))
 
-/// The task goes on from where another one was after a step: the records before this one are that task's.
+/// The task continues from another one after a step. The records before this one are that task's.
 struct Forked {
     static constexpr std::string_view type = "forked";
-    std::string task_id;  ///< From now on.
+    std::string task_id;  ///< The task's id from now on.
     std::string parent;
     std::uint64_t from_step;
 };
 BOOST_DESCRIBE_STRUCT(Forked, (), (task_id, parent, from_step))
 
-/// The task begins to run.
+/// The task starts.
 struct TaskStarted {
     static constexpr std::string_view type = "task_started";
-    std::optional<std::string> guidance = {};  ///< What a person said to the model.
+    std::optional<std::string> guidance = {};  ///< A person's message to the model.
 };
 BOOST_DESCRIBE_STRUCT(TaskStarted, (), (guidance))
 
-/// The task goes on, in this process or after another one ended.
+/// The task continues, in this process or after another one ended.
 struct TaskResumed {
     static constexpr std::string_view type = "task_resumed";
     Added<std::string> reason;
-    std::optional<std::string> ended_in = {};  ///< The plugin call in which the process before ended.
-    std::optional<std::string> guidance = {};  ///< What a person said to the model.
+    std::optional<std::string> ended_in = {};  ///< The plugin call in which the previous process ended.
+    std::optional<std::string> guidance = {};  ///< A person's message to the model.
 };
 BOOST_DESCRIBE_STRUCT(TaskResumed, (), (reason, ended_in, guidance))
 
-/// The task rests.
+/// The task is paused.
 struct TaskPaused {
     static constexpr std::string_view type = "task_paused";
     std::string reason;
-    std::optional<bool> given_up = {};  ///< A plugin was given up and may still be at work.
+    std::optional<bool> given_up = {};  ///< A plugin call was abandoned and may still run.
 };
 BOOST_DESCRIBE_STRUCT(TaskPaused, (), (reason, given_up))
 
@@ -185,7 +184,7 @@ struct TaskAborted {
 };
 BOOST_DESCRIBE_STRUCT(TaskAborted, (), (reason))
 
-/// The task cannot go on.
+/// The task cannot continue.
 struct TaskFailed {
     static constexpr std::string_view type = "task_failed";
     std::string code;
@@ -201,14 +200,14 @@ struct TaskCompleted {
 };
 BOOST_DESCRIBE_STRUCT(TaskCompleted, (), (exit_stage, exit_type))
 
-/// A completed task that has delivered nothing goes on: with more stages, or with the artifact of its last stage before a person
-/// again.
+/// A completed task that has delivered nothing continues: with more stages, or by showing the artifact of its last stage to a
+/// person again.
 struct TaskContinued {
     static constexpr std::string_view type = "task_continued";
     bool revise;  ///< The artifact of the last stage is shown to a person again.
     Freshness freshness;
     std::optional<Extension> extension = {};      ///< Absent with `revise`.
-    std::optional<std::string> base_commit = {};  ///< The task stands on this commit from now on: its workspace was as its base.
+    std::optional<std::string> base_commit = {};  ///< The task's base from now on. Its workspace was the same as its old base.
     std::optional<std::string> base_tree = {};
 };
 BOOST_DESCRIBE_STRUCT(TaskContinued, (), (revise, freshness, extension, base_commit, base_tree))
@@ -226,25 +225,25 @@ struct StageStarted {
 };
 BOOST_DESCRIBE_STRUCT(StageStarted, (), (stage, attempt, visit, iteration, cycle))
 
-/// The visit failed; the stage is tried again or given up.
+/// The visit failed. The stage is retried or given up.
 struct StageFailed {
     static constexpr std::string_view type = "stage_failed";
     std::string stage;
     RecordedError error;
     Added<std::uint64_t> duration_ms;
-    std::optional<std::string> partial_blob = {};  ///< The artifact as far as it came; the next visit goes on from it.
+    std::optional<std::string> partial_blob = {};  ///< The artifact so far. The next visit continues from it.
 };
 BOOST_DESCRIBE_STRUCT(StageFailed, (), (stage, error, duration_ms, partial_blob))
 
-/// The stage is left out.
+/// The stage is skipped.
 struct StageSkipped {
     static constexpr std::string_view type = "stage_skipped";
     std::string stage;
-    std::string reason;  ///< The word of `skip_if` that holds, or why it is left out.
+    std::string reason;  ///< The word of `skip_if` that holds, or another reason.
 };
 BOOST_DESCRIBE_STRUCT(StageSkipped, (), (stage, reason))
 
-/// The stage's artifact counts, and the task goes on to the next stage.
+/// The stage is completed, and the task goes on to the next one.
 struct StageCompleted {
     static constexpr std::string_view type = "stage_completed";
     std::string stage;
@@ -252,29 +251,27 @@ struct StageCompleted {
 };
 BOOST_DESCRIBE_STRUCT(StageCompleted, (), (stage, artifact_hash))
 
-/// The artifact satisfies its contract and its gate; reviews and approval come next.
+/// The artifact satisfies its contract and its gate. Reviews and approval come next.
 struct ArtifactAccepted {
     static constexpr std::string_view type = "artifact_accepted";
     std::string stage;
     Added<std::string> contract;
     Added<std::string> contract_version;
-    std::string artifact;                 ///< A file below the task's folder.
-    std::string artifact_hash;            ///< Its blob.
-    std::vector<std::string> conditions;  ///< Words of `skip_if` that it makes true.
-    Added<bool> asks;                     ///< A person must look at it.
-    Added<std::vector<std::string>>
-        acts_later;  ///< Changed files that act later and what they hold, as far as no person has approved that.
-    Added<std::vector<std::string>> changed_tests;  ///< Existing tests that were changed as outdated, with their old and new
-                                                    ///< lines, as far as no person has approved that.
-    Added<json::array> answers;  ///< What a person said must change, compared with the version before: `location`, `issue`,
-                                 ///< `result` (`changed`, `unchanged`, `unmeasured`).
+    std::string artifact;                           ///< A file below the task's folder.
+    std::string artifact_hash;                      ///< Hash of its blob.
+    std::vector<std::string> conditions;            ///< Words of `skip_if` that it makes true.
+    Added<bool> asks;                               ///< A person must look at it.
+    Added<std::vector<std::string>> acts_later;     ///< Changed files that act later, with their content, if not approved yet.
+    Added<std::vector<std::string>> changed_tests;  ///< Tests changed as outdated, old and new lines, if not approved yet.
+    Added<json::array> answers;  ///< The changes that a person asked for, compared with the previous version: `location`,
+                                 ///< `issue`, `result` (`changed`, `unchanged`, `unmeasured`).
     Added<std::uint64_t> duration_ms;
 };
 BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (),
                       (stage, contract, contract_version, artifact, artifact_hash, conditions, asks, acts_later, changed_tests,
                        answers, duration_ms))
 
-/// The artifact was refused; the stage is told why.
+/// The artifact was refused. The stage learns why.
 struct ArtifactRejected {
     static constexpr std::string_view type = "artifact_rejected";
     std::string stage;
@@ -284,17 +281,17 @@ struct ArtifactRejected {
 };
 BOOST_DESCRIBE_STRUCT(ArtifactRejected, (), (stage, errors, artifact_blob, duration_ms))
 
-/// A reviewer is done with the accepted artifact.
+/// A reviewer has finished with the accepted artifact.
 struct ReviewFinished {
     static constexpr std::string_view type = "review_finished";
     std::string stage;
     std::string reviewer;
-    std::uint64_t blocking;           ///< Issues that block.
-    Added<std::uint64_t> advisory;    ///< Issues that do not.
-    std::vector<std::string> issues;  ///< Those that block, in words.
+    std::uint64_t blocking;           ///< Number of blocking issues.
+    Added<std::uint64_t> advisory;    ///< Number of other issues.
+    std::vector<std::string> issues;  ///< The blocking issues, in words.
     Added<std::string> review;        ///< A file below the task's folder.
     Added<std::string> review_blob;
-    Added<std::string> artifact_blob;  ///< What was reviewed.
+    Added<std::string> artifact_blob;  ///< The artifact that was reviewed.
     Added<std::uint64_t> duration_ms;
 };
 BOOST_DESCRIBE_STRUCT(ReviewFinished, (),
@@ -302,7 +299,7 @@ BOOST_DESCRIBE_STRUCT(ReviewFinished, (),
 
 // ----------------------------------------------------------------------------------------------------------- people --
 
-/// The stage needs a person; the question is not asked yet.
+/// The stage needs a person. The question is not asked yet.
 struct StageEscalated {
     static constexpr std::string_view type = "stage_escalated";
     std::string stage;
@@ -311,22 +308,22 @@ struct StageEscalated {
     std::string question;
     std::vector<std::string> options;
     Added<std::string> context_blob;
-    Added<std::string> partial_blob;  ///< The artifact as far as it came; empty: none.
+    Added<std::string> partial_blob;  ///< The artifact so far. Empty: none.
     Added<std::uint64_t> duration_ms;
 };
 BOOST_DESCRIBE_STRUCT(StageEscalated, (), (stage, cause, reason, question, options, context_blob, partial_blob, duration_ms))
 
-/// The question is asked.
+/// The question was asked.
 struct EscalationRaised {
     static constexpr std::string_view type = "escalation_raised";
     std::string stage;
     std::string escalation_id;
     std::optional<std::string> deadline = {};
-    std::optional<std::string> at_deadline = {};  ///< What happens then.
+    std::optional<std::string> at_deadline = {};  ///< What happens at the deadline.
 };
 BOOST_DESCRIBE_STRUCT(EscalationRaised, (), (stage, escalation_id, deadline, at_deadline))
 
-/// A person has answered.
+/// A person answered.
 struct EscalationResolved {
     static constexpr std::string_view type = "escalation_resolved";
     Added<std::string> stage;
@@ -337,38 +334,37 @@ struct EscalationResolved {
 };
 BOOST_DESCRIBE_STRUCT(EscalationResolved, (), (stage, escalation_id, abort, resolved_by, resolution_blob))
 
-/// A person is asked to approve the accepted artifact.
+/// A person was asked to approve the accepted artifact.
 struct ApprovalRequested {
     static constexpr std::string_view type = "approval_requested";
     std::string stage;
     std::string approval_id;
     std::string artifact_hash;
     std::optional<std::string> deadline = {};
-    std::optional<std::string> at_deadline = {};  ///< What happens then.
+    std::optional<std::string> at_deadline = {};  ///< What happens at the deadline.
 };
 BOOST_DESCRIBE_STRUCT(ApprovalRequested, (), (stage, approval_id, artifact_hash, deadline, at_deadline))
 
-/// A person has decided on the artifact that was shown.
+/// A person decided on the artifact that was shown.
 struct ApprovalDecided {
     static constexpr std::string_view type = "approval_decided";
     Added<std::string> stage;
     std::string approval_id;
     bool approved;
     std::string artifact_hash;
-    Added<std::string> feedback;  ///< What is to be changed, or why it was rejected.
+    Added<std::string> feedback;  ///< The changes asked for, or why it was rejected.
     Added<std::string> artifact_blob;
     Added<std::string> decided_by;
-    Added<std::string>
-        decision;  ///< `approve`, `revise`, `reject`, `exit` or `extend`. Older records: `approved` and `feedback` say it.
-    Added<json::array> issues;                ///< Of `revise`: `location`, `issue`, `suggestion`, `priority`.
-    std::optional<Extension> extension = {};  ///< Of `extend`.
-    std::optional<Freshness> freshness = {};  ///< Of `extend`.
+    Added<std::string> decision;  ///< `approve`, `revise`, `reject`, `exit` or `extend`. Absent: see `approved`, `feedback`.
+    Added<json::array> issues;    ///< For `revise`: `location`, `issue`, `suggestion`, `priority`.
+    std::optional<Extension> extension = {};  ///< For `extend`.
+    std::optional<Freshness> freshness = {};  ///< For `extend`.
 };
 BOOST_DESCRIBE_STRUCT(ApprovalDecided, (),
                       (stage, approval_id, approved, artifact_hash, feedback, artifact_blob, decided_by, decision, issues,
                        extension, freshness))
 
-/// The decision in a word, of a record of any version.
+/// Returns the decision as one word, for a record of any version.
 [[nodiscard]] std::string decision_of(const ApprovalDecided& decided);
 
 /// An agent of an interactive task proposes an action, which waits for a person.
@@ -379,23 +375,23 @@ struct ActionProposed {
     Added<unsigned> run;
     Added<unsigned> run_step;
     std::string tool;
-    std::string action_hash;  ///< Of what is shown.
+    std::string action_hash;  ///< Hash of what is shown.
     std::string action_blob;  ///< What is shown: place, tool and arguments.
     Added<std::uint64_t> duration_ms;
 };
 BOOST_DESCRIBE_STRUCT(ActionProposed, (), (phase, visit, run, run_step, tool, action_hash, action_blob, duration_ms))
 
-/// The action is shown to a person.
+/// The action was shown to a person.
 struct ActionAsked {
     static constexpr std::string_view type = "action_asked";
     std::string stage;
     std::string approval_id;
     std::string action_hash;
-    Added<std::string> action;  ///< What is shown, in a line.
+    Added<std::string> action;  ///< The action in one line.
 };
 BOOST_DESCRIBE_STRUCT(ActionAsked, (), (stage, approval_id, action_hash, action))
 
-/// A person has decided on the action.
+/// A person decided on the action.
 struct ActionDecided {
     static constexpr std::string_view type = "action_decided";
     Added<std::string> stage;
@@ -404,13 +400,13 @@ struct ActionDecided {
     std::string action_hash;
     Added<std::string> feedback;
     Added<std::string> decided_by;
-    std::optional<Kept> edited = {};  ///< What it was changed to.
+    std::optional<Kept> edited = {};  ///< The changed action.
 };
 BOOST_DESCRIBE_STRUCT(ActionDecided, (), (stage, approval_id, decision, action_hash, feedback, decided_by, edited))
 
 // ----------------------------------------------------------------------------------------------------------- cycles --
 
-/// The stage wants the task to go back to an earlier stage.
+/// The stage sends the task back to an earlier stage.
 struct CycleRequested {
     static constexpr std::string_view type = "cycle_requested";
     std::string stage;
@@ -421,10 +417,10 @@ struct CycleRequested {
 };
 BOOST_DESCRIBE_STRUCT(CycleRequested, (), (stage, to, reason, duration_ms, hand_back))
 
-/// The task goes back; what was made and measured after that stage counts no more.
+/// The task goes back. Everything made and measured after that stage is invalid.
 struct CycleStarted {
     static constexpr std::string_view type = "cycle_started";
-    Added<std::string> stage;  ///< It goes back from here.
+    Added<std::string> stage;  ///< The stage that sends it back.
     Added<std::string> to;
     Added<std::string> reason;
 };
@@ -432,22 +428,22 @@ BOOST_DESCRIBE_STRUCT(CycleStarted, (), (stage, to, reason))
 
 // ------------------------------------------------------------------------------------------------------------ steps --
 
-/// One step of an agent: a model's answer and the action that it led to. Its number is the record's `step`.
+/// One step of an agent: a model's answer and the resulting action. Its number is the record's `step`.
 struct Step {
     static constexpr std::string_view type = "step";
     std::string phase;
     Added<unsigned> visit;
-    Added<unsigned> run;  ///< Of the visit's agent runs.
+    Added<unsigned> run;  ///< Counts the visit's agent runs.
     Added<unsigned> run_step;
     Added<ActionTaken> action;
     Added<ActionResult> result;
-    Added<json::object> llm_call;  ///< model, prompt_tokens, completion_tokens and, where known, cost_microusd.
+    Added<json::object> llm_call;  ///< model, prompt_tokens, completion_tokens and, if known, cost_microusd.
     Added<std::uint64_t> input_tokens;
     Added<std::uint64_t> output_tokens;
-    Added<json::object> section_tokens;  ///< Tokens of each section of the context, and their `total`, as estimated.
-    Added<std::string> context_blob;     ///< What the model saw, byte for byte.
+    Added<json::object> section_tokens;  ///< Estimated tokens of each section of the context, and their `total`.
+    Added<std::string> context_blob;     ///< The exact context that the model saw.
     Added<std::string> system_blob;
-    Added<std::string> record_blob;  ///< The whole step; a resumed run goes on from it.
+    Added<std::string> record_blob;  ///< The whole step. A resumed run continues from it.
     Added<std::string> tree;         ///< The workspace after the step.
     std::optional<json::array> changes = {};
     std::optional<std::string> patch = {};  ///< A file below the task's folder.
@@ -457,7 +453,7 @@ BOOST_DESCRIBE_STRUCT(Step, (),
                       (phase, visit, run, run_step, action, result, llm_call, input_tokens, output_tokens, section_tokens,
                        context_blob, system_blob, record_blob, tree, changes, patch, files))
 
-/// A model has answered; the step that uses the answer follows.
+/// A model answered. The step that uses the answer follows.
 struct Answer {
     static constexpr std::string_view type = "answer";
     std::string phase;
@@ -471,7 +467,7 @@ struct Answer {
 };
 BOOST_DESCRIBE_STRUCT(Answer, (), (phase, visit, run, run_step, frame_hash, context_hash, usage, answer))
 
-/// A model call may have been made and was never answered: it is counted at the most it can have used.
+/// A model call that may have been made was never answered. It counts with its maximum usage.
 struct CallLost {
     static constexpr std::string_view type = "call_lost";
     std::string phase;
@@ -483,7 +479,7 @@ struct CallLost {
 };
 BOOST_DESCRIBE_STRUCT(CallLost, (), (phase, visit, run, run_step, reason, usage))
 
-/// One attempt at a model call failed; it is made again.
+/// One attempt at a model call failed. It is repeated.
 struct AttemptFailed {
     static constexpr std::string_view type = "attempt_failed";
     std::string phase;
@@ -494,11 +490,11 @@ struct AttemptFailed {
     Added<std::string> code;
     Added<std::string> message;
     Added<std::string> where;
-    std::optional<json::object> usage = {};  ///< A CallUsage, where the model may have begun.
+    std::optional<json::object> usage = {};  ///< A CallUsage, if the model may have begun.
 };
 BOOST_DESCRIBE_STRUCT(AttemptFailed, (), (phase, visit, run, run_step, attempt, code, message, where, usage))
 
-/// A tool of a server as it was listed when the task first saw it; it must stay so.
+/// A server's tool as listed when the task first saw it. It must stay the same.
 struct ServerTool {
     static constexpr std::string_view type = "server_tool";
     Added<std::string> tool;
@@ -508,7 +504,7 @@ struct ServerTool {
 };
 BOOST_DESCRIBE_STRUCT(ServerTool, (), (tool, stage, tool_hash, definition_blob))
 
-/// A program wrote where it may not; all of it was taken back.
+/// A program wrote where it may not. Everything was reverted.
 struct Violation {
     static constexpr std::string_view type = "violation";
     static constexpr bool only_tells = true;
@@ -519,7 +515,7 @@ BOOST_DESCRIBE_STRUCT(Violation, (), (stage, paths))
 
 // ------------------------------------------------------------------------------------------------------- host calls --
 
-/// A stage has called its host; `call` counts the calls of its visit.
+/// A stage called its host. `call` counts the calls of its visit.
 struct CallStarted {
     static constexpr std::string_view type = "call_started";
     Added<std::string> stage;
@@ -527,11 +523,11 @@ struct CallStarted {
     Added<unsigned> call;
     Added<std::string> name;
     Added<std::string> input_hash;
-    std::optional<PlanStep> plan_step = {};  ///< Where the agent run is for a step of a plan.
+    std::optional<PlanStep> plan_step = {};  ///< Set if the agent run is for a step of a plan.
 };
 BOOST_DESCRIBE_STRUCT(CallStarted, (), (stage, visit, call, name, input_hash, plan_step))
 
-/// The host has answered, and what the stage wrote with this call is in the workspace.
+/// The host answered. What the stage wrote with this call is in the workspace.
 struct CallFinished {
     static constexpr std::string_view type = "call_finished";
     Added<std::string> stage;
@@ -541,30 +537,30 @@ struct CallFinished {
     Added<std::string> input_hash;
     Added<std::string> outcome;            ///< `ok` or `error`.
     Added<Kept> result;                    ///< The answer, or the error.
-    std::optional<std::string> tree = {};  ///< The workspace, where the stage wrote.
+    std::optional<std::string> tree = {};  ///< The workspace, if the stage wrote.
     std::optional<json::array> changes = {};
 };
 BOOST_DESCRIBE_STRUCT(CallFinished, (), (stage, visit, call, name, input_hash, outcome, result, tree, changes))
 
 // ------------------------------------------------------------------------------------------------------ measurements --
 
-/// What a gate measured.
+/// A gate's measurement.
 struct Gate {
     static constexpr std::string_view type = "gate";
     Added<std::string> stage;
     std::string gate;
     std::string tree;
     bool passed;
-    Added<bool> partial;  ///< Only some paths were looked at.
+    Added<bool> partial;  ///< Only some paths were checked.
     std::string summary;
     Added<std::uint64_t> duration_ms;
-    std::optional<std::string> failing = {};  ///< A fingerprint of what failed.
+    std::optional<std::string> failing = {};  ///< A fingerprint of the failures.
     std::optional<std::uint64_t> failures = {};
     std::optional<std::vector<std::string>> held_out_failing = {};
-    std::optional<std::string> inputs = {};    ///< A hash of the settings and rules that it was measured with.
-    std::optional<json::array> commands = {};  ///< What was run, and how long each took.
+    std::optional<std::string> inputs = {};    ///< A hash of the settings and rules used.
+    std::optional<json::array> commands = {};  ///< The commands that ran, with their durations.
     Added<Kept> report;
-    std::optional<json::value> confinement = {};  ///< What confined the commands.
+    std::optional<json::value> confinement = {};  ///< The confinement of the commands.
     std::optional<std::uint64_t> tests = {};
     std::optional<std::uint64_t> tests_passed = {};
     std::optional<json::value> conformance = {};
@@ -579,20 +575,20 @@ struct Snapshot {
     Added<std::string> stage;
     std::string tree;
     Added<std::string> reason;
-    std::optional<bool> put_back = {};  ///< Whether the work from before a hand-back was put back.
+    std::optional<bool> put_back = {};  ///< Whether the work from before a hand-back was restored.
     std::optional<std::vector<std::string>> conflicts = {};
     std::optional<std::vector<std::string>> paths = {};
 };
 BOOST_DESCRIBE_STRUCT(Snapshot, (), (stage, tree, reason, put_back, conflicts, paths))
 
-/// Which tests are held out from now on.
+/// The tests that are held out from now on.
 struct HeldOut {
     static constexpr std::string_view type = "held_out";
     Added<std::string> stage;
-    std::string red_tree;  ///< They were chosen from this tree.
+    std::string red_tree;  ///< The tree from which they were chosen.
     std::vector<std::string> files;
-    std::vector<std::string> shown;  ///< Formerly held out.
-    bool hidden;                     ///< The workspace lacks them now.
+    std::vector<std::string> shown;  ///< Tests that were held out before.
+    bool hidden;                     ///< True while the workspace lacks them.
     std::string reason;
     std::string tree;  ///< The workspace.
 };
@@ -600,40 +596,40 @@ BOOST_DESCRIBE_STRUCT(HeldOut, (), (stage, red_tree, files, shown, hidden, reaso
 
 // --------------------------------------------------------------------------------------------------------- delivery --
 
-/// The change is committed, or written as a patch.
+/// The change was committed, or written as a patch.
 struct Delivered {
     static constexpr std::string_view type = "delivered";
     std::string stage;
     Added<std::string> deliverable_type;  ///< `commit`, `branch`, `pr` or `files`.
     std::string tree;
-    Added<std::string> workspace_tree;  ///< Commit hooks may have made another tree of it.
+    Added<std::string> workspace_tree;  ///< Commit hooks may have changed it to another tree.
     Added<std::string> base_commit;
     Added<std::string> base_tree;
     std::string branch;                          ///< Empty for files.
     std::string commit;                          ///< Empty for files.
-    std::optional<std::string> patch_file = {};  ///< Below the task's folder.
+    std::optional<std::string> patch_file = {};  ///< Path below the task's folder.
     std::optional<std::string> patch_sha256 = {};
     std::optional<bool> signed_ = {};
-    Added<std::string> commit_hooks;        ///< What ran, or why nothing did.
-    std::optional<json::value> drift = {};  ///< How far the base has moved on.
+    Added<std::string> commit_hooks;        ///< Which hooks ran, or why none did.
+    std::optional<json::value> drift = {};  ///< How far the base has moved.
 };
 BOOST_DESCRIBE_STRUCT(Delivered, (),
                       (stage, deliverable_type, tree, workspace_tree, base_commit, base_tree, branch, commit, patch_file,
                        patch_sha256, signed_, commit_hooks, drift))
 
-/// What the task is to deliver is a commit without a branch: its set makes the branches of all parts.
+/// The task's deliverable is a commit without a branch: its set makes the branches of all parts.
 struct DeliveryPrepared {
     static constexpr std::string_view type = "delivery_prepared";
     std::string stage;
-    std::string branch;  ///< That the set is to make.
+    std::string branch;  ///< The branch that the set will make.
     std::string commit;
-    std::string tree;            ///< That the `deliver` gate has passed on.
-    std::string workspace_tree;  ///< Before commit hooks.
-    std::string commit_hooks;    ///< What they said.
+    std::string tree;            ///< The tree on which the `deliver` gate passed.
+    std::string workspace_tree;  ///< The tree before commit hooks.
+    std::string commit_hooks;    ///< Output of the commit hooks.
 };
 BOOST_DESCRIBE_STRUCT(DeliveryPrepared, (), (stage, branch, commit, tree, workspace_tree, commit_hooks))
 
-/// The delivered branch is on a remote.
+/// The delivered branch was pushed to a remote.
 struct Published {
     static constexpr std::string_view type = "published";
     std::string stage;
@@ -644,7 +640,7 @@ struct Published {
 };
 BOOST_DESCRIBE_STRUCT(Published, (), (stage, remote, pr_url, published_by, publish_note))
 
-/// After the task's end the delivered change was put on a newer base.
+/// The delivered change was put on a newer base after the task's end.
 struct Rebased {
     static constexpr std::string_view type = "rebased";
     std::string commit;
@@ -653,7 +649,7 @@ struct Rebased {
     std::string base_commit;
     Added<std::string> base_tree;
     Added<std::string> red_tree;
-    std::string replaces;  ///< The commit from before.
+    std::string replaces;  ///< The previous commit.
     bool gate_passed;
     Added<std::string> summary;
     Added<std::string> commit_hooks;
@@ -674,28 +670,28 @@ struct Costing {
 };
 BOOST_DESCRIBE_STRUCT(Costing, (), (in_force))
 
-/// The plugins that the task is run with from now on.
+/// The plugins with which the task runs from now on.
 struct Plugins {
     static constexpr std::string_view type = "plugins";
     Added<Kept> in_use;  ///< Id, version and hash of each.
 };
 BOOST_DESCRIBE_STRUCT(Plugins, (), (in_use))
 
-/// What the specification depends on is there: the task goes past the stage that made it.
+/// The dependencies in the specification are met: the task goes past the stage that made it.
 struct DependenciesMet {
     static constexpr std::string_view type = "dependencies_met";
     std::string stage;               ///< The stage that may begin now.
     std::string specification_blob;  ///< The specification that names them.
     json::array tasks;     ///< `task_id`, `repo`, `required_stage`, and the `branch` and `commit` that the task has delivered.
-    json::array external;  ///< `repo`, `artifact`, `version`, and what they came to: `tag` (empty: none), `commit`, `path`.
+    json::array external;  ///< `repo`, `artifact`, `version`, and the result: `tag` (empty: none), `commit`, `path`.
 };
 BOOST_DESCRIBE_STRUCT(DependenciesMet, (), (stage, specification_blob, tasks, external))
 
-/// Opening the journal found a last line that was not whole.
+/// Opening the journal found an incomplete last line.
 struct Recovered {
     static constexpr std::string_view type = "recovered";
     static constexpr bool only_tells = true;
-    Added<std::string> torn_file;  ///< Its bytes.
+    Added<std::string> torn_file;  ///< The file with its bytes.
     Added<std::uint64_t> torn_bytes;
 };
 BOOST_DESCRIBE_STRUCT(Recovered, (), (torn_file, torn_bytes))
@@ -720,7 +716,7 @@ using Body =
                  CallLost, AttemptFailed, ServerTool, Violation, CallStarted, CallFinished, Gate, Snapshot, HeldOut, Delivered,
                  DeliveryPrepared, Published, Rebased, Costing, Plugins, DependenciesMet, Recovered, Note>;
 
-/// Who did what a record tells; shown in North Star 12.9's form.
+/// Who did what a record describes.
 struct Agent {
     Added<std::string> role;
     Added<std::string> version;
@@ -728,15 +724,15 @@ struct Agent {
 };
 BOOST_DESCRIBE_STRUCT(Agent, (), (role, version, mode))
 
-/// What every record has beside the fields of its type.
+/// The fields that every record has besides those of its type.
 struct Envelope {
-    std::optional<Sequence> seq = {};           ///< Its number, from 1; given by the journal.
+    std::optional<Sequence> seq = {};           ///< Its number, from 1, assigned by the journal.
     std::optional<std::uint64_t> step = {};     ///< Agent steps of the task so far.
-    std::string type;                           ///< One of those below.
+    std::string type;                           ///< One of the types below.
     std::optional<std::string> timestamp = {};  ///< When it was written.
     std::optional<Agent> agent = {};            ///< Absent: the kernel itself.
-    std::optional<std::string> prev = {};       ///< The hash of the record before.
-    std::optional<std::string> hash = {};       ///< Of all of it but this field (docs/operations.md).
+    std::optional<std::string> prev = {};       ///< The hash of the previous record.
+    std::optional<std::string> hash = {};       ///< Hash of the whole record without this field (docs/operations.md).
 };
 BOOST_DESCRIBE_STRUCT(Envelope, (), (seq, step, type, timestamp, agent, prev, hash))
 

@@ -77,7 +77,7 @@ struct AnyRecord;
 }
 
 [[nodiscard]] TaskSummary summary_of(const TaskState& state);
-/// Completed, failed or aborted.
+/// True for completed, failed and aborted.
 [[nodiscard]] bool has_ended(const TaskSummary& task);
 
 struct TaskListing {

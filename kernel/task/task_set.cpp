@@ -24,7 +24,7 @@ Error no_set(const std::filesystem::path& file, const std::string& why) {
                  "restore it from a backup; the tasks of the set are in their repositories as they were", ErrorKind::corrupt};
 }
 
-/// Empty: every key is known.
+/// Returns the first unknown key. Empty: every key is known.
 std::string unknown_key(const json::object& object, std::initializer_list<std::string_view> known) {
     for (const auto& [key, value] : object) {
         if (std::ranges::find(known, std::string_view(key)) == known.end()) { return std::string(key); }
