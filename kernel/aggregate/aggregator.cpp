@@ -19,11 +19,6 @@ namespace {
 constexpr std::size_t most_ended_followed = 16;
 constexpr std::int64_t ns_per_second = 1'000'000'000;
 
-bool is_over(const TaskFigures& figures) {
-    const std::string& status = figures.overview.summary.status;
-    return status == "completed" || status == "failed" || status == "aborted";
-}
-
 bool may_run(const TaskFigures& figures) {
     return figures.overview.summary.status == "running" || figures.overview.summary.status == "pending" ||
            figures.overview.running;
@@ -68,9 +63,56 @@ Aggregator::Aggregator(std::vector<KnownRepository> repositories) : repositories
 
 fs::path Aggregator::folder_of(const Key& key) const { return agentforge_of(repositories_[key.first]) / "tasks" / key.second; }
 
+std::vector<KnownRepository> Aggregator::repositories() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<KnownRepository> known;
+    for (std::size_t number = 0; number < repositories_.size(); ++number) {
+        if (!forgotten_.contains(number)) { known.push_back(repositories_[number]); }
+    }
+    return known;
+}
+
+KnownRepository Aggregator::repository(std::size_t number) const {
+    const std::lock_guard lock(mutex_);
+    return repositories_.at(number);
+}
+
+std::vector<KnownRepository> Aggregator::every_repository() const {
+    const std::lock_guard lock(mutex_);
+    return repositories_;
+}
+
+void Aggregator::set_repositories(const std::vector<KnownRepository>& known) {
+    const std::lock_guard lock(mutex_);
+    const auto same = [](const KnownRepository& one, const KnownRepository& other) {
+        return one.name == other.name && one.path == other.path;
+    };
+    forgotten_.clear();
+    for (std::size_t number = 0; number < repositories_.size(); ++number) {
+        const auto is_this = [&](const KnownRepository& each) { return same(each, repositories_[number]); };
+        if (std::ranges::none_of(known, is_this)) { forgotten_.insert(number); }
+    }
+    for (const KnownRepository& each : known) {
+        const auto is_this = [&](const KnownRepository& old) { return same(old, each); };
+        if (std::ranges::none_of(repositories_, is_this)) { repositories_.push_back(each); }
+    }
+    ++version_;
+}
+
+bool Aggregator::repositories_moved() const {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t number = 0; number < repositories_.size(); ++number) {
+        if (forgotten_.contains(number)) { continue; }
+        if (problem_of(repositories_[number]).has_value() != repository_problems_.contains(number)) { return true; }
+    }
+    return false;
+}
+
 std::vector<std::string> Aggregator::names_in(std::size_t repository) {
     std::vector<std::string> names;
     repository_problems_.erase(repository);
+    odd_folders_.erase(repository);
+    if (forgotten_.contains(repository)) { return names; }
     if (auto problem = problem_of(repositories_[repository])) {
         repository_problems_.emplace(repository, std::move(*problem));
         return names;
@@ -80,7 +122,12 @@ std::vector<std::string> Aggregator::names_in(std::size_t repository) {
          at.increment(error)) {
         std::string name = at->path().filename().string();
         std::error_code none;
-        if (is_task_id(name) && at->is_directory(none) && !at->is_symlink(none)) { names.push_back(std::move(name)); }
+        if (name.starts_with('.')) { continue; }
+        if (is_task_id(name) && at->is_directory(none) && !at->is_symlink(none)) {
+            names.push_back(std::move(name));
+        } else if (at->is_directory(none)) {
+            odd_folders_[repository].push_back(not_a_tasks_folder(at->path()));
+        }
     }
     return names;
 }
@@ -115,12 +162,17 @@ std::vector<TaskChange> Aggregator::refresh(std::size_t repository, const std::s
 std::vector<TaskChange> Aggregator::refresh_processes() {
     const std::lock_guard lock(mutex_);
     std::vector<TaskChange> changes;
-    for (auto& [key, known] : tasks_) {
+    std::vector<Key> differ;
+    for (const auto& [key, known] : tasks_) {
         if (!known.figures || !may_run(*known.figures)) { continue; }
-        const TaskPaths paths{folder_of(key)};
-        const bool running = TaskLock::holder(paths).has_value();
-        if (running == known.figures->overview.running) { continue; }
-        known.figures = std::make_shared<const TaskFigures>(with_process(*known.figures, running));
+        if (TaskLock::holder(TaskPaths{folder_of(key)}).has_value() != known.figures->overview.running) { differ.push_back(key); }
+    }
+    for (const Key& key : differ) {
+        look(key, changes);  // What the process wrote before it ended comes first.
+        const auto found = tasks_.find(key);
+        if (found == tasks_.end() || !found->second.figures) { continue; }
+        Known& known = found->second;
+        known.figures = std::make_shared<const TaskFigures>(with_process(*known.figures, TaskPaths{folder_of(key)}));
         ++version_;
         changes.push_back(change_of(*known.figures, "process"));
     }
@@ -131,15 +183,29 @@ void Aggregator::look(const Key& key, std::vector<TaskChange>& changes) {
     struct stat status {};
     const TaskPaths paths{folder_of(key)};
     if (::lstat(paths.journal().c_str(), &status) != 0) {
-        version_ += tasks_.erase(key);
+        std::error_code none;
+        if (!fs::exists(paths.root, none)) {
+            version_ += tasks_.erase(key);
+            return;
+        }
+        Known& known = tasks_[key];
+        if (known.figures && known.size == 0) { return; }
+        const bool never_began = TaskStore(agentforge_of(repositories_[key.first])).never_began(key.second);
+        known = Known{};
+        project(key, known,
+                never_began ? std::nullopt
+                            : std::optional(Error{"AF-TASK-004", "The task has a state and no journal", paths.journal().string(),
+                                                  "Restore the folder from a backup, or remove it.", ErrorKind::corrupt}));
+        ++version_;
         return;
     }
     Known& known = tasks_[key];
     if (!S_ISREG(status.st_mode)) {
         version_ += known.problem ? 0 : 1;
         known = Known{};
-        known.problem = Error{"AF-DASH-019", "The journal of a task is no file: a link, a folder or a device",
-                              paths.journal().string(), "put the journal back, or delete the task's folder", ErrorKind::invalid};
+        project(key, known,
+                Error{"AF-DASH-019", "The journal of a task is no file: a link, a folder or a device", paths.journal().string(),
+                      "put the journal back, or delete the task's folder", ErrorKind::invalid});
         return;
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -157,7 +223,7 @@ void Aggregator::look(const Key& key, std::vector<TaskChange>& changes) {
 }
 
 void Aggregator::follow(const Key& key, Known& known, std::vector<TaskChange>& changes) {
-    const Sequence told = known.figures ? known.figures->seq : 0;
+    const Sequence told = known.told;
     const bool first = known.figures == nullptr && !loaded_;
     if (!known.followed) { known.followed = std::make_unique<FollowedTask>(TaskPaths{folder_of(key)}, key.second); }
     struct Seen {
@@ -170,12 +236,18 @@ void Aggregator::follow(const Key& key, Known& known, std::vector<TaskChange>& c
     });
     ++version_;
     known.problem.reset();
-    if (!read.ok()) { known.problem = read.error(); }
-    if (known.followed->state().task_id != key.second) {
+    if (!read.ok()) {
+        project(key, known, read.error());
+        if (!known.figures) { return; }
+    } else if (known.followed->state().task_id != key.second) {
+        // Nothing of its own is written yet: a new journal, or a fork's; or its process ended before.
+        if (!TaskLock::holder(TaskPaths{folder_of(key)})) { project(key, known, std::nullopt); }
         return;
-    }  // Nothing of its own is written yet: a new journal, or a fork's.
-    const auto figures = std::make_shared<const TaskFigures>(figures_of(*known.followed, repositories_[key.first].name));
-    known.figures = figures;
+    } else {
+        known.figures = std::make_shared<const TaskFigures>(figures_of(*known.followed, repositories_[key.first].name));
+        known.told = known.figures->seq;
+    }
+    const Figures figures = known.figures;
     for (Seen& each : seen) {
         TaskChange change = change_of(*figures, std::move(each.type));
         change.seq = each.seq;
@@ -183,9 +255,23 @@ void Aggregator::follow(const Key& key, Known& known, std::vector<TaskChange>& c
     }
 }
 
+/// What is known of a task whose journal says nothing.
+void Aggregator::project(const Key& key, Known& known, std::optional<Error> problem) {
+    known.problem = problem;
+    known.figures.reset();
+    const auto stored = TaskStore(agentforge_of(repositories_[key.first])).load_state(key.second);
+    const auto state = stored.ok() ? task_state_from_json(*stored) : Result<TaskState>(stored.error());
+    if (!state.ok()) {
+        if (!known.problem) { known.problem = state.error(); }
+        return;
+    }
+    known.figures = std::make_shared<const TaskFigures>(
+        figures_of(*state, TaskPaths{folder_of(key)}, repositories_[key.first].name, std::move(problem)));
+}
+
 void Aggregator::forget_ended(const Key& key, Known& known) {
     looked_at_.remove(key);
-    if (known.figures && known.followed && is_over(*known.figures)) { looked_at_.push_front(key); }
+    if (known.figures && known.followed && has_ended(known.figures->overview.summary)) { looked_at_.push_front(key); }
     while (looked_at_.size() > most_ended_followed) {
         const auto oldest = tasks_.find(looked_at_.back());
         if (oldest != tasks_.end()) { oldest->second.followed.reset(); }
@@ -213,6 +299,7 @@ std::vector<Error> Aggregator::problems() const {
     const std::lock_guard lock(mutex_);
     std::vector<Error> all;
     for (const auto& [repository, problem] : repository_problems_) { all.push_back(problem); }
+    for (const auto& [repository, problems] : odd_folders_) { all.insert(all.end(), problems.begin(), problems.end()); }
     for (const auto& [key, known] : tasks_) {
         if (known.problem) { all.push_back(*known.problem); }
     }

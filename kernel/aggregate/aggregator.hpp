@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,15 @@ class Aggregator {
 public:
     explicit Aggregator(std::vector<KnownRepository> repositories);
 
-    [[nodiscard]] const std::vector<KnownRepository>& repositories() const noexcept { return repositories_; }
+    [[nodiscard]] std::vector<KnownRepository> repositories() const;
+    /// That of a `Place`.
+    [[nodiscard]] KnownRepository repository(std::size_t number) const;
+    /// All that there ever were, by their numbers.
+    [[nodiscard]] std::vector<KnownRepository> every_repository() const;
+    /// From now on these are known. The tasks of others are gone with the next `refresh`; numbers stay what they were.
+    void set_repositories(const std::vector<KnownRepository>& known);
+    /// Whether a repository has vanished or come back since the last `refresh`. Cost: two stat calls for each.
+    [[nodiscard]] bool repositories_moved() const;
     [[nodiscard]] static std::filesystem::path agentforge_of(const KnownRepository& repository) {
         return repository.path / ".agentforge";
     }
@@ -83,7 +92,8 @@ public:
 private:
     struct Known {
         std::unique_ptr<FollowedTask> followed;  ///< Null: it has ended, and nobody looked at it for some time.
-        Figures figures;                         ///< Null: its journal could not be read.
+        Figures figures;    ///< From `state.yaml` where the journal cannot be read; null: not from that either.
+        Sequence told = 0;  ///< The last record that `refresh` told of.
         std::optional<Error> problem;
         std::uint64_t size =
             0;  ///< Of its journal, with the time of its last change: while they are the same nothing was appended.
@@ -94,14 +104,17 @@ private:
     void look(const Key& key, std::vector<TaskChange>& changes);
     void follow(const Key& key, Known& known, std::vector<TaskChange>& changes);
     void forget_ended(const Key& key, Known& known);
+    void project(const Key& key, Known& known, std::optional<Error> problem);
     [[nodiscard]] std::vector<std::string> names_in(std::size_t repository);
     [[nodiscard]] std::filesystem::path folder_of(const Key& key) const;
 
-    const std::vector<KnownRepository> repositories_;
     mutable std::mutex mutex_;
+    std::vector<KnownRepository> repositories_;
+    std::set<std::size_t> forgotten_;  ///< Numbers of repositories that are known no more.
     std::map<Key, Known> tasks_;
     std::map<std::size_t, Error> repository_problems_;
-    std::list<Key> looked_at_;  ///< Ended tasks that are still followed, newest first.
+    std::map<std::size_t, std::vector<Error>> odd_folders_;  ///< Among the tasks of a repository.
+    std::list<Key> looked_at_;                               ///< Ended tasks that are still followed, newest first.
     std::uint64_t version_ = 1;
     bool loaded_ = false;
 };

@@ -53,14 +53,22 @@ json::object steps_of(const TaskState& state) {
     return {{"total", state.steps}, {"by_phase", std::move(by_phase)}};
 }
 
-json::object health_of(const FollowedTask& task) {
-    const TaskState& state = task.state();
-    const LastActivity& activity = task.activity();
+/// What figures are computed from.
+struct Source {
+    const TaskState& state;
+    const LastActivity& activity;
+    const std::vector<IterationDecision>& decisions;
+    std::uint64_t recent_errors = 0;
+};
+
+json::object health_of(const Source& task) {
+    const TaskState& state = task.state;
+    const LastActivity& activity = task.activity;
     return {{"tests_passing", activity.tests_passed},
             {"tests_total", activity.tests},
             {"conformance", activity.conformance ? json::value(*activity.conformance) : json::value(nullptr)},
             {"escalations_pending", state.waiting_for().empty() ? 0 : 1},
-            {"errors_recent", task.recent_errors()}};
+            {"errors_recent", task.recent_errors}};
 }
 
 json::object cost_of(const TaskState& state) {
@@ -121,12 +129,12 @@ json::value current_stage_of(const TaskState& state) {
                         {"cycle", stage.cycles}, {"attempt", stage.attempts}, {"awaiting", awaited(state)}};
 }
 
-json::value iteration_of(const FollowedTask& task) {
-    const TaskState& state = task.state();
+json::value iteration_of(const Source& task) {
+    const TaskState& state = task.state;
     if (state.stages.empty()) { return nullptr; }
     const StageState& stage = state.stage();
     json::array decisions;
-    for (const IterationDecision& each : task.decisions()) {
+    for (const IterationDecision& each : task.decisions) {
         if (each.stage != stage.name) { continue; }
         decisions.push_back({{"iteration", each.iteration},
                              {"decision", each.decision},
@@ -141,10 +149,10 @@ json::value iteration_of(const FollowedTask& task) {
                         {"decisions", std::move(decisions)}};
 }
 
-json::value last_action_of(const FollowedTask& task) {
-    const LastActivity& activity = task.activity();
+json::value last_action_of(const Source& task) {
+    const LastActivity& activity = task.activity;
     if (activity.action.empty()) { return nullptr; }
-    return json::object{{"step", task.state().steps},
+    return json::object{{"step", task.state.steps},
                         {"action", activity.action},
                         {"started_at", activity.at},
                         {"result", activity.succeeded ? "success" : "failure"}};
@@ -240,6 +248,10 @@ std::uint64_t TaskCounts::of(const std::string& condition) const {
     return found == conditions.end() ? 0 : found->second;
 }
 
+json::object problem_json(const Error& error) {
+    return {{"code", error.code}, {"title", error.message}, {"where", error.where}, {"detail", error.remedy}};
+}
+
 json::object to_json(const TaskCounts& counts) {
     json::object told{{"waiting", counts.waiting}};
     for (const auto& [condition, count] : counts.conditions) { told[condition] = count; }
@@ -248,6 +260,7 @@ json::object to_json(const TaskCounts& counts) {
 
 std::vector<std::string> available_actions(const TaskOverview& overview) {
     const TaskSummary& task = overview.summary;
+    if (overview.problem) { return {}; }
     if (task.status == "completed" && overview.can_be_extended) { return {"extend"}; }
     if (task.status == "completed" || task.status == "aborted") { return {}; }
     if (task.waiting_for == "escalation") { return {"respond", "abort"}; }
@@ -273,13 +286,11 @@ void add_process(json::object& summary, const TaskOverview& overview) {
 
 }  // namespace
 
-TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
-    const TaskState& state = task.state();
-    TaskFigures figures{.repo = repo,
-                        .overview = overview_of(state, task.activity(), task.paths()),
-                        .seq = state.seq,
-                        .steps = state.steps,
-                        .text = {}};
+namespace {
+
+TaskFigures figures_from(const Source& task, TaskOverview overview, const std::string& repo) {
+    const TaskState& state = task.state;
+    TaskFigures figures{.repo = repo, .overview = std::move(overview), .seq = state.seq, .steps = state.steps, .text = {}};
     json::object status{{"task_status", to_string(state.status)},
                         {"phase", state.stages.empty() ? json::value(nullptr) : json::value(state.stage().name)},
                         {"phase_progress", stage_progress(state)},
@@ -308,13 +319,31 @@ TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
                          {"delivery", delivery_of(state)},
                          {"set", text_or_null(figures.overview.set)},
                          {"continuation", continuation_of(state)}};
+    summary["problem"] = figures.overview.problem ? json::value(problem_json(*figures.overview.problem)) : json::value(nullptr);
     add_process(summary, figures.overview);
     figures.text = to_json_line(summary);
     return figures;
 }
 
-TaskFigures with_process(TaskFigures figures, bool running) {
-    figures.overview.running = running;
+}  // namespace
+
+TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
+    return figures_from({task.state(), task.activity(), task.decisions(), task.recent_errors()},
+                        overview_of(task.state(), task.activity(), task.paths()), repo);
+}
+
+TaskFigures figures_of(const TaskState& projected, const TaskPaths& paths, const std::string& repo,
+                       std::optional<Error> problem) {
+    TaskOverview overview = overview_of(projected, {}, paths);
+    overview.began = problem.has_value();
+    overview.problem = std::move(problem);
+    return figures_from({projected, {}, {}, 0}, std::move(overview), repo);
+}
+
+TaskFigures with_process(TaskFigures figures, const TaskPaths& paths) {
+    const TaskOverview now = overview_of(figures.overview.summary, paths);
+    figures.overview.running = now.running;
+    figures.overview.ended_in = now.ended_in;
     json::object summary = to_json(figures);
     add_process(summary, figures.overview);
     figures.text = to_json_line(summary);

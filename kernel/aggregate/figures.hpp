@@ -71,8 +71,13 @@ struct TaskCounts {
 [[nodiscard]] json::object to_json(const TaskCounts& counts);
 
 [[nodiscard]] TaskFigures figures_of(const FollowedTask& task, const std::string& repo);
-/// The same, but for whether a process has the task.
-[[nodiscard]] TaskFigures with_process(TaskFigures figures, bool running);
+/// The figures of a task whose journal cannot be read, from its `state.yaml`. `problem`: why; nothing: it was never begun.
+[[nodiscard]] TaskFigures figures_of(const TaskState& projected, const TaskPaths& paths, const std::string& repo,
+                                     std::optional<Error> problem);
+/// The same, but for whether a process has the task, and in what its last one died.
+[[nodiscard]] TaskFigures with_process(TaskFigures figures, const TaskPaths& paths);
+/// Something that cannot be read, as the API says it.
+[[nodiscard]] json::object problem_json(const Error& error);
 /// `figures.text`, parsed.
 [[nodiscard]] json::object to_json(const TaskFigures& figures);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aggregate/set_figures.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/json_fields.hpp"
@@ -18,12 +19,17 @@ json::object figures_of(const TaskSet& set, const ConditionOfPart& condition) {
                          {"branch", text_or_null(part.branch)},
                          {"commit", text_or_null(part.commit)}});
     }
+    const auto was_aborted = [](const json::value& part) { return part.at("state") == json::value("aborted"); };
+    const bool can_be_finished = set.phase == SetPhase::delivering || std::ranges::none_of(parts, was_aborted);
     json::array actions;
-    if (!set.has_ended()) { actions.emplace_back("resume"); }
-    if (!set.has_ended() && set.phase != SetPhase::delivering) { actions.emplace_back("abort"); }  // Some may be published.
+    if (!set.has_ended() && !set.running) {
+        if (can_be_finished) { actions.emplace_back("resume"); }
+        if (set.phase != SetPhase::delivering) { actions.emplace_back("abort"); }  // Some may be published.
+    }
     return {{"set_id", set.id},
             {"request", set.request},
             {"phase", to_string(set.phase)},
+            {"running", set.running},
             {"pipeline", text_or_null(set.pipeline)},
             {"created_at", set.created_at},
             {"specification_task", text_or_null(set.specification_task)},

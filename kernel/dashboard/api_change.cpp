@@ -53,7 +53,7 @@ public:
     TaskCommands(const DashboardParts& parts, const Aggregator::Place& place) : parts_(parts), place_(place) {}
 
     Result<json::object> run(std::vector<std::string> arguments) const {
-        auto answer = parts_.commands.run(parts_.tasks.repositories()[place_.repository].path, std::move(arguments));
+        auto answer = parts_.commands.run(parts_.tasks.repository(place_.repository).path, std::move(arguments));
         (void)parts_.tasks.refresh(place_.repository, place_.task_id);
         return answer;
     }
@@ -107,7 +107,7 @@ Result<HttpResponse> start(const DashboardParts& parts, const ApiCall& call) {
     AF_CHECK(only(call.body, {"request", "repo", "pipeline", "exit_after"}, {"supervised", "interactive"}));
     AF_TRY(const std::string request, required(call.body, "request"));
     const std::string repo = text_of(call.body, "repo");
-    const auto& known = parts.tasks.repositories();
+    const auto known = parts.tasks.repositories();
     const auto found = repo.empty() ? known.begin() : std::ranges::find(known, repo, &KnownRepository::name);
     if (found == known.end()) { return unknown_repository(repo, known, ""); }
     if (auto problem = problem_of(*found)) { return std::move(*problem); }

@@ -44,10 +44,6 @@ json::object counts_of(const std::vector<Aggregator::Figures>& tasks) {
     return to_json(counts);
 }
 
-json::object problem_json(const Error& error) {
-    return {{"code", error.code}, {"title", error.message}, {"where", error.where}, {"detail", error.remedy}};
-}
-
 json::array problems_of(const DashboardParts& parts) {
     json::array problems;
     for (const Error& problem : parts.tasks.problems()) { problems.emplace_back(problem_json(problem)); }
@@ -126,16 +122,17 @@ Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call)
     AF_TRY(const Aggregator::Place place, place_of(parts, call));
     TaskState state;
     json::value target;
-    AF_CHECK(parts.tasks.with_task(place, [&](const FollowedTask& task) -> Result<void> {
+    const auto read = parts.tasks.with_task(place, [&](const FollowedTask& task) -> Result<void> {
         state = task.state();
         target = target_of_last_step(task);
         return {};
-    }));
+    });
     AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
+    if (!read.ok() && !figures->overview.problem && figures->overview.began) { return read.error(); }
     json::object told = to_json(*figures);
     if (told["current_action"].is_object()) { told["current_action"].as_object()["target"] = target; }
     told["dependencies"] = state.dependencies.empty() ? json::value(nullptr) : json::value(state.dependencies);
-    told["files"] = files_of(parts.tasks.repositories()[place.repository].path, state);
+    told["files"] = files_of(parts.tasks.repository(place.repository).path, state);
     return json_response(told);
 }
 

@@ -271,10 +271,14 @@ Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
                       {"target", text_or_null(target)},
                       {"parameters", arguments.ok() ? *arguments : json::value(json::object())}};
     told["llm_call"] = *step->llm_call;
+    json::object sections = *step->section_tokens;
+    json::array truncated = list_of(sections, "truncated");
+    sections.erase("truncated");
     told["context_sent"] = {{"text", blob_text(task, *step->context_blob)},
                             {"system", blob_text(task, *step->system_blob)},
                             {"sha256", *step->context_blob},
-                            {"section_tokens", *step->section_tokens},
+                            {"section_tokens", std::move(sections)},
+                            {"truncated", std::move(truncated)},
                             {"max_tokens", context_limit(task)}};
     told["llm_response"] = {{"reasoning", text_of(answered, "text")},
                             {"action_chosen", *step->action->type},
@@ -465,7 +469,7 @@ Result<HttpResponse> show_diff(const DashboardParts& parts, const ApiCall& call)
         return Error{"AF-DASH-012", "The task has recorded no tree yet", call.place("task_id"),
                      "wait until its first step is done", ErrorKind::not_found};
     }
-    AF_TRY(const Repository repository, Repository::open(parts.tasks.repositories()[place.repository].path));
+    AF_TRY(const Repository repository, Repository::open(parts.tasks.repository(place.repository).path));
     AF_TRY(const std::vector<TreeChange> changes, repository.diff(base, tree));
     AF_TRY(const std::string patch, repository.patch(base, tree, most_patch_bytes));
     json::array files;

@@ -337,6 +337,82 @@ std::string in_lines(const Error& error) {
     return lines;
 }
 
+/// A command, and what adds it; some are added together. In the order of the help.
+struct CommandEntry {
+    std::string_view name;
+    void (*add)(CLI::App& app, Program& program);
+};
+constexpr CommandEntry commands[] = {
+    {"init", add_init},
+    {"start", [](CLI::App& app, Program& program) { add_start(app, program, "start"); }},
+    {"design", [](CLI::App& app, Program& program) { add_start(app, program, "design"); }},
+    {"implement", [](CLI::App& app, Program& program) { add_start(app, program, "implement"); }},
+    {"review", [](CLI::App& app, Program& program) { add_start(app, program, "review"); }},
+    {"test", [](CLI::App& app, Program& program) { add_start(app, program, "test"); }},
+    {"document", [](CLI::App& app, Program& program) { add_start(app, program, "document"); }},
+    {"run", add_run},
+    {"check", add_check},
+    {"fix", add_fix},
+    {"status", add_status},
+    {"resume", add_resume},
+    {"continue", add_continue},
+    {"abort", add_abort},
+    {"approve", add_decisions},
+    {"reject", add_decisions},
+    {"feedback", add_decisions},
+    {"escalations", add_escalations},
+    {"resolve", add_escalations},
+    {"remind", add_remind},
+    {"inspect", add_inspect},
+    {"history", add_history},
+    {"metrics", add_metrics},
+    {"cost", add_cost},
+    {"stats", add_stats},
+    {"diff", add_diff},
+    {"apply", add_apply},
+    {"rebase", add_rebase},
+    {"replay", add_replay},
+    {"fork", add_fork},
+    {"compare", add_compare},
+    {"audit", add_audit},
+    {"archive", add_archive},
+    {"gc", add_gc},
+    {"plugins", add_plugins},
+    {"trust", add_trust},
+    {"setup", add_setup},
+    {"servers", add_servers},
+    {"doctor", add_doctor},
+    {"attach", add_attach},
+    {"pause", add_pause},
+    {"logs", add_logs},
+    {"dashboard", add_dashboard},
+    {"repo", add_repo},
+    {"config", add_config},
+    {"agents", add_agents},
+    {"contracts", add_contracts},
+    {"pipelines", add_pipelines},
+    {"completion", add_completion},
+    {"help", add_help},
+};
+
+/// Adds the command that the first word names, or all: describing every option of every command takes longer than most commands.
+/// `help` and `completion` tell of all commands.
+void add_commands(CLI::App& app, Program& program, const std::vector<std::string>& words) {
+    const std::string_view first = words.empty() ? std::string_view() : std::string_view(words.front());
+    if (first == "--version" || first == "-V") { return; }
+    const bool tells_of_all = first == "help" || first == "completion";
+    const auto named = std::ranges::find(commands, first, &CommandEntry::name);
+    if (!tells_of_all && named != std::end(commands)) {
+        named->add(app, program);
+        return;
+    }
+    void (*last)(CLI::App&, Program&) = nullptr;
+    for (const CommandEntry& each : commands) {
+        if (each.add != last) { each.add(app, program); }
+        last = each.add;
+    }
+}
+
 }  // namespace
 
 json::object error_json(const Error& error) {
@@ -392,50 +468,9 @@ int run_program(int argc, const char* const* argv, Program& program) {
     add_flag(app, "--trust", program.trust_project,
              "Use what the project's own files want to run, for this run, though you have not trusted it");
 
-    add_init(app, program);
-    add_start(app, program);
-    add_run(app, program);
-    add_check(app, program);
-    add_fix(app, program);
-    add_status(app, program);
-    add_resume(app, program);
-    add_continue(app, program);
-    add_abort(app, program);
-    add_decisions(app, program);
-    add_escalations(app, program);
-    add_remind(app, program);
-    add_inspect(app, program);
-    add_history(app, program);
-    add_metrics(app, program);
-    add_cost(app, program);
-    add_stats(app, program);
-    add_diff(app, program);
-    add_apply(app, program);
-    add_rebase(app, program);
-    add_replay(app, program);
-    add_fork(app, program);
-    add_compare(app, program);
-    add_audit(app, program);
-    add_archive(app, program);
-    add_gc(app, program);
-    add_plugins(app, program);
-    add_trust(app, program);
-    add_setup(app, program);
-    add_servers(app, program);
-    add_doctor(app, program);
-    add_attach(app, program);
-    add_pause(app, program);
-    add_logs(app, program);
-    add_dashboard(app, program);
-    add_repo(app, program);
-    add_config(app, program);
-    add_agents(app, program);
-    add_contracts(app, program);
-    add_pipelines(app, program);
-    add_completion(app, program);
-    add_help(app, program);
-
     const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    add_commands(app, program, words);
+
     const auto refuse = [&](const Error& error) {
         take_output_format(words, program);
         program.fail(error);

@@ -60,7 +60,8 @@ struct Program {
 
 /// Each adds one command (or one group) to the program's grammar.
 void add_init(CLI::App& app, Program& program);
-void add_start(CLI::App& app, Program& program);
+/// `name`: start, design, implement, review, test or document.
+void add_start(CLI::App& app, Program& program, std::string_view name);
 void add_run(CLI::App& app, Program& program);
 void add_check(CLI::App& app, Program& program);
 void add_fix(CLI::App& app, Program& program);

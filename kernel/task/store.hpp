@@ -97,6 +97,9 @@ public:
 /// Checks that a file in the task's folder names that task. Errors: `corrupt` AF-TASK-015.
 [[nodiscard]] Result<void> check_names(std::string_view task_id, std::string_view named, const std::filesystem::path& file);
 
+/// A folder among the tasks whose name is no task's id.
+[[nodiscard]] Error not_a_tasks_folder(const std::filesystem::path& folder);
+
 class TaskStore {
 public:
     /// `agentforge_directory` is the project's `.agentforge`.

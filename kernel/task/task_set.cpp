@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/task_set.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <thread>
 
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
@@ -95,12 +100,40 @@ Result<TaskSet> load_set(const std::filesystem::path& file) {
     return set;
 }
 
+Result<FileDescriptor> lock_set(const std::filesystem::path& folder) {
+    AF_CHECK(make_directories(folder));
+    const std::filesystem::path file = folder / "lock";
+    FileDescriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    // Who only looks whether it is locked holds it for a moment.
+    for (int tries = 0; lock.valid() && tries < 20; ++tries) {
+        if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) { return lock; }
+        if (errno != EWOULDBLOCK) { break; }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        errno = EWOULDBLOCK;
+    }
+    if (lock.valid() && errno == EWOULDBLOCK) {
+        return Error{"AF-SET-008", "another process works on the set", file.string(), "wait until it has ended",
+                     ErrorKind::conflict};
+    }
+    return Error{"AF-SET-008", "the set cannot be locked: " + errno_text(errno), file.string(), "see whose file it is",
+                 ErrorKind::io};
+}
+
+bool is_set_locked(const std::filesystem::path& set_folder) {
+    const FileDescriptor lock(::open((set_folder / "lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    return lock.valid() && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 SetListing list_sets(const std::filesystem::path& folder) {
     SetListing found;
     std::error_code error;
     for (const std::filesystem::directory_entry& each : std::filesystem::directory_iterator(folder, error)) {
         auto set = load_set(set_file(each.path()));
+        if (set.ok() && set->id != each.path().filename()) {
+            set = no_set(set_file(each.path()), "it names the set `" + set->id + "`");
+        }
         if (set.ok()) {
+            set->running = is_set_locked(each.path());
             found.sets.push_back(std::move(*set));
         } else {
             found.problems.push_back(std::move(set).error());

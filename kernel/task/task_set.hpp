@@ -19,6 +19,8 @@
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
+#include "base/files.hpp"
+
 namespace agentforge::kernel {
 
 struct SetPart {
@@ -45,6 +47,7 @@ struct TaskSet {
     std::string reason;          ///< Why it went back or was undone. Empty: it was not.
     std::vector<SetPart> parts;  ///< In the order named until `specified`, then each after those that it depends on.
     json::object settings;       ///< Settings for its tasks, in the form of `--set`.
+    bool running = false;        ///< A process works on it. Only list_sets knows; not in the file.
 
     [[nodiscard]] SetPart* part_of_task(std::string_view task);
     /// True if there is nothing left to do for it.
@@ -61,6 +64,10 @@ struct SetListing {
 [[nodiscard]] SetListing list_sets(const std::filesystem::path& folder);
 /// Returns the file of the set in this folder.
 [[nodiscard]] inline std::filesystem::path set_file(const std::filesystem::path& set_folder) { return set_folder / "set.yaml"; }
+/// Holds the set as long as it lives: one process works on a set at a time. Makes the folder. Errors: `conflict` AF-SET-008.
+[[nodiscard]] Result<FileDescriptor> lock_set(const std::filesystem::path& set_folder);
+/// Whether a process works on the set.
+[[nodiscard]] bool is_set_locked(const std::filesystem::path& set_folder);
 /// On disk when it returns. Errors: `io`.
 [[nodiscard]] Result<void> save_set(const std::filesystem::path& file, const TaskSet& set);
 

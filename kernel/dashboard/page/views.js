@@ -19,10 +19,11 @@ function linked(text) {
 
 function setCard(set) {
   const words = { specifying: "writing the specification", specified: "working on its parts", branching: "making the branches", delivering: "delivering", done: "delivered", undone: "undone" };
-  return h("li", {}, h("div", { class: "row" }, h("strong", {}, set.request), h("span", { class: "spring" }), h("span", { class: "quiet small" }, words[set.phase] || set.phase)),
+  return h("li", {}, h("div", { class: "row" }, h("strong", {}, set.request), h("span", { class: "spring" }), h("span", { class: "quiet small" }, (words[set.phase] || set.phase) + (set.running || set.available_actions.length === 0 ? "" : ", stopped"))),
     h("ul", {}, set.specification_task && h("li", { class: "small" }, "specification: ", link("task/" + set.specification_task, set.specification_task)),
       set.parts.map((part) => h("li", { class: "small" }, h("strong", {}, part.repo), ": ", part.task_id ? [h("span", { class: tone(part.state) }, h("span", { "aria-hidden": "true" }, sign(part.state) + " "), named(part.state)), " ", link("task/" + part.task_id, part.task_id)] : "not started", part.depends_on.length > 0 && h("span", { class: "quiet" }, " after " + part.depends_on.join(", ")), part.branch && h("span", { class: "quiet" }, " · branch " + part.branch)))),
-    set.test_result && h("div", { class: "small" }, set.test_result), set.reason && h("div", { class: "small warn" }, set.reason),
+    set.test_result && h("div", { class: "small" }, "Tested together: " + set.test_result), set.reason && h("div", { class: "small warn" }, set.reason),
+    !set.available_actions.includes("resume") && set.available_actions.includes("abort") && h("div", { class: "small quiet" }, "A part was aborted. To end the set: ", h("code", {}, "agentforge abort " + set.set_id)),
     set.available_actions.includes("resume") && h("div", { class: "small quiet" }, "To continue: ", h("code", {}, "agentforge resume " + set.set_id)));
 }
 
@@ -56,7 +57,7 @@ function troubles(problems) {
 export async function tasks(app, query) {
   const filter = { q: query.get("q") || "", state: query.get("state") || "", repo: query.get("repo") || "", limit: query.get("limit") || "50" };
   const [list, waits, known, sums, sets] = await Promise.all([get("/api/tasks", filter), get("/api/attention"), get("/api/repositories"), get("/api/stats"), get("/api/sets")]);
-  const open = sets.sets.filter((set) => set.available_actions.length > 0);
+  const open = sets.sets.filter((set) => !["done", "undone"].includes(set.phase));
   app.waiting(waits.items.length);
   const over = (shown) => ["completed", "aborted", "failed"].includes(shown.status.state);
   const go = (change) => { location.hash = "#/?" + new URLSearchParams(Object.entries({ ...filter, ...change }).filter(([key, value]) => value && !(key === "limit" && value === "50"))); };
@@ -68,15 +69,16 @@ export async function tasks(app, query) {
     known.repositories.length > 1 && h("select", { "aria-label": "Repository", "data-key": "repo", onchange: (event) => go({ repo: event.currentTarget.value }) }, h("option", { value: "" }, "every repository"),
       known.repositories.map((each) => h("option", { value: each.name, selected: each.name === filter.repo }, each.name))),
     h("span", { class: "quiet small", role: "status" }, list.total + (list.total === 1 ? " task" : " tasks")));
-  const counted = [["in_progress", "active"], ["waiting", sums.states.waiting === 1 ? "waits for you" : "wait for you"], ["completed", "completed"]].map(([state, words]) => (sums.states[state] || 0) + " " + words);
+  const counted = [["in_progress", "running"], ["waiting", sums.states.waiting === 1 ? "waits for you" : "wait for you"], ["completed", "completed"]].map(([state, words]) => (sums.states[state] || 0) + " " + words);
   return ["Tasks", h("div", { class: "row" }, h("h1", {}, "Tasks"), h("span", { class: "spring" }), sums.tasks > 0 && h("span", { class: "quiet small" }, [...counted, number(sums.steps) + " steps", number(sums.tokens_used) + " tokens", sums.tokens_used > 0 && money(sums)].filter(Boolean).join(" · "))), search, h("p", {}),
+    troubles([...list.problems, ...sets.problems]),
     waits.items.length > 0 && !filter.q && !filter.state && !filter.repo && h("section", { class: "wait" }, h("h2", {}, "Needs attention"), h("ul", { class: "plain" }, waits.items.map((item) => h("li", {}, h("div", { class: "row" }, h("span", {}, h("span", { "aria-hidden": "true" }, "⚠ "), entry("task/" + item.task_id, item.request)), h("span", { class: "spring" }), h("span", { class: "quiet small" }, item.repo + " · " + since(item.created_at))), h("div", { class: "small" }, item.kind === "approval" ? "Approval of " + item.phase : item.question))))),
     open.length > 0 && !filter.q && !filter.state && !filter.repo && h("section", {}, h("h2", {}, "Sets"), h("ul", { class: "plain" }, open.map(setCard))),
     active.length > 0 && h("section", {}, h("h2", {}, "Active tasks"), h("ul", { class: "plain" }, active.map(card))),
     ended.length > 0 && h("section", {}, h("h2", {}, "Ended tasks"), h("ul", { class: "plain" }, ended.map(card))),
     list.tasks.length === 0 && h("section", {}, h("p", {}, filter.q || filter.state || filter.repo ? "No task is like that." : "No task yet. ", !filter.q && link("new", "Start one"))),
     list.next_offset !== null && h("p", {}, h("button", { type: "button", "data-key": "more", onclick: () => go({ limit: String(Math.min(500, Number(filter.limit) * 2)) }) }, "Show more")),
-    troubles([...list.problems, ...sets.problems])];
+  ];
 }
 
 export async function attentions(app) {
@@ -115,7 +117,7 @@ function tabs(id, current) {
 function head(shown, current, back) {
   const state = shown.status.state;
   return [h("p", { class: "small" }, h("a", { href: back || "#/", id: "up" }, "← Back")), h("div", { class: "row" }, h("h1", {}, shown.request), h("span", { class: "spring" }), h("span", { class: "quiet" }, shown.repo)),
-    h("p", { class: "row" }, h("strong", { class: tone(state) }, sign(state) + " " + named(state)), h("span", { class: "quiet small" }, shown.task_id)), tabs(shown.task_id, current), h("p", {})];
+    h("p", { class: "row" }, h("strong", { class: tone(state) }, sign(state) + " " + named(state)), h("span", { class: "quiet small" }, shown.task_id)), shown.problem && troubles([shown.problem]), tabs(shown.task_id, current), h("p", {})];
 }
 
 function files(shown) {
@@ -142,7 +144,7 @@ export async function overview(app, query, id) {
   const [shown, waits] = await Promise.all([get(task(id)), get("/api/attention", { task_id: id })]);
   const phase = shown.status.phase ? await get(task(id, "/phases/" + shown.status.phase)) : null;
   const current = shown.current_stage, rounds = shown.iteration_summary;
-  const own = shown.set ? (await get("/api/sets")).sets.filter((set) => set.set_id === shown.set) : [];
+  const own = (await get("/api/sets")).sets.filter((set) => set.set_id === shown.set || set.specification_task === shown.task_id);
   const met = shown.dependencies ? [...shown.dependencies.tasks.map((each) => h("li", {}, link("task/" + each.task_id, each.task_id), " at " + each.required_stage)), ...shown.dependencies.external.map((each) => h("li", {}, each.artifact + " of " + each.repo + (each.tag ? " " + each.tag : "") + " (" + each.commit.slice(0, 12) + ")"))] : [];
   const known = shown.available_actions.includes("extend") ? await get("/api/pipelines", { repo: shown.repo }).catch(() => ({ pipelines: [] })) : { pipelines: [] };
   return [shown.request, head(shown, ""), waits.items.map((item) => attention(app, item)),

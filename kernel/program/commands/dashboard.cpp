@@ -51,27 +51,61 @@ void tell_address(Program& program, const ServerSettings& settings, unsigned por
                 << "  Ctrl-C ends the dashboard; tasks go on." << std::endl;
 }
 
+/// Takes over the user's list of repositories when its file has changed.
+class RepositoryList {
+public:
+    explicit RepositoryList(const Program& program) : program_(program), changed_(changed()) {}
+
+    /// Nothing where the list is what it was, or cannot be read.
+    std::optional<std::vector<KnownRepository>> if_changed() {
+        if (const auto now = changed(); now == changed_) {
+            return std::nullopt;
+        } else {
+            changed_ = now;
+        }
+        auto known = all_repositories(program_);
+        return known.ok() ? std::optional(std::move(*known)) : std::nullopt;
+    }
+
+private:
+    [[nodiscard]] std::filesystem::file_time_type changed() const {
+        const auto known = known_repositories(program_);
+        std::error_code none;
+        return known.ok() ? std::filesystem::last_write_time(known->file(), none) : std::filesystem::file_time_type();
+    }
+    const Program& program_;
+    std::filesystem::file_time_type changed_;
+};
+
 /// Tells clients of what the journals say, until the user ends it.
 void follow(const Program& program, Aggregator& tasks, SetWatch& sets, EventHub& events) {
     constexpr std::chrono::milliseconds usual_wait{2000};  // Only for a process that ended without a word; a record is an event.
+    constexpr std::chrono::milliseconds wait_after_change{200};  // A process often ends after its last record.
     constexpr std::chrono::milliseconds wait_without_events{500};
     constexpr std::chrono::seconds between_whole_looks{
         60};  // Of events nothing is missed as a rule: a look at all costs more than waiting for them.
     constexpr std::chrono::seconds between_looks_without_events{10};
-    const auto folders = task_folders(tasks.repositories());
-    auto watch = std::make_unique<ChangeWatch>(folders);
+    RepositoryList list(program);
+    auto watch = std::make_unique<ChangeWatch>(task_folders(tasks.every_repository()));
     const SystemClock clock;
     auto looked = clock.steady();
+    std::chrono::milliseconds wait = usual_wait;
     while (!program.cancel->requested() && !program.cancel->finishing()) {
-        const auto changes = watch->wait(watch->misses_events() ? wait_without_events : usual_wait, -1);
+        const auto changes = watch->wait(watch->misses_events() ? wait_without_events : wait, -1);
+        wait = changes.empty() ? usual_wait : wait_after_change;
         for (const ChangeWatch::Change& change : changes) {
             events.publish(change.task.empty() ? tasks.refresh() : tasks.refresh(change.folder, change.task));
         }
         events.publish(tasks.refresh_processes());
         events.publish(sets.refresh());
+        const auto known = list.if_changed();
+        if (known) { tasks.set_repositories(*known); }
+        const bool moved = known || tasks.repositories_moved();
         const bool due = clock.steady() - looked >= (watch->misses_events() ? between_looks_without_events : between_whole_looks);
-        if (due || (watch->misses_events() && changes.empty())) { events.publish(tasks.refresh()); }
-        if (due && watch->misses_events()) { watch = std::make_unique<ChangeWatch>(folders); }  // A folder may have come.
+        if (moved || due || (watch->misses_events() && changes.empty())) { events.publish(tasks.refresh()); }
+        if (moved || (due && watch->misses_events())) {  // A folder may have come.
+            watch = std::make_unique<ChangeWatch>(task_folders(tasks.every_repository()));
+        }
         if (due) { looked = clock.steady(); }
     }
 }

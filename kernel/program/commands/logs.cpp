@@ -88,9 +88,12 @@ int follow(Program& program, const LogArguments& arguments, const TaskPaths& pat
 }
 
 /// The hash chain may be intact although the records do not add up to a task.
-int told_whole(Program& program, const TaskStore& store, const std::string& id) {
-    const auto state = read_task_state(store, id);
-    return state.ok() ? 0 : program.fail(state.error());
+int told_whole(Program& program, const std::vector<Record>& records) {
+    TaskState state;
+    for (const Record& record : records) {
+        if (const auto folded = fold(state, record.body); !folded.ok()) { return program.fail(folded.error()); }
+    }
+    return 0;
 }
 
 int show_logs(Program& program, const LogArguments& arguments) {
@@ -112,11 +115,11 @@ int show_logs(Program& program, const LogArguments& arguments) {
         json::array told;
         for (std::size_t index = first; index < records->size(); ++index) { told.push_back((*records)[index].body); }
         program.print_json({{"task_id", *id}, {"records", std::move(told)}, {"running", TaskLock::holder(paths).has_value()}});
-        return told_whole(program, store, *id);
+        return told_whole(program, *records);
     }
     for (std::size_t index = first; index < records->size(); ++index) { print_record(program, arguments, (*records)[index]); }
     return arguments.follow ? follow(program, arguments, paths, records->empty() ? 0 : records->back().seq)
-                            : told_whole(program, store, *id);
+                            : told_whole(program, *records);
 }
 
 }  // namespace

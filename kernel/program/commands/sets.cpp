@@ -36,20 +36,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view set_prefix = "set-";
 
-/// One process works on a set at a time.
-Result<FileDescriptor> lock_set(const fs::path& folder) {
-    AF_CHECK(make_directories(folder));
-    const fs::path file = folder / "lock";
-    FileDescriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (lock.valid() && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) { return lock; }
-    if (lock.valid() && errno == EWOULDBLOCK) {
-        return Error{"AF-SET-008", "another process works on the set", file.string(), "wait until it has ended",
-                     ErrorKind::conflict};
-    }
-    return Error{"AF-SET-008", "the set cannot be locked: " + errno_text(errno), file.string(), "see whose file it is",
-                 ErrorKind::io};
-}
-
 /// What one command of a part prints goes nowhere: the set tells of all of them at the end. Errors and progress are shown.
 class PartProgram {
 public:

@@ -701,8 +701,10 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
 
 }  // namespace
 
-void add_start(CLI::App& app, Program& program) {
-    for (const StartCommand& kind : start_commands) { add_start_command(app, program, kind); }
+void add_start(CLI::App& app, Program& program, std::string_view name) {
+    for (const StartCommand& kind : start_commands) {
+        if (kind.name == name) { add_start_command(app, program, kind); }
+    }
 }
 
 }  // namespace agentforge::kernel

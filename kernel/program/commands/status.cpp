@@ -373,7 +373,8 @@ void add_status(CLI::App& app, Program& program) {
     const Command command = add_subcommand(app, "status", "Show all tasks, or one");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it; without it: all tasks")->type_name("TASK");
     const Option state = *add_option(*command, "--state", arguments->list.state, "Only tasks with this status")
-                              ->one_of({"pending", "running", "paused", "awaiting_approval", "completed", "failed", "aborted"});
+                              ->one_of({"pending", "running", "in_progress", "paused", "awaiting_approval", "escalated",
+                                        "interrupted", "completed", "failed", "aborted"});
     add_flag(*command, "--all", arguments->list.all, "Tasks of every known repository that have not ended");
     add_flag(*command, "--ended", arguments->list.ended, "With --all: ended tasks, too")->needs("--all")->excludes(state);
     add_option_function(

@@ -34,9 +34,10 @@ struct Listing {
     [[nodiscard]] std::size_t left_out() const noexcept { return wanted - shown.size(); }
 };
 
-bool is_wanted(const TaskSummary& task, const TaskListOptions& options) {
-    if (!options.state.empty()) { return task.status == options.state; }
-    return !options.all || options.ended || !has_ended(task);
+/// `state`: a status, as journals have it, or a condition, as the dashboard has it.
+bool is_wanted(const TaskOverview& task, const TaskListOptions& options) {
+    if (!options.state.empty()) { return task.summary.status == options.state || condition_of(task) == options.state; }
+    return !options.all || options.ended || !has_ended(task.summary);
 }
 
 TaskOverviews& overviews_of(SeenRepositories& seen, const std::filesystem::path& root) {
@@ -51,7 +52,7 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
     Listing found{
         .root = root, .name = std::move(name), .counts = all.counts, .total = all.tasks.size(), .shown = {}, .wanted = 0};
     for (const TaskOverview& task : all.tasks) {
-        if (!is_wanted(task.summary, options)) { continue; }
+        if (!is_wanted(task, options)) { continue; }
         ++found.wanted;
         if (options.limit != 0 && found.shown.size() == options.limit) { continue; }
         found.shown.push_back(overviews.look_into(task));

@@ -29,6 +29,15 @@ protected:
                 }
             }
         }
+        if (const json::value* others = schema.if_contains("additionalProperties");
+            value.is_object() && others != nullptr && others->is_object()) {
+            for (const auto& field : value.get_object()) {
+                const std::string place = at + "." + std::string(field.key());
+                if (const std::string problem = problem_of(field.value(), others->get_object(), place); !problem.empty()) {
+                    return problem;
+                }
+            }
+        }
         if (!value.is_object() || !schema.contains("properties")) { return {}; }
         const json::object& properties = schema.at("properties").as_object();
         for (const auto& field : value.get_object()) {
