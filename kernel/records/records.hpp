@@ -115,7 +115,7 @@ struct TaskCreated {
     std::optional<std::string> entry_stage = {};            ///< Where it begins; absent: with the first stage.
     std::optional<std::vector<std::string>> left_out = {};  ///< Stages that the user leaves out.
     std::optional<std::vector<std::string>> imports = {};   ///< Contracts of the artifacts that are imported before it starts.
-    std::optional<std::string> set = {};                    ///< The file of the set that it is a part of (docs/repositories.md).
+    std::optional<std::string> set = {};                    ///< The file of the set that it belongs to (docs/repositories.md).
 };
 BOOST_DESCRIBE_STRUCT(TaskCreated, (),
                       (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages,

@@ -338,7 +338,7 @@ struct TaskState {
     std::string entry_stage;                                            ///< Where it begins; empty: with the first stage.
     std::set<std::string> left_out;                                     ///< Stages that the user leaves out.
     std::map<std::string, ExternalInput, std::less<>> external_inputs;  ///< By contract.
-    std::string set_file;                                               ///< Of the set that it is a part of; empty: of none.
+    std::string set_file;               ///< Of the set that it is a part of, or whose specification it writes; empty: of none.
     std::set<std::string> imports_due;  ///< Contracts that must be imported before the task starts.
 
     // What a person has said of its way since; `task_continued` and decisions change it.

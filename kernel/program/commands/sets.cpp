@@ -269,6 +269,7 @@ private:
         for (const SetPart& part : set_.parts) { names += (names.empty() ? "" : ", ") + part.repo; }
         StartArguments arguments;
         arguments.goal = "design";
+        arguments.set_file = file().string();
         arguments.no_iterate = true;
         arguments.named = [this](const std::string& task) {
             set_.specification_task = task;

@@ -28,7 +28,7 @@ struct StartArguments {
     EntryArguments entry;
     std::string compare_to;
     std::string repos;     ///< `A,B`: one request over several repositories (sets.hpp); empty: this one's.
-    std::string set_file;  ///< Of the set that the task is a part of; empty: of none.
+    std::string set_file;  ///< Of the set that the task is a part of, or whose specification it writes; empty: of none.
     bool include_uncommitted = false;
     std::vector<std::string> approve;
     bool iterate = false;
