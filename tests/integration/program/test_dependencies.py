@@ -149,6 +149,11 @@ class TestExternalDependency(DependencyTest):
         self.assert_error(outcome, "AF-EXT-001", "dependencies.external[0].version is \"the newest\"", "spec.yaml:")
         self.assertEqual(self.tasks(), [])
 
+    def test_tags_of_both_kinds_are_named_where_none_fits(self):
+        self.git("tag", "user_events-1.0.0", cwd=self.data)
+        _, outcome = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": ">=1.2"}]))
+        self.assertIn("none of its tags fits: user_events-1.0.0; tags that do not name it do not count: v2.0.0-rc.1, v1.10.0, v1.2.0, v1.1.0", outcome.err)
+
     def test_an_unknown_repository_is_the_specifications_fault(self):
         outcome = self.start(transcript=self.depending(external=[{"repo": "data-lair", "artifact": "user_events"}]))
         self.assertNotEqual(outcome.code, 0)
