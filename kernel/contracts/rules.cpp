@@ -5,6 +5,7 @@
 
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "base/versions.hpp"
 #include "contracts/names.hpp"
 
 namespace agentforge::kernel {
@@ -197,6 +198,18 @@ void outdated_tests_name_requirements(const NamedRule& rule, const json::object&
     each_object(artifact, "outdated_tests", {}, [&](const json::object& test, const ArtifactPath& path) {
         add_unknown_reference(rule, ids, text_of(test, "requirement_ref"), path.field("requirement_ref"), violations);
     });
+}
+
+void versions_are_ranges(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {
+    const auto path = ArtifactPath().field("dependencies");
+    each_object(object_of(artifact, "dependencies"), "external", path,
+                [&](const json::object& dependency, const ArtifactPath& place) {
+                    const std::string version = text_of(dependency, "version");
+                    if (VersionRange::parse(version)) { return; }
+                    violations.add(place.field("version"), rule.text,
+                                   place.field("version").words() + " is " + show(json::string(version)) +
+                                       ", which is no range of versions, such as `>=1.2.0, <2`, `^1.2` or `1.4.0`");
+                });
 }
 
 template <class Visit>
@@ -498,6 +511,7 @@ const std::vector<NamedRule>& named_rules() {
         {"requirement ids are unique", false, requirements_are_unique},
         {"every test case names a requirement of this specification", false, test_cases_name_requirements},
         {"every outdated test names a requirement of this specification", false, outdated_tests_name_requirements},
+        {"every version of a dependency is a range of versions", false, versions_are_ranges},
         {"every requirement in spec has at least one test", false, requirements_have_tests},
         {"every test names a requirement of the specification", false, tests_name_requirements},
         {"all tests currently fail (verified by execution)", true, tests_fail},

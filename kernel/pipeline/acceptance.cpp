@@ -14,8 +14,10 @@
 #include "pipeline/measure.hpp"
 #include "pipeline/people/acting_changes.hpp"
 #include "pipeline/people/iteration.hpp"
+#include "pipeline/set_parts.hpp"
 #include "pipeline/tests/changed_tests.hpp"
 #include "pipeline/tests/hand_back.hpp"
+#include "task/task_set.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -110,6 +112,8 @@ Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract,
         const std::vector<std::string> wrong =
             kernel::faults_of(dependencies_of(artifact), task_.state(), task_.setup.store, task_.services.other_repository);
         faults.insert(faults.end(), wrong.begin(), wrong.end());
+        AF_TRY(const std::vector<std::string> divided_wrongly, faults_of_set_parts(artifact));
+        faults.insert(faults.end(), divided_wrongly.begin(), divided_wrongly.end());
     }
     if (!faults.empty()) { return faults; }
     if (makes_delivery(task_.state().stage_template()) && task_.state().delivery.empty() && task_.state().commit.empty()) {
@@ -121,6 +125,17 @@ Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract,
     if (exit_gate(task_.state().stage_template()).empty()) { return faults; }
     AF_TRY(const std::string inputs, task_.task_workspace->gate_inputs());
     if (std::string unmet = unmet_exit_gate(task_.state(), &inputs); !unmet.empty()) { faults.push_back(std::move(unmet)); }
+    return faults;
+}
+
+Result<std::vector<std::string>> Acceptance::faults_of_set_parts(const json::object& specification) const {
+    std::vector<std::string> faults;
+    if (task_.state().set_file.empty()) { return faults; }
+    AF_TRY(const TaskSet set, load_set(task_.state().set_file));
+    if (set.specification_task != task_.state().task_id) { return faults; }
+    std::vector<std::string> repositories;
+    for (const SetPart& part : set.parts) { repositories.push_back(part.repo); }
+    for (const std::string& fault : faults_of_parts(specification, repositories)) { faults.push_back("parts: " + fault); }
     return faults;
 }
 

@@ -90,8 +90,9 @@ struct StartOptions {
     std::function<Result<void>(const std::string& task_id)> named = {};
     std::optional<TaskBase> base = {};          ///< In place of the commit that the user is on.
     std::optional<std::string> replay_of = {};  ///< The task whose recorded answers this one is done with.
-    std::string set_file = {};                  ///< Of the set that it is a part of (task_set.hpp); empty: of none.
-    Entry entry = {};                           ///< Where it begins and what it is given: settled (`settle_entry`).
+    std::string set_file =
+        {};            ///< Of the set that it is a part of, or whose specification it writes (task_set.hpp); empty: of none.
+    Entry entry = {};  ///< Where it begins and what it is given: settled (`settle_entry`).
 };
 
 /// What became of putting a delivered change on a base that has moved.

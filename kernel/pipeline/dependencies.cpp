@@ -209,6 +209,25 @@ Error not_there(const ExternalDependency& each, const std::string& why, const fs
                  where.string(), remedy, ErrorKind::unavailable};
 }
 
+/// The first ten names of a list.
+class TagNames {
+public:
+    void add(const std::string& name) {
+        if (++count_ <= most) { text_ += (text_.empty() ? "" : ", ") + name; }
+    }
+    void mark_last(const std::string& note) {
+        if (count_ <= most) { text_ += note; }
+    }
+    [[nodiscard]] std::string text() const {
+        return count_ <= most ? text_ : text_ + " and " + std::to_string(count_ - most) + " more";
+    }
+
+private:
+    static constexpr std::size_t most = 10;
+    std::size_t count_ = 0;
+    std::string text_;
+};
+
 Result<json::object> resolve(const ExternalDependency& each, const FindRepository& find) {
     const auto range = VersionRange::parse(each.version);
     if (!range) {
@@ -232,20 +251,23 @@ Result<json::object> resolve(const ExternalDependency& each, const FindRepositor
     for (const Tag& tag : tags) {
         if (const auto version = version_in(tag.name, each.artifact)) { versions.emplace_back(*version, &tag); }
     }
-    // Tags of its own say more of an artifact than those of the whole repository.
-    if (std::ranges::any_of(versions, [](const auto& one) { return one.first.of_artifact; })) {
-        std::erase_if(versions, [](const auto& one) { return !one.first.of_artifact; });
-    }
     std::ranges::sort(versions, [](const auto& one, const auto& two) { return one.first.version > two.first.version; });
-    std::string seen;
+    // Tags of its own say more of an artifact than those of the whole repository.
+    const bool has_own = std::ranges::any_of(versions, [](const auto& one) { return one.first.of_artifact; });
+    TagNames seen;
+    TagNames ignored;
     for (const auto& [tagged, tag] : versions) {
-        if (std::ranges::count(seen, ',') < 9) { seen += (seen.empty() ? "" : ", ") + tag->name; }
+        if (has_own && !tagged.of_artifact) {
+            ignored.add(tag->name);
+            continue;
+        }
+        seen.add(tag->name);
         if (!range->contains(tagged.version)) { continue; }
         AF_TRY(const std::string tree, repository.tree_of(tag->commit));
         AF_TRY(const auto files, repository.files_in_tree(tree));
         const std::string path = artifact_in(files, each.artifact, other->contracts_path);
         if (!path.empty() || tagged.of_artifact) { return found(tag->name, tag->commit, path); }
-        seen += " (without it)";
+        seen.mark_last(" (without it)");
     }
     if (range->is_any()) {
         // No version was asked for: what the repository has now.
@@ -259,7 +281,9 @@ Result<json::object> resolve(const ExternalDependency& each, const FindRepositor
         return not_there(each, "it has no such file", other->path,
                          "make it there, then agentforge resume; or start anew with a specification that names what there is");
     }
-    return not_there(each, seen.empty() ? "no tag there says a version" : "none of its tags fits: " + seen, other->path,
+    std::string why = seen.text().empty() ? "no tag there says a version" : "none of its tags fits: " + seen.text();
+    if (!ignored.text().empty()) { why += "; tags that do not name it do not count: " + ignored.text(); }
+    return not_there(each, why, other->path,
                      "tag it there (git tag " +
                          (each.artifact.find(' ') == std::string::npos ? each.artifact + "-VERSION" : std::string("VERSION")) +
                          "), then agentforge resume; or start anew with another specification");

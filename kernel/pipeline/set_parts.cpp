@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
@@ -83,79 +82,126 @@ json::object specification_of_part(const json::object& whole, const json::object
     return made;
 }
 
-/// Each behind those that it depends on.
-Result<std::vector<PartSpecification>> in_order(std::vector<PartSpecification> parts) {
-    std::vector<PartSpecification> ordered;
-    std::set<std::string> before;
-    while (!parts.empty()) {
-        const auto next = std::ranges::find_if(parts, [&](const PartSpecification& part) {
-            return std::ranges::all_of(part.depends_on, [&](const std::string& name) { return before.contains(name); });
-        });
-        if (next == parts.end()) {
-            std::string names;
-            for (const PartSpecification& each : parts) { names += (names.empty() ? "" : ", ") + each.repo; }
-            return wrong("these depend on one another in a circle: " + names);
-        }
-        before.insert(next->repo);
-        ordered.push_back(std::move(*next));
-        parts.erase(next);
+const json::array& list_of(const json::object& object, std::string_view key) {
+    static const json::array none;
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_array() ? value->get_array() : none;
+}
+
+/// That field of each entry of a list.
+std::vector<std::string> named_in(const json::object& whole, std::string_view list, std::string_view key) {
+    std::vector<std::string> names;
+    for (const json::value& each : list_of(whole, list)) {
+        if (each.is_object()) { names.push_back(text_of(each.get_object(), key)); }
     }
-    return ordered;
+    return names;
+}
+
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+/// What is wrong with one part by itself.
+std::vector<std::string> faults_of_part(const json::object& whole, const json::object& part,
+                                        const std::vector<std::string>& repositories) {
+    std::vector<std::string> faults;
+    const std::string of = "the part of `" + text_of(part, "repo") + "` ";
+    const std::vector<std::string> requirements = texts_in(part, "requirements");
+    if (requirements.empty()) { faults.push_back(of + "names no requirement"); }
+    const std::vector<std::string> known = named_in(whole, "requirements", "id");
+    for (const std::string& id : requirements) {
+        if (is_among(known, id)) { continue; }
+        faults.push_back(of + "names requirement `" + ellipsis(id, 80) + "`, which does not exist");
+    }
+    for (const std::string& other : texts_in(part, "depends_on")) {
+        if (is_among(repositories, other)) { continue; }
+        faults.push_back(of + "depends on `" + ellipsis(other, 80) + "`, which is not among the repositories");
+    }
+    for (const char* list : {"components", "interfaces"}) {
+        const std::vector<std::string> there = named_in(whole, list, "name");
+        for (const std::string& name : texts_in(part, list)) {
+            if (is_among(there, name)) { continue; }
+            faults.push_back(of + "names `" + ellipsis(name, 80) + "`, which is not among the " + list);
+        }
+    }
+    return faults;
+}
+
+using PartsGiven = std::map<std::string, const json::object*>;  // By repository.
+
+PartsGiven parts_given(const json::object& specification) {
+    PartsGiven given;
+    for (const json::value& each : list_of(specification, "parts")) {
+        if (each.is_object()) { given.emplace(text_of(each.get_object(), "repo"), &each.get_object()); }
+    }
+    return given;
+}
+
+/// The repositories, each after those that it depends on; otherwise in their order. Those that depend on one another in a circle
+/// are missing.
+std::vector<std::string> in_order(const PartsGiven& given, std::vector<std::string> repositories) {
+    std::vector<std::string> ordered;
+    for (;;) {
+        const auto next = std::ranges::find_if(repositories, [&](const std::string& repo) {
+            return std::ranges::all_of(texts_in(*given.at(repo), "depends_on"),
+                                       [&](const std::string& name) { return is_among(ordered, name); });
+        });
+        if (next == repositories.end()) { return ordered; }
+        ordered.push_back(*next);
+        repositories.erase(next);
+    }
 }
 
 }  // namespace
 
-Result<std::vector<PartSpecification>> parts_of(const json::object& specification, const std::vector<std::string>& repositories) {
-    const json::value* list = specification.if_contains("parts");
-    if (list == nullptr || !list->is_array() || list->get_array().empty()) { return wrong("it has no `parts`"); }
-    std::map<std::string, const json::object*> given;
-    std::set<std::string> divided;
-    std::vector<std::string> known;
-    for (const json::value& each : specification.at("requirements").as_array()) {
-        known.push_back(text_of(each.as_object(), "id"));
-    }
-    for (const json::value& each : list->get_array()) {
-        if (!each.is_object()) { return wrong("a part is no map"); }
-        const std::string repo = text_of(each.get_object(), "repo");
-        if (std::ranges::find(repositories, repo) == repositories.end()) {
-            return wrong("it has a part of `" + ellipsis(repo, 80) + "`, which is not among the repositories");
+std::vector<std::string> faults_of_parts(const json::object& specification, const std::vector<std::string>& repositories) {
+    if (list_of(specification, "parts").empty()) { return {"it has no `parts`"}; }
+    std::vector<std::string> faults;
+    std::vector<std::string> seen;
+    std::vector<std::string> divided;
+    for (const json::value& each : list_of(specification, "parts")) {
+        const std::string repo = each.is_object() ? text_of(each.get_object(), "repo") : std::string();
+        if (!is_among(repositories, repo)) {
+            faults.push_back("it has a part of `" + ellipsis(repo, 80) + "`, which is not among the repositories");
+            continue;
         }
-        if (!given.emplace(repo, &each.get_object()).second) { return wrong("`" + repo + "` has two parts"); }
+        if (is_among(seen, repo)) { faults.push_back("`" + repo + "` has two parts"); }
+        seen.push_back(repo);
+        const std::vector<std::string> own = faults_of_part(specification, each.get_object(), repositories);
+        faults.insert(faults.end(), own.begin(), own.end());
         const std::vector<std::string> requirements = texts_in(each.get_object(), "requirements");
-        if (requirements.empty()) { return wrong("the part of `" + repo + "` names no requirement"); }
-        for (const std::string& id : requirements) {
-            if (std::ranges::find(known, id) == known.end()) {
-                return wrong("the part of `" + repo + "` names requirement `" + ellipsis(id, 80) + "`, which there is not");
-            }
-            divided.insert(id);
-        }
-        for (const std::string& other : texts_in(each.get_object(), "depends_on")) {
-            if (std::ranges::find(repositories, other) == repositories.end()) {
-                return wrong("the part of `" + repo + "` depends on `" + ellipsis(other, 80) +
-                             "`, which is not among the repositories");
-            }
-        }
-        for (const auto& [names, all, key] :
-             {std::tuple{"components", "components", "name"}, std::tuple{"interfaces", "interfaces", "name"}}) {
-            const std::vector<std::string> wanted = texts_in(each.get_object(), names);
-            const json::array found = chosen(specification, all, key, wanted);
-            if (found.size() < wanted.size()) {
-                return wrong("the part of `" + repo + "` names " + names + " that there are not");
-            }
-        }
+        divided.insert(divided.end(), requirements.begin(), requirements.end());
     }
-    for (const std::string& id : known) {
-        if (!divided.contains(id)) { return wrong("requirement `" + id + "` is no part's"); }
+    for (const std::string& id : named_in(specification, "requirements", "id")) {
+        if (!is_among(divided, id)) { faults.push_back("requirement `" + id + "` belongs to no part"); }
     }
-    std::vector<PartSpecification> parts;
     for (const std::string& repo : repositories) {
-        const auto part = given.find(repo);
-        if (part == given.end()) { return wrong("`" + repo + "` has no part"); }
-        const std::vector<std::string> requirements = texts_in(*part->second, "requirements");
-        parts.push_back({repo, texts_in(*part->second, "depends_on"),
-                         specification_of_part(specification, *part->second, repo, requirements)});
+        if (!is_among(seen, repo)) { faults.push_back("`" + repo + "` has no part"); }
     }
-    return in_order(std::move(parts));
+    if (!faults.empty()) { return faults; }
+    const std::vector<std::string> ordered = in_order(parts_given(specification), repositories);
+    std::string circle;
+    for (const std::string& repo : repositories) {
+        if (!is_among(ordered, repo)) { circle += (circle.empty() ? "" : ", ") + repo; }
+    }
+    if (!circle.empty()) { faults.push_back("these depend on one another in a circle: " + circle); }
+    return faults;
+}
+
+Result<std::vector<PartSpecification>> parts_of(const json::object& specification, const std::vector<std::string>& repositories) {
+    std::string faults;
+    for (const std::string& each : faults_of_parts(specification, repositories)) {
+        faults += (faults.empty() ? "" : "; ") + each;
+    }
+    if (!faults.empty()) { return wrong(std::move(faults)); }
+    const PartsGiven given = parts_given(specification);
+    std::vector<PartSpecification> parts;
+    for (const std::string& repo : in_order(given, repositories)) {
+        const json::object& part = *given.at(repo);
+        parts.push_back({repo, texts_in(part, "depends_on"),
+                         specification_of_part(specification, part, repo, texts_in(part, "requirements"))});
+    }
+    return parts;
 }
 
 }  // namespace agentforge::kernel

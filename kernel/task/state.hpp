@@ -340,7 +340,7 @@ struct TaskState {
     std::string entry_stage;                                            ///< The first stage to run. Empty: the template's first.
     std::set<std::string> left_out;                                     ///< Stages that the user skips.
     std::map<std::string, ExternalInput, std::less<>> external_inputs;  ///< By contract.
-    /// The file of the set that the task belongs to. Empty: none.
+    /// The file of the set that the task is a part of, or whose specification it writes. Empty: none.
     std::string set_file;
     std::set<std::string> imports_due;  ///< Contracts of artifacts that must be imported before the task starts.
 

@@ -98,8 +98,10 @@ public:
 
     Result<Delivery> run() {
         AF_TRY(const bool before, delivered_before());
-        if (!before && !state().set_file.empty()) {
-            AF_CHECK(deliver_in_set());
+        std::optional<TaskSet> set;
+        if (!before) { AF_TRY(set, set_of_part()); }
+        if (set) {
+            AF_CHECK(deliver_in_set(*set));
         } else if (!before) {
             AF_CHECK(pass_gate_with_changes());
             if (settings().type == "files") {
@@ -143,9 +145,16 @@ private:
                      "if the request needs no change, abort the task", ErrorKind::invalid};
     }
 
+    /// The set that the task is a part of. The task that wrote its specification is none: it delivers by itself.
+    Result<std::optional<TaskSet>> set_of_part() {
+        if (state().set_file.empty()) { return std::optional<TaskSet>(); }
+        AF_TRY(TaskSet set, load_set(state().set_file));
+        if (set.specification_task == state().task_id) { return std::optional<TaskSet>(); }
+        return std::optional(std::move(set));
+    }
+
     /// The commit waits until those of all parts are ready; then the set makes the branches, and each task takes its own.
-    Result<void> deliver_in_set() {
-        AF_TRY(const TaskSet set, load_set(state().set_file));
+    Result<void> deliver_in_set(const TaskSet& set) {
         if (set.phase == SetPhase::delivering || set.phase == SetPhase::done) { return take_branch_of_set(); }
         if (field_of(state().prepared, "workspace_tree") != state().tree) { AF_CHECK(prepare_commit()); }
         return Error{"AF-SET-001", "the commit is ready; its branch is made with those of the other parts of set " + set.id,

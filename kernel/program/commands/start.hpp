@@ -28,7 +28,7 @@ struct StartArguments {
     EntryArguments entry;
     std::string compare_to;
     std::string repos;     ///< `A,B`: one request over several repositories (sets.hpp); empty: this one's.
-    std::string set_file;  ///< Of the set that the task is a part of; empty: of none.
+    std::string set_file;  ///< Of the set that the task is a part of, or whose specification it writes; empty: of none.
     bool include_uncommitted = false;
     std::vector<std::string> approve;
     bool iterate = false;
@@ -51,6 +51,10 @@ struct StartArguments {
 
 /// The options of `start` besides the request and the pipeline.
 void add_task_options(const Command& command, Program& program, const std::shared_ptr<StartArguments>& arguments);
+
+/// The pipeline that a task with these arguments takes, with the settings for its stages. Errors: AF-CLI-141, AF-PIPE-….
+[[nodiscard]] Result<PipelineTemplate> pipeline_of(const Project& project, const StartArguments& arguments,
+                                                   const std::string& request);
 
 /// What is said of stages that have not begun, before they cost anything: plugins, agents and their models, gates, delivery.
 [[nodiscard]] Result<void> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,

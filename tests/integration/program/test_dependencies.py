@@ -140,6 +140,20 @@ class TestExternalDependency(DependencyTest):
         self.assert_code(self.go_on("approve", task), 0)
         self.assertEqual([each["external"][0]["tag"] for each in self.records("dependencies_met", task)], ["v1.10.0"])
 
+    def test_a_version_that_is_no_range_is_refused_in_a_given_specification(self):
+        specification = entry(short_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"]
+        specification["dependencies"] = {"external": [{"repo": "data-layer", "artifact": "user_events", "version": "the newest"}]}
+        file = self.folder / "spec.yaml"
+        file.write_text(yaml.safe_dump(specification), encoding="utf-8")
+        outcome = self.start("--from-spec", file, transcript=short_transcript())
+        self.assert_error(outcome, "AF-EXT-001", "dependencies.external[0].version is \"the newest\"", "spec.yaml:")
+        self.assertEqual(self.tasks(), [])
+
+    def test_tags_of_both_kinds_are_named_where_none_fits(self):
+        self.git("tag", "user_events-1.0.0", cwd=self.data)
+        _, outcome = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": ">=1.2"}]))
+        self.assertIn("none of its tags fits: user_events-1.0.0; tags that do not name it do not count: v2.0.0-rc.1, v1.10.0, v1.2.0, v1.1.0", outcome.err)
+
     def test_an_unknown_repository_is_the_specifications_fault(self):
         outcome = self.start(transcript=self.depending(external=[{"repo": "data-lair", "artifact": "user_events"}]))
         self.assertNotEqual(outcome.code, 0)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One request over several repositories: branches in all of them or in none, whatever ends the program between."""
 
+import copy
 import shutil
 import subprocess
 
@@ -130,18 +131,64 @@ class TestSet(SetTest):
         self.assert_error(self.resume_set(), "AF-SET-009", "wrong request")
 
 
-    def test_without_a_specification_a_task_of_the_first_repository_makes_it(self):
+class TestSetSpecification(SetTest):
+    """A task of the first repository writes the specification with its parts."""
+
+    def start_with(self, *specifications):
+        """One is handed in after the other, as long as one is asked for: parts, or none."""
         transcript = short_transcript()
-        every = [each["id"] for each in entry(transcript, "spec", 1, "software_architect")["tool_calls"][0]["arguments"]["requirements"]]
-        entry(transcript, "spec", 1, "software_architect")["tool_calls"][0]["arguments"]["parts"] = [{"repo": name, "requirements": list(every)} for name in ("consumer", "schema")]
+        written = entry(transcript, "spec", 1, "software_architect")
+        given = written["tool_calls"][0]["arguments"]
+        transcript["entries"].remove(written)
+        self.every = [each["id"] for each in given["requirements"]]
+        review = entry(transcript, "spec", 1, "security_architect")
+        for visit, parts in enumerate(specifications, 1):
+            arguments = copy.deepcopy(dict(given, **({} if parts is None else {"parts": parts})))
+            transcript["entries"].append({"stage": "spec", "role": "software_architect", "visit": visit, "step": 1,
+                                          "tool_calls": [{"name": "complete", "arguments": arguments}]})
+            if visit > 1:
+                transcript["entries"].append(dict(copy.deepcopy(review), visit=visit))
         self.transcript.write_text(yaml.safe_dump(transcript, allow_unicode=True, sort_keys=False), encoding="utf-8")
-        self.assert_code(self.run_program("start", *self.replay, "--repos", "consumer,schema", REQUEST, cwd=self.folder), 0)
+        outcome = self.run_program("start", *self.replay, "--repos", "consumer,schema", REQUEST, cwd=self.folder)
+        self.repository = self.places["consumer"]
+        return outcome
+
+    RIGHT = [{"repo": name, "requirements": ["REQ-001", "REQ-002", "REQ-003"]} for name in ("consumer", "schema")]
+
+    def specification_records(self, kind):
+        return self.records(kind, self.set_file()["specification_task"])
+
+    def test_it_ends_where_the_specification_is_written(self):
+        self.assert_code(self.start_with(self.RIGHT), 0)
         self.assert_done()
         self.repository = self.places["consumer"]
-        told = self.set_file()
-        self.assertEqual(self.records("task_completed", told["specification_task"])[0]["exit_stage"], "spec")
-        part = next(each for each in told["parts"] if each["repo"] == "consumer")
+        self.assertEqual(self.specification_records("task_completed")[0]["exit_stage"], "spec")
+        part = next(each for each in self.set_file()["parts"] if each["repo"] == "consumer")
         self.assertEqual(self.records("external_artifact_imported", part["task"])[0]["source"], "user_provided")
+
+    def test_wrong_parts_go_back_to_the_stage_that_wrote_them_with_every_fault(self):
+        wrong = [{"repo": "consumer", "requirements": ["REQ-001", "REQ-009"]}]
+        self.assert_code(self.start_with(None, wrong, self.RIGHT), 0)
+        self.assert_done()
+        self.repository = self.places["consumer"]
+        without, wrong = (" ".join(each["errors"]) for each in self.specification_records("artifact_rejected"))
+        self.assertIn("parts: it has no `parts`", without)
+        for fault in ("the part of `consumer` names requirement `REQ-009`, which does not exist", "requirement `REQ-002` belongs to no part", "`schema` has no part"):
+            self.assertIn(f"parts: {fault}", wrong)
+
+    def test_parts_that_stay_wrong_become_a_question(self):
+        outcome = self.start_with(*[None] * 9)
+        self.assert_code(outcome, 22)
+        self.assertIn("waits for a person", outcome.out)
+        self.assertEqual(self.set_file()["phase"], "specifying")
+        self.assertEqual(len(self.specification_records("escalation_raised")), 1)
+
+    def test_its_task_is_no_part_and_delivers_by_itself(self):
+        self.assert_code(self.start_with(self.RIGHT), 0)
+        self.repository = self.places["consumer"]
+        task = self.set_file()["specification_task"]
+        self.assert_code(self.run_program("continue", *self.replay, task), 0)
+        self.assertIn(f"agentforge/{task}", self.branches_of("consumer"))
 
 
 class TestSetTogether(SetTest):
@@ -153,9 +200,9 @@ class TestSetTogether(SetTest):
         settings = self.places["consumer"] / ".agentforge" / "config"
         settings.mkdir(parents=True)
         (settings / "settings.yaml").write_text(yaml.safe_dump({"delivery": {"set_test": ["python3", "-c", self.COMPARE, "{schema}", "{consumer}"]}}), encoding="utf-8")
-        self.assert_error(self.start_set(), "AF-PLUG-043", "delivery.set_test")
-        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
-        outcome = self.assert_code(self.resume_set("--trust"), 0)
+        self.assert_error(self.start_set(), "AF-PLUG-043", "repository `consumer`", "delivery.set_test")
+        self.assertEqual(self.sets(), [])
+        outcome = self.assert_code(self.start_set("--trust"), 0)
         self.assertIn("together: consumer: passed", outcome.out)
         self.assert_done()
 
@@ -255,6 +302,37 @@ class TestSetRefused(SetTest):
 
     def test_an_option_for_one_task(self):
         self.assert_error(self.start_set("--supervised"), "AF-SET-002", "--supervised")
+
+    def refused_unpaid(self, code, *words, settings=()):
+        """Without a specification: the first repository would pay for one."""
+        self.assert_error(self.run_program("start", *self.replay, *settings, "--repos", "consumer,schema", REQUEST, cwd=self.folder), code, *words)
+        self.assertEqual(self.sets(), [])
+        for place in self.places.values():
+            self.assertFalse((place / ".agentforge" / "tasks").exists())
+
+    def test_a_delivery_without_a_branch(self):
+        self.refused_unpaid("AF-SET-012", "repository `consumer`", "delivery.type", settings=("--set", "delivery.type=files"))
+
+    def test_a_pull_request_where_one_repository_has_no_remote(self):
+        self.git("remote", "add", "origin", self.folder / "elsewhere", cwd=self.places["consumer"])
+        self.refused_unpaid("AF-CLI-053", "repository `schema`", "git remote add origin", settings=("--set", "delivery.type=pr"))
+
+    def test_a_test_of_all_parts_whose_program_is_missing(self):
+        self.refused_unpaid("AF-SET-017", "repository `consumer`", "no-such-program", "delivery.set_test", settings=("--set", 'delivery.set_test=["no-such-program", "{schema}"]'))
+
+    def test_a_pipeline_that_delivers_nothing(self):
+        self.refused_unpaid("AF-SET-002", "`design` delivers nothing", settings=("--pipeline", "design"))
+
+    def test_an_id_that_fits_several_sets_or_is_only_the_prefix_picks_none(self):
+        ids = ["set-20260101-add-a-11111111", "set-20260101-add-b-21111111"]
+        folder = self.folder / "home" / ".agentforge" / "sets"
+        (folder / ids[0]).mkdir(parents=True)
+        for command in ("resume", "abort"):
+            self.assert_error(self.run_program(command, "set-", cwd=self.folder), "AF-SET-007", ids[0])
+        (folder / ids[1]).mkdir()
+        for command in ("resume", "abort"):
+            for given in ("set-", "set-2026", "set-1111111"):
+                self.assert_error(self.run_program(command, given, cwd=self.folder), "AF-SET-007", *ids, "Give more of the id")
 
     def test_a_set_that_there_is_not(self):
         self.assert_error(self.run_program("resume", "set-20260101-none-00000000", cwd=self.folder), "AF-SET-007")
