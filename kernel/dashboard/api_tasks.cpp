@@ -12,6 +12,7 @@
 #include "dashboard/problem.hpp"
 #include "escalation/store.hpp"
 #include "git/repository.hpp"
+#include "task/dependencies.hpp"
 
 namespace agentforge::kernel {
 
@@ -118,20 +119,70 @@ json::value target_of_last_step(const FollowedTask& task) {
     return nullptr;
 }
 
+/// What the task's specification depends on, as it stands now, or null. `state`: the task's.
+json::value dependencies_json(const DashboardParts& parts, const std::string& repo, const TaskState& state,
+                              const Dependencies& dependencies) {
+    if (dependencies.empty()) { return nullptr; }
+    json::array tasks;
+    for (const TaskDependency& each : dependencies.tasks) {
+        json::object told{{"task_id", each.task_id},
+                          {"repo", each.repo.empty() ? repo : each.repo},
+                          {"required_stage", each.required_stage},
+                          {"reason", text_or_null(each.reason)},
+                          {"state", nullptr},
+                          {"phase", nullptr},
+                          {"reached", false}};
+        const auto place = parts.tasks.find(each.task_id, each.repo.empty() ? repo : each.repo);
+        const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(place.error());
+        if (figures.ok()) {
+            told["state"] = condition_of((*figures)->overview);
+            told["phase"] = text_or_null((*figures)->overview.summary.current_stage);
+            const auto looked = parts.tasks.with_task(*place, [&](const FollowedTask& other) -> Result<void> {
+                told["reached"] = has_reached(other.state(), each.required_stage);
+                return {};
+            });
+            if (!looked.ok()) { told["state"] = "unknown"; }
+        }
+        tasks.push_back(std::move(told));
+    }
+    json::array external;
+    const json::array& resolved = list_of(state.dependencies, "external");
+    for (const ExternalDependency& each : dependencies.external) {
+        json::object told{{"repo", each.repo},       {"artifact", each.artifact},
+                          {"version", each.version}, {"reason", text_or_null(each.reason)},
+                          {"tag", nullptr},          {"commit", nullptr}};
+        for (const json::value& one : resolved) {
+            const json::object* found = one.if_object();
+            if (found == nullptr || text_of(*found, "repo") != each.repo || text_of(*found, "artifact") != each.artifact) {
+                continue;
+            }
+            told["tag"] = text_or_null(text_of(*found, "tag"));
+            told["commit"] = text_or_null(text_of(*found, "commit"));
+        }
+        external.push_back(std::move(told));
+    }
+    return json::object{{"met", !state.dependencies.empty()}, {"tasks", std::move(tasks)}, {"external", std::move(external)}};
+}
+
 Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call) {
     AF_TRY(const Aggregator::Place place, place_of(parts, call));
     TaskState state;
+    Dependencies dependencies;
     json::value target;
     const auto read = parts.tasks.with_task(place, [&](const FollowedTask& task) -> Result<void> {
         state = task.state();
         target = target_of_last_step(task);
+        const std::string specification = specification_in_force(state);
+        const auto found =
+            specification.empty() ? Result<Dependencies>(Dependencies()) : dependencies_in(task.blobs(), specification);
+        if (found.ok()) { dependencies = *found; }
         return {};
     });
     AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
     if (!read.ok() && !figures->overview.problem && figures->overview.began) { return read.error(); }
     json::object told = to_json(*figures);
     if (told["current_action"].is_object()) { told["current_action"].as_object()["target"] = target; }
-    told["dependencies"] = state.dependencies.empty() ? json::value(nullptr) : json::value(state.dependencies);
+    told["dependencies"] = dependencies_json(parts, figures->repo, state, dependencies);
     told["files"] = files_of(parts.tasks.repository(place.repository).path, state);
     return json_response(told);
 }

@@ -19,33 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const json::array& list_in(const json::object& object, std::string_view key) {
-    static const json::array none;
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_array() ? value->get_array() : none;
-}
-
-/// The specification in force, as the hash of its blob; empty: there is none yet, or the stage that makes it is the current one.
-std::string specification_in_force(const TaskState& state) {
-    std::string hash;
-    if (const auto input = state.external_inputs.find(contract_name::specification);
-        input != state.external_inputs.end() && !input->second.pending) {
-        hash = input->second.hash;
-    }
-    for (std::size_t index = 0; index < state.stages.size(); ++index) {
-        if (!makes(state.pipeline.stages[index], contract_name::specification)) { continue; }
-        if (index >= state.stage_index && state.stages[index].status != StageStatus::skipped) { break; }
-        if (state.stages[index].status == StageStatus::completed) { hash = state.stages[index].artifact_hash; }
-    }
-    return hash;
-}
-
-Result<Dependencies> dependencies_in(const BlobStore& blobs, const std::string& hash) {
-    AF_TRY(const std::string text, blobs.get(hash));
-    AF_TRY(const json::value value, parse_json(text, "blob " + hash));
-    return value.is_object() ? dependencies_of(value.get_object()) : Dependencies();
-}
-
 /// Where a dependency's task is kept.
 Result<TaskStore> store_of(const TaskDependency& dependency, const TaskStore& own, const FindRepository& find) {
     if (dependency.repo.empty()) { return TaskStore(own.root().parent_path()); }
@@ -59,14 +32,6 @@ Result<TaskStore> store_of(const TaskDependency& dependency, const TaskStore& ow
 
 std::optional<std::size_t> stage_index_of(const TaskState& state, const std::string& stage) {
     return state.pipeline.index_of(stage);
-}
-
-bool has_reached(const TaskState& state, const std::string& stage) {
-    const auto index = stage_index_of(state, stage);
-    if (!index) { return false; }
-    const StageStatus status = state.stages[*index].status;
-    return status == StageStatus::completed ||
-           (status == StageStatus::skipped && (state.stage_index > *index || state.status == TaskStatus::completed));
 }
 
 std::string shown(const TaskDependency& dependency) {
@@ -290,25 +255,6 @@ Result<json::object> resolve(const ExternalDependency& each, const FindRepositor
 }
 
 }  // namespace
-
-Dependencies dependencies_of(const json::object& specification) {
-    Dependencies all;
-    const json::value* value = specification.if_contains("dependencies");
-    if (value == nullptr || !value->is_object()) { return all; }
-    for (const json::value& each : list_in(value->get_object(), "tasks")) {
-        if (const json::object* entry = each.if_object()) {
-            all.tasks.push_back({text_of(*entry, "task_id"), text_of(*entry, "required_stage"), text_of(*entry, "repo"),
-                                 text_of(*entry, "reason")});
-        }
-    }
-    for (const json::value& each : list_in(value->get_object(), "external")) {
-        if (const json::object* entry = each.if_object()) {
-            all.external.push_back(
-                {text_of(*entry, "repo"), text_of(*entry, "artifact"), text_of(*entry, "version"), text_of(*entry, "reason")});
-        }
-    }
-    return all;
-}
 
 std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskState& state, const TaskStore& tasks,
                                    const FindRepository& find) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a specification depends on in other tasks and repositories (`dependencies.tasks` and `.external`; docs/repositories.md).
+// Whether what a specification depends on is there (docs/repositories.md). task/dependencies.hpp reads it.
 #pragma once
 
 #include <filesystem>
@@ -10,32 +10,10 @@
 
 #include "pipeline/services.hpp"
 #include "pipeline/session.hpp"
+#include "task/dependencies.hpp"
 #include "task/store.hpp"
 
 namespace agentforge::kernel {
-
-struct TaskDependency {
-    std::string task_id;
-    std::string required_stage;  ///< It must be completed.
-    std::string repo;            ///< A known repository; empty: the one of the task that waits.
-    std::string reason;
-};
-
-struct ExternalDependency {
-    std::string repo;
-    std::string artifact;
-    std::string version;  ///< A VersionRange.
-    std::string reason;
-};
-
-struct Dependencies {
-    std::vector<TaskDependency> tasks;
-    std::vector<ExternalDependency> external;
-    [[nodiscard]] bool empty() const noexcept { return tasks.empty() && external.empty(); }
-};
-
-/// Of an artifact of the contract `specification`. Dependencies that are texts are for people: they are none of these.
-[[nodiscard]] Dependencies dependencies_of(const json::object& specification);
 
 /// What is wrong with them whatever others do, a line each: a task that there is not, or without that stage; one that waits for
 /// this task; a repository that is not known; a version that is no range. Empty: nothing.

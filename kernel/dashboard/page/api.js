@@ -7,6 +7,7 @@ export class Problem extends Error {
     this.status = status;
     this.code = document.code || "";
     this.detail = document.detail || "";
+    this.where = document.where || "";
   }
 }
 
@@ -18,14 +19,25 @@ async function answer(response) {
 
 export async function get(path, query) {
   const words = new URLSearchParams(Object.entries(query || {}).filter(([, value]) => value !== "" && value !== null && value !== undefined));
-  return answer(await fetch(path + (words.size ? "?" + words : ""), { cache: "no-cache", credentials: "same-origin" }));
+  return answer(await fetch(path + (words.size ? (path.includes("?") ? "&" : "?") + words : ""), { cache: "no-cache", credentials: "same-origin" }));
 }
 
 export async function post(path, body) {
   return answer(await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), credentials: "same-origin" }));
 }
 
-export const task = (id, rest) => "/api/tasks/" + encodeURIComponent(id) + (rest || "");
+// `key`: a task's id, and `@REPOSITORY` where several have one of this id.
+export const task = (key, rest) => {
+  const [id, repo] = key.split("@");
+  return "/api/tasks/" + encodeURIComponent(id) + (rest || "") + (repo ? "?repo=" + encodeURIComponent(repo) : "");
+};
+export const one = async (key) => ({ ...(await get(task(key))), key });
+// Gives each task, or what belongs to one, its key.
+export function keyed(items) {
+  const repos = new Map();
+  for (const item of items) repos.set(item.task_id, (repos.get(item.task_id) || new Set()).add(item.repo));
+  for (const item of items) item.key = item.task_id + (repos.get(item.task_id).size > 1 ? "@" + item.repo : "");
+}
 
 // Calls `heard(event)` for each change, and `heard(null)` where all must be asked for again; `state` with whether the connection stands.
 export function listen(heard, state) {

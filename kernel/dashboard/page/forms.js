@@ -26,11 +26,11 @@ const asked = (item) => ({ escalation: "has a question", approval: "is ready for
 
 export function attention(app, item) {
   const key = item.id + ":";
-  const place = task(item.task_id);
+  const place = task(item.key);
   const text = () => document.querySelector('[data-key="' + CSS.escape(key + "text") + '"]').value;
   const bound = { id: item.id, hash: item.hash };
   const finished = (what) => { forget(key); return what; };
-  const head = [h("h2", {}, item.phase + " " + asked(item)), h("p", { class: "small quiet" }, h("a", { href: "#/task/" + item.task_id }, item.request), " · " + item.repo + " · ", h("time", { datetime: item.created_at, title: date(item.created_at) }, since(item.created_at)),
+  const head = [h("h2", {}, item.phase + " " + asked(item)), h("p", { class: "small quiet" }, h("a", { href: "#/task/" + item.key }, item.request), " · " + item.repo + " · ", h("time", { datetime: item.created_at, title: date(item.created_at) }, since(item.created_at)),
     item.deadline ? " · until " + date(item.deadline) + " (then: " + item.at_deadline + ")" : "")];
   const shown = item.shown && h("details", { "data-key": key + "shown", open: true }, h("summary", {}, item.kind === "action" ? "The action" : "The artifact"), item.kind === "action" ? h("pre", { tabindex: 0 }, item.shown) : code.show(item.shown, "artifact.yaml"));
   if (item.kind === "escalation") {
@@ -39,7 +39,7 @@ export function attention(app, item) {
       item.options.length > 0 && h("div", { class: "buttons", role: "group", "aria-label": "Suggested answers" }, item.options.map((option) => h("button", { type: "button", "data-key": key + option, onclick: answer(() => option) }, option))),
       Object.keys(item.context).length > 0 && h("details", { "data-key": key + "context" }, h("summary", {}, "Context"), h("pre", { tabindex: 0 }, JSON.stringify(item.context, null, 2))),
       [h("label", { for: key + "text" }, "Your answer"), draft("textarea", key + "text", { id: key + "text" }),
-        h("div", { class: "buttons" }, h("button", { type: "button", class: "main", "data-key": key + "send", onclick: answer(text) }, "Answer"), abortButton(app, item.task_id))]);
+        h("div", { class: "buttons" }, h("button", { type: "button", class: "main", "data-key": key + "send", onclick: answer(text) }, "Answer"), abortButton(app, item.key))]);
   }
   const decide = (what, body, done) => act(app, () => post(place + "/" + what, { ...bound, ...body() }).then(finished), done);
   return h("div", { class: "card wait" }, head, item.kind === "action" && h("p", {}, item.question), shown,
@@ -58,7 +58,7 @@ function abortButton(app, id) {
 
 export function controls(app, shown) {
   const can = shown.available_actions;
-  const id = shown.task_id;
+  const id = shown.key;
   const key = "guide-" + id;
   const guidance = () => { const field = document.querySelector('[data-key="' + CSS.escape(key) + '"]'); return field && field.value.trim() ? { guidance: field.value } : {}; };
   if (!can.some((action) => ["pause", "resume", "abort"].includes(action))) return null;
@@ -75,11 +75,11 @@ export function controls(app, shown) {
 export function extension(app, shown, waits, pipelines) {
   const can = shown.continuation;
   if (!can || !shown.available_actions.includes("extend")) return null;
-  const id = shown.task_id;
+  const id = shown.key;
   const key = "extend-" + id;
   const next = pipelines.find((each) => each.name === can.next_pipeline);
   const stages = can.stages.length || !next ? can.stages : next.stages.slice(next.stages.indexOf(can.after) + 1);
-  const waiting = waits.find((item) => item.task_id === id && item.kind === "approval");
+  const waiting = waits.find((item) => item.task_id === shown.task_id && item.kind === "approval");
   const stage = () => document.getElementById(key).value;
   const body = () => ({ ...(stage() ? { stage: stage() } : {}), ...(waiting ? { id: waiting.id, hash: waiting.hash } : {}) });
   const go = act(app, () => post(task(id, "/extend"), body()), waiting ? "Approved. The task goes on." : "The task goes on.");
@@ -118,7 +118,7 @@ export function goOnFrom(app, shown, step) {
   const key = "fork-" + shown.task_id + "-" + step;
   const words = () => { const field = document.querySelector('[data-key="' + CSS.escape(key) + '"]'); return field && field.value.trim() ? { feedback: field.value } : {}; };
   const fork = (from) => act(app, async () => {
-    const made = await post(task(shown.task_id, "/fork"), { step: from, ...words() });
+    const made = await post(task(shown.key, "/fork"), { step: from, ...words() });
     forget(key);
     location.hash = "#/task/" + made.task_id;
     return made;

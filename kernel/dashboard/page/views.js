@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The four levels: all tasks, one task, one phase, one step; and what belongs to a task: changes, artifacts, cost, journal.
 import { h, drawing } from "/dom.js";
-import { get, task } from "/api.js";
+import { get, keyed, one, task } from "/api.js";
 import { clock, date, money, named, number, percent, sign, since, span, stageSign, tone } from "/words.js";
 import { attention, controls, extension, goOnFrom, startForm } from "/forms.js";
 import * as code from "/code.js";
@@ -30,7 +30,7 @@ function setCard(set) {
 function stages(shown, current) {
   return h("ol", { class: "stages", "aria-label": "Phases" }, shown.pipeline.stages.map((stage) => {
     const now = stage.name === shown.status.phase && shown.status.state !== "completed";
-    return h("li", { class: now ? "now" : "", "aria-current": stage.name === current ? "step" : null }, h("a", { href: "#/task/" + shown.task_id + "/phase/" + stage.name },
+    return h("li", { class: now ? "now" : "", "aria-current": stage.name === current ? "step" : null }, h("a", { href: "#/task/" + shown.key + "/phase/" + stage.name },
       h("span", { class: tone(stage.status), "aria-hidden": "true" }, now ? "●" : stageSign(stage.status)), " " + stage.name.toUpperCase(), stage.steps > 0 && unseen(", " + stage.status.replaceAll("_", " ") + ", "), h("small", {}, stage.steps ? stage.steps + (stage.steps === 1 ? " step" : " steps") : stage.status)));
   }));
 }
@@ -40,7 +40,7 @@ function card(shown) {
   const health = shown.health;
   const over = ["completed", "aborted", "failed"].includes(state);
   return h("li", { class: "task" },
-    h("div", { class: "row" }, h("span", {}, h("span", { class: tone(state), "aria-hidden": "true" }, sign(state) + " "), h("a", { class: "title", href: "#/task/" + shown.task_id, "data-entry": true }, shown.request)), h("span", { class: "spring" }), h("span", { class: "quiet" }, shown.repo)),
+    h("div", { class: "row" }, h("span", {}, h("span", { class: tone(state), "aria-hidden": "true" }, sign(state) + " "), h("a", { class: "title", href: "#/task/" + shown.key, "data-entry": true }, shown.request)), h("span", { class: "spring" }), h("span", { class: "quiet" }, shown.repo)),
     !over && h("progress", { max: 1, value: shown.status.overall_progress, "aria-label": "Progress of " + shown.request }),
     !over && h("div", { class: "row small way" }, shown.pipeline.stages.map((stage) => h("span", { class: stage.name === shown.status.phase ? "now" : "quiet" }, stage.name === shown.status.phase ? "[" + stage.name.toUpperCase() + "]" : stage.name.toUpperCase() + (stage.status === "pending" ? "" : " " + stageSign(stage.status))))),
     h("div", { class: "row small" }, h("span", { class: tone(state) }, named(state)), !over && h("span", {}, (shown.status.phase || "").toUpperCase() + " " + percent(shown.status.overall_progress)),
@@ -59,6 +59,7 @@ export async function tasks(app, query) {
   const [list, waits, known, sums, sets] = await Promise.all([get("/api/tasks", filter), get("/api/attention"), get("/api/repositories"), get("/api/stats"), get("/api/sets")]);
   const open = sets.sets.filter((set) => !["done", "undone"].includes(set.phase));
   app.waiting(waits.items.length);
+  keyed([...list.tasks, ...waits.items]);
   const over = (shown) => ["completed", "aborted", "failed"].includes(shown.status.state);
   const go = (change) => { location.hash = "#/?" + new URLSearchParams(Object.entries({ ...filter, ...change }).filter(([key, value]) => value && !(key === "limit" && value === "50"))); };
   const active = list.tasks.filter((shown) => !over(shown)), ended = list.tasks.filter(over);
@@ -72,7 +73,7 @@ export async function tasks(app, query) {
   const counted = [["in_progress", "running"], ["waiting", sums.states.waiting === 1 ? "waits for you" : "wait for you"], ["completed", "completed"]].map(([state, words]) => (sums.states[state] || 0) + " " + words);
   return ["Tasks", h("div", { class: "row" }, h("h1", {}, "Tasks"), h("span", { class: "spring" }), sums.tasks > 0 && h("span", { class: "quiet small" }, [...counted, number(sums.steps) + " steps", number(sums.tokens_used) + " tokens", sums.tokens_used > 0 && money(sums)].filter(Boolean).join(" · "))), search, h("p", {}),
     troubles([...list.problems, ...sets.problems]),
-    waits.items.length > 0 && !filter.q && !filter.state && !filter.repo && h("section", { class: "wait" }, h("h2", {}, "Needs attention"), h("ul", { class: "plain" }, waits.items.map((item) => h("li", {}, h("div", { class: "row" }, h("span", {}, h("span", { "aria-hidden": "true" }, "⚠ "), entry("task/" + item.task_id, item.request)), h("span", { class: "spring" }), h("span", { class: "quiet small" }, item.repo + " · " + since(item.created_at))), h("div", { class: "small" }, item.kind === "approval" ? "Approval of " + item.phase : item.question))))),
+    waits.items.length > 0 && !filter.q && !filter.state && !filter.repo && h("section", { class: "wait" }, h("h2", {}, "Needs attention"), h("ul", { class: "plain" }, waits.items.map((item) => h("li", {}, h("div", { class: "row" }, h("span", {}, h("span", { "aria-hidden": "true" }, "⚠ "), entry("task/" + item.key, item.request)), h("span", { class: "spring" }), h("span", { class: "quiet small" }, item.repo + " · " + since(item.created_at))), h("div", { class: "small" }, item.kind === "approval" ? "Approval of " + item.phase : item.question))))),
     open.length > 0 && !filter.q && !filter.state && !filter.repo && h("section", {}, h("h2", {}, "Sets"), h("ul", { class: "plain" }, open.map(setCard))),
     active.length > 0 && h("section", {}, h("h2", {}, "Active tasks"), h("ul", { class: "plain" }, active.map(card))),
     ended.length > 0 && h("section", {}, h("h2", {}, "Ended tasks"), h("ul", { class: "plain" }, ended.map(card))),
@@ -84,6 +85,7 @@ export async function tasks(app, query) {
 export async function attentions(app) {
   const waits = await get("/api/attention");
   app.waiting(waits.items.length);
+  keyed(waits.items);
   return ["Needs attention", h("h1", {}, "Needs attention"), waits.items.length === 0 && h("section", {}, h("p", {}, "Nothing waits for you.")), waits.items.map((item) => attention(app, item)), troubles(waits.problems),
     "Notification" in window && Notification.permission === "default" && h("p", {}, h("button", { type: "button", "data-key": "notify", onclick: async () => { await Notification.requestPermission(); app.refresh(); } }, "Notify me when something waits"))];
 }
@@ -117,12 +119,12 @@ function tabs(id, current) {
 function head(shown, current, back) {
   const state = shown.status.state;
   return [h("p", { class: "small" }, h("a", { href: back || "#/", id: "up" }, "← Back")), h("div", { class: "row" }, h("h1", {}, shown.request), h("span", { class: "spring" }), h("span", { class: "quiet" }, shown.repo)),
-    h("p", { class: "row" }, h("strong", { class: tone(state) }, sign(state) + " " + named(state)), h("span", { class: "quiet small" }, shown.task_id)), shown.problem && troubles([shown.problem]), tabs(shown.task_id, current), h("p", {})];
+    h("p", { class: "row" }, h("strong", { class: tone(state) }, sign(state) + " " + named(state)), h("span", { class: "quiet small" }, shown.task_id)), shown.problem && troubles([shown.problem]), tabs(shown.key, current), h("p", {})];
 }
 
 function files(shown) {
   if (!shown.files) return null;
-  const line = (path, what, kind) => h("li", { class: "row" }, h("span", { class: kind }, what), link("task/" + shown.task_id + "/diff?path=" + encodeURIComponent(path), path));
+  const line = (path, what, kind) => h("li", { class: "row" }, h("span", { class: kind }, what), link("task/" + shown.key + "/diff?path=" + encodeURIComponent(path), path));
   const all = [...shown.files.created.map((path) => line(path, "new", "good")), ...shown.files.modified.map((path) => line(path, "changed", "")), ...shown.files.deleted.map((path) => line(path, "gone", "bad"))];
   return h("section", {}, h("h2", {}, "Files"), all.length ? h("ul", { class: "plain" }, all) : h("p", { class: "quiet" }, "None has changed yet."));
 }
@@ -141,11 +143,16 @@ function stepLine(id, step) {
 const steps = (id, lines) => h("ol", { class: "timeline", "aria-label": "Steps, the newest first" }, lines.map((step) => stepLine(id, step)));
 
 export async function overview(app, query, id) {
-  const [shown, waits] = await Promise.all([get(task(id)), get("/api/attention", { task_id: id })]);
+  const [shown, waits] = await Promise.all([one(id), get("/api/attention", { task_id: id.split("@")[0] })]);
+  waits.items = waits.items.filter((item) => item.repo === shown.repo);
+  for (const item of waits.items) item.key = id;
   const phase = shown.status.phase ? await get(task(id, "/phases/" + shown.status.phase)) : null;
   const current = shown.current_stage, rounds = shown.iteration_summary;
   const own = (await get("/api/sets")).sets.filter((set) => set.set_id === shown.set || set.specification_task === shown.task_id);
-  const met = shown.dependencies ? [...shown.dependencies.tasks.map((each) => h("li", {}, link("task/" + each.task_id, each.task_id), " at " + each.required_stage)), ...shown.dependencies.external.map((each) => h("li", {}, each.artifact + " of " + each.repo + (each.tag ? " " + each.tag : "") + " (" + each.commit.slice(0, 12) + ")"))] : [];
+  const needs = shown.dependencies;
+  app.watches = needs && !needs.met ? needs.tasks.map((each) => each.task_id) : [];
+  const met = !needs ? [] : [...needs.tasks.map((each) => h("li", {}, h("span", { class: each.reached ? "good" : "warn" }, each.reached ? "✓ " : "· "), link("task/" + each.task_id, each.task_id), " of " + each.repo + ": stage " + each.required_stage + (each.reached ? " is done" : " is needed; it is " + (each.state ? named(each.state) + (each.phase ? " at " + each.phase : "") : "not known")), each.reason && h("div", { class: "small quiet" }, each.reason))),
+    ...needs.external.map((each) => h("li", {}, h("span", { class: each.commit ? "good" : "warn" }, each.commit ? "✓ " : "· "), each.artifact + " of " + each.repo + (each.version ? " " + each.version : ""), each.commit && h("span", { class: "quiet small" }, " " + (each.tag || "") + " (" + each.commit.slice(0, 12) + ")")))];
   const known = shown.available_actions.includes("extend") ? await get("/api/pipelines", { repo: shown.repo }).catch(() => ({ pipelines: [] })) : { pipelines: [] };
   return [shown.request, head(shown, ""), waits.items.map((item) => attention(app, item)),
     shown.status.error && h("section", { class: "wait" }, h("p", { class: "bad" }, shown.status.error)), shown.status.pause_reason && !shown.status.error && h("section", { class: "wait" }, h("p", {}, "Paused: ", linked(shown.status.pause_reason))),
@@ -179,7 +186,7 @@ function timelineOf(id) {
 
 export async function timeline(app, query, id) {
   const wanted = Math.min(MOST_STEPS, Number(query.get("n") || 100));
-  const shown = await get(task(id));
+  const shown = await one(id);
   if ((timelines.get(id) || { newest: 0 }).newest > shown.steps.total) timelines.delete(id);
   const known = timelineOf(id);
   const page = (before) => get(task(id, "/steps"), { limit: 500, before });
@@ -212,7 +219,7 @@ export async function timeline(app, query, id) {
 }
 
 export async function phase(app, query, id, name) {
-  const [shown, told] = await Promise.all([get(task(id)), get(task(id, "/phases/" + encodeURIComponent(name)))]);
+  const [shown, told] = await Promise.all([one(id), get(task(id, "/phases/" + encodeURIComponent(name)))]);
   return [name + " · " + shown.request, head(shown, null, "#/task/" + id), h("section", {}, stages(shown, name)),
     h("div", { class: "grid" }, h("section", {}, h("h2", {}, "Phase " + name.toUpperCase()), told.objective && h("p", {}, told.objective), h("dl", { class: "facts" }, fact("Status", told.status), told.agent && fact("Agent", told.agent), told.started_at && fact("Started", date(told.started_at)), told.completed_at && fact("Completed", date(told.completed_at)), fact("Attempts", told.attempts), fact("Tokens", number(told.tokens)), told.error && fact("Error", told.error))),
       h("section", {}, h("h2", {}, "Exit criteria"), criteria(told)),
@@ -231,7 +238,7 @@ function budget(tokens, most) {
 }
 
 export async function step(app, query, id, which) {
-  const [shown, told] = await Promise.all([get(task(id)), get(task(id, "/steps/" + which))]);
+  const [shown, told] = await Promise.all([one(id), get(task(id, "/steps/" + which))]);
   const at = Number(which);
   const two = query.get("two") === "1";
   return ["Step " + which + " · " + shown.request, head(shown, null, "#/task/" + id + "/phase/" + told.phase),
@@ -256,7 +263,7 @@ function columns(two, place) {
 }
 
 export async function changes(app, query, id) {
-  const [shown, told] = await Promise.all([get(task(id)), get(task(id, "/diff")).catch((problem) => ({ files: [], patch: "", problem }))]);
+  const [shown, told] = await Promise.all([one(id), get(task(id, "/diff")).catch((problem) => ({ files: [], patch: "", problem }))]);
   const two = query.get("two") === "1", only = query.get("path") || "";
   return ["Changes · " + shown.request, head(shown, "/diff"), told.problem && h("p", { class: "quiet" }, told.problem.message),
     h("section", {}, h("div", { class: "row" }, h("h2", {}, told.files.length + (told.files.length === 1 ? " file" : " files")), h("span", { class: "spring" }), only && link("task/" + id + "/diff", "All files"), columns(two, "#/task/" + id + "/diff" + (only ? "?path=" + encodeURIComponent(only) : ""))),
@@ -265,7 +272,7 @@ export async function changes(app, query, id) {
 }
 
 export async function artifacts(app, query, id) {
-  const [shown, list] = await Promise.all([get(task(id)), get(task(id, "/artifacts"))]);
+  const [shown, list] = await Promise.all([one(id), get(task(id, "/artifacts"))]);
   const place = (each) => task(id, "/artifacts/" + encodeURIComponent(each.phase) + "/" + encodeURIComponent(each.name));
   const chosen = list.artifacts.find((each) => each.phase + "/" + each.name === query.get("file")) || list.artifacts.find((each) => each.phase === query.get("phase"));
   const against = list.artifacts.find((each) => each.phase + "/" + each.name === query.get("against"));
@@ -291,13 +298,13 @@ function chart(points, key, words) {
 }
 
 export async function cost(app, query, id) {
-  const [shown, told] = await Promise.all([get(task(id)), get(task(id, "/cost"))]);
+  const [shown, told] = await Promise.all([one(id), get(task(id, "/cost"))]);
   const table = (title, rows) => h("section", {}, h("h2", {}, title), h("div", { class: "table" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "name"), ["calls", "tokens", "cost"].map((name) => h("th", { class: "number" }, name)))), h("tbody", {}, rows.map((row) => h("tr", {}, h("td", {}, row.name || "(not named)"), h("td", { class: "number" }, row.calls), h("td", { class: "number" }, number(row.tokens_used)), h("td", { class: "number" }, money(row))))))));
   return ["Cost · " + shown.request, head(shown, "/cost"), h("section", {}, h("h2", {}, told.in_words + ", " + number(told.tokens_used) + " tokens"), h("div", { class: "grid" }, chart(told.over_time, "tokens_used", (most) => number(most) + " tokens"), chart(told.over_time, "estimated_cost_usd", (most) => "$" + most.toFixed(most < 1 ? 4 : 2)))), h("div", { class: "grid" }, table("By phase", told.by_phase), table("By agent", told.by_agent), table("By model", told.by_model))];
 }
 
 export async function journal(app, query, id) {
-  const shown = await get(task(id));
+  const shown = await one(id);
   const after = query.has("after") ? Number(query.get("after")) : Math.max(0, shown.sequence - 100);
   const page = await get(task(id, "/records"), { after, limit: 100 });
   return ["Journal · " + shown.request, head(shown, "/journal"), h("section", {}, h("h2", {}, number(page.total) + " records"),

@@ -815,6 +815,10 @@ std::vector<std::string> unfinished_sets(const Program& program, const std::file
     for (const TaskSet& set : listing.sets) {
         const bool here = place.empty() || std::ranges::find(set.parts, place, &SetPart::path) != set.parts.end();
         if (!here || set.has_ended()) { continue; }
+        if (set.running) {
+            lines.push_back("a process works on set " + printable(set.id, 120));
+            continue;
+        }
         const bool has_branches = set.phase == SetPhase::branching || set.phase == SetPhase::delivering;
         lines.push_back("set " + printable(set.id, 120) + " is not finished" +
                         (has_branches ? ", and branches of it may be there" : ", and has no branch") + ": agentforge resume " +
