@@ -97,7 +97,8 @@ std::vector<TaskChange> Aggregator::refresh() {
     for (const auto& [key, unused] : there) { look(key, changes); }
     if (!loaded_) {
         changes.clear();
-        ::malloc_trim(0);  // The states of a thousand ended tasks leave a heap of small holes.
+        // Returns the heap's free memory to the system: the states of a thousand ended tasks leave small holes.
+        ::malloc_trim(0);
     }
     loaded_ = true;
     return changes;
@@ -145,7 +146,7 @@ void Aggregator::look(const Key& key, std::vector<TaskChange>& changes) {
     const auto size = static_cast<std::uint64_t>(status.st_size);
     const std::int64_t changed = status.st_ctim.tv_sec * ns_per_second + status.st_ctim.tv_nsec;
     if (known.size == size && known.changed_ns == changed) { return; }
-    // A journal only grows. Whatever else has happened to it is read from its beginning.
+    // A journal only grows. After any other change, reads it from its beginning.
     if (size <= known.size) {
         known.followed.reset();
         known.figures.reset();
@@ -171,9 +172,7 @@ void Aggregator::follow(const Key& key, Known& known, std::vector<TaskChange>& c
     ++version_;
     known.problem.reset();
     if (!read.ok()) { known.problem = read.error(); }
-    if (known.followed->state().task_id != key.second) {
-        return;
-    }  // Nothing of its own is written yet: a new journal, or a fork's.
+    if (known.followed->state().task_id != key.second) { return; }  // A new journal or a fork's: it has no record of its own yet.
     const auto figures = std::make_shared<const TaskFigures>(figures_of(*known.followed, repositories_[key.first].name));
     known.figures = figures;
     for (Seen& each : seen) {

@@ -20,7 +20,8 @@ json::object figures_of(const TaskSet& set, const ConditionOfPart& condition) {
     }
     json::array actions;
     if (!set.has_ended()) { actions.emplace_back("resume"); }
-    if (!set.has_ended() && set.phase != SetPhase::delivering) { actions.emplace_back("abort"); }  // Some may be published.
+    // In this phase, some parts may already be published.
+    if (!set.has_ended() && set.phase != SetPhase::delivering) { actions.emplace_back("abort"); }
     return {{"set_id", set.id},
             {"request", set.request},
             {"phase", to_string(set.phase)},
