@@ -180,7 +180,7 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& 
 constexpr unsigned most_same_refusals = 4;  ///< Artifacts handed in while the same tests fail.
 constexpr unsigned most_refusals = 8;       ///< Artifacts handed in without fewer failures.
 constexpr unsigned most_edits = 24;         ///< Edits without fewer failures.
-constexpr std::uint64_t most_steps = 60;    ///< Steps without any of these, or 1.5 times the steps of one run.
+constexpr std::uint64_t most_steps = 60;    ///< Steps without any of these; more in a stage whose runs may have more than 40.
 
 class AgentSession final : public StepHost, public AgenticPlace {
 public:
@@ -565,7 +565,7 @@ public:
 
     // ---------------------------------------------------------------------------- tool servers --
 
-    /// Returns the role's rights, as for run_process.
+    /// Returns the sandbox of a server: the role's rights, as for run_process.
     [[nodiscard]] ServerPlace server_place() {
         ServerPlace place = stage_process_place(task_workspace_, services_);
         place.writable = writable_entries(*workspace_, task_workspace_.root());

@@ -34,7 +34,7 @@ std::string joined(const std::vector<std::string>& texts) {
     return all;
 }
 
-/// As it is read aloud: white space and what quotes it aside.
+/// Collapses white space, and removes full stops at the end.
 std::string plain(std::string_view text) {
     std::string result;
     for (const char letter : text) {
@@ -85,7 +85,7 @@ struct Named {
     const TestOutcome* outcome = nullptr;
 };
 
-/// Whether what the compiler says is all about this file.
+/// True if the compiler's message is only about this file.
 bool is_only_about(std::string_view message, const std::string& file) {
     constexpr std::string_view built = "does not build: ";
     if (!message.starts_with(built)) { return false; }
@@ -196,12 +196,12 @@ Result<void> must_fail(const Named& test, const GateReport& report) {
     return refused(test.id + " was not run (" + std::string(to_string(test.outcome->status)) + ")");
 }
 
-/// What else fails is the model's to mend first: a test is wrong only beside code that does all the rest.
+/// A test counts as wrong only if everything else passes. The model must first fix other failures.
 Result<void> nothing_else_fails(const GateReport& report, const std::vector<Named>& handed_back) {
     const auto before = fact_texts(report.facts, "failed_before");
     const auto flaky = fact_texts(report.facts, "flaky");
     std::vector<std::string> named;
-    std::vector<std::string> files;  // That do not build.
+    std::vector<std::string> files;  // Files that do not build.
     for (const Named& test : handed_back) {
         named.push_back(test.id);
         if (build_fault(report, test.outcome->file)) { files.push_back(test.outcome->file); }
@@ -214,7 +214,7 @@ Result<void> nothing_else_fails(const GateReport& report, const std::vector<Name
     }
     for (const TestOutcome& test : report.tests) {
         const bool was_not_run = test.id == test.file || test.status == TestStatus::not_collected;
-        if (was_not_run && !files.empty()) { continue; }  // One file that does not build takes others along.
+        if (was_not_run && !files.empty()) { continue; }  // A file that does not build can stop others from running.
         if (!has_failed(test) || contains(named, test.id) || contains(before, test.id) || contains(flaky, test.id)) { continue; }
         return refused(test.id + " fails too: " + ellipsis(first_line(test.message), 200), "make it pass, or name it as well");
     }
@@ -273,7 +273,7 @@ std::vector<std::string> faults_of_specification(const HandBack& hand_back, cons
     return faults;
 }
 
-/// Whether a declared test is among those that were handed back.
+/// True if a declared test was handed back.
 bool was_handed_back(const DeclaredTest& test, const std::vector<std::string>& ids) {
     std::vector<TestOutcome> outcomes;
     for (const std::string& id : ids) {
