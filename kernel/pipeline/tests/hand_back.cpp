@@ -104,7 +104,7 @@ struct BuildFault {
     std::string message;
 };
 
-/// The error that a compiler or type checker reported for a file, if the file itself causes it.
+/// Returns the error that a compiler or type checker reported for a file, if the file itself causes it.
 std::optional<BuildFault> build_fault(const GateReport& report, const std::string& file) {
     for (const Violation& each : report.violations) {
         if (each.contract == "types" && each.severity != "minor" && each.file == file) {
@@ -119,7 +119,7 @@ std::optional<BuildFault> build_fault(const GateReport& report, const std::strin
     return std::nullopt;
 }
 
-/// RED's tests in a run, by id. Tests of a file that does not build have the error of that file.
+/// Returns RED's tests in a run, by id. Tests of a file that does not build have that file's error.
 std::vector<Named> tests_of_red(const json::object& suite, const GateReport& report) {
     std::vector<std::string> problems;
     std::vector<Named> tests;
@@ -135,7 +135,8 @@ std::vector<Named> tests_of_red(const json::object& suite, const GateReport& rep
     return tests;
 }
 
-/// Tests that passed before the task and fail now: the specification may contradict them. They are of no requirement.
+/// Returns the tests that passed before the task and fail now. The specification may contradict them. They belong to no
+/// requirement.
 std::vector<Named> outdated_in(const GateReport& report, const std::vector<TestOutcome>& base_tests) {
     std::vector<Named> tests;
     for (const TestOutcome& test : report.tests) {
@@ -166,12 +167,12 @@ Result<std::vector<Named>> tests_of_red(const std::string& claimed, const std::v
                    "; they are " + ellipsis(all, 1000));
 }
 
-/// The gate blocks because of a test that passes: it proves nothing, and must be written again.
+/// True if the gate blocks because this test passes: it proves nothing and must be rewritten.
 bool proves_nothing(const Named& test, const GateReport& report) {
     return contains(fact_texts(report.facts, "tests_at_fault"), without_parameters(test.id));
 }
 
-/// The issue that the gate has with it.
+/// Returns the gate's issue about the test.
 std::string why_it_proves_nothing(const Named& test, const GateReport& report) {
     const auto named = std::ranges::find_if(report.blocking_issues, [&](const std::string& issue) {
         return issue.find(without_parameters(test.id)) != std::string::npos;
